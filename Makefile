@@ -1,0 +1,42 @@
+# Everything a user or developer does here; each target is a script in scripts/.
+
+help:
+	@echo "make run                build, boot in QEMU, trace hackbench there"
+	@echo "make test               all tests; ends with a line of counts"
+	@echo "make bench              what tracing costs, counted in instructions"
+	@echo "make apply LINUX=DIR    apply the series to a Linux 6.12 tree"
+	@echo "make worktree DIR=DIR   a git tree of the kernel with the series, to edit in"
+	@echo "make export DIR=DIR     write such a tree's commits back to this repository"
+	@echo "make check              quick checks only: nothing is built or booted"
+	@echo "make clean              remove the cache: trees, builds, logs"
+	@echo
+	@echo "LINUX=DIR makes run, test and bench use that 6.12 tree instead of Debian's."
+
+run:
+	@scripts/run
+
+test:
+	@scripts/test
+
+bench:
+	@scripts/setup
+	@scripts/bench
+
+apply:
+	@scripts/apply
+
+worktree:
+	@scripts/worktree $(or $(DIR),$(error say where: make worktree DIR=...))
+
+export:
+	@scripts/export $(or $(DIR),$(error say from where: make export DIR=...))
+
+check:
+	@scripts/test quick
+
+clean:
+	@scripts/clean
+
+export LINUX
+
+.PHONY: help run test bench apply worktree export check clean

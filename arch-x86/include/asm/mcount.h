@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The stack at the head of a traced function, as entry code finds it.
+ *
+ * The compiler puts "call __fentry__" before anything else in a function, and
+ * while a hook is registered the stub there does nothing but jump. So entry
+ * code begins with this stack:
+ *
+ *	 8(%rsp)	parent_ip: the return address of the traced function
+ *	 0(%rsp)	ip: the return address into the traced function
+ *
+ * To be preserved are all registers but %r10, %r11 and the flags: those carry
+ * neither arguments nor, since -pg turns -fipa-ra off, anything across a call.
+ */
+#ifndef _ASM_X86_MCOUNT_H
+#define _ASM_X86_MCOUNT_H
+
+#ifndef CC_USING_FENTRY
+#error "CONFIG_MCOUNT needs a compiler that knows -mfentry"
+#endif
+
+#ifndef __ASSEMBLY__
+
+#if !__has_attribute(__no_caller_saved_registers__)
+#error "CONFIG_MCOUNT needs a compiler that knows no_caller_saved_registers"
+#endif
+
+/*
+ * For the body of a direct hook, which is entry code written in C: its frame
+ * is the saved %rbp, followed by the stack above.
+ */
+#define arch_mcount_direct_ip()						\
+	(((const unsigned long *)__builtin_frame_address(0))[1])
+#define arch_mcount_direct_parent_ip()					\
+	(((const unsigned long *)__builtin_frame_address(0))[2])
+
+#endif /* __ASSEMBLY__ */
+
+#endif /* _ASM_X86_MCOUNT_H */

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The stub that every traced function calls, and the entry code for plain C
+ * hooks. asm/mcount.h says what the stack and the registers hold.
+ *
+ * Call depth tracking counts each return, so each call must be counted too.
+ * The call of the stub itself is exempt (callthunks.c): where the stub returns
+ * it counts for itself; where it jumps, arch_mcount_switch() makes it jump to
+ * the padding before the entry code, which counts.
+ */
+#include <linux/export.h>
+#include <linux/linkage.h>
+#include <linux/objtool.h>
+#include <asm/asm.h>
+#include <asm/mcount.h>
+#include <asm/nops.h>
+#include <asm/nospec-branch.h>
+
+	.code64
+	.section .text, "ax"
+
+/*
+ * While nobody is called: a NOP and the return. arch_mcount_switch() patches
+ * the NOP to a jump to entry code and back. A kprobe here would fight over the
+ * same bytes, and be hit by every function.
+ */
+SYM_FUNC_START(__fentry__)
+SYM_INNER_LABEL(mcount_switch_site, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+	.byte	BYTES_NOP5
+	CALL_DEPTH_ACCOUNT
+	RET
+SYM_FUNC_END(__fentry__)
+EXPORT_SYMBOL(__fentry__)
+_ASM_NOKPROBE(__fentry__)
+
+/*
+ * The traced function has not set up its frame, so a frame pointer unwinder
+ * would miss it and its caller. Make both frames for it. With ORC, objtool
+ * follows the stack and nothing is needed.
+ */
+#ifdef CONFIG_FRAME_POINTER
+#define FRAMES_SIZE	32
+
+.macro PUSH_FRAMES
+	pushq	8(%rsp)			/* the caller's: return address ... */
+	pushq	%rbp			/* ... and link */
+	movq	%rsp, %rbp
+	pushq	16(%rsp)		/* the traced function's */
+	pushq	%rbp
+	movq	%rsp, %rbp
+.endm
+
+.macro POP_FRAMES
+	movq	16(%rsp), %rbp
+	addq	$FRAMES_SIZE, %rsp
+.endm
+
+#else /* !CONFIG_FRAME_POINTER */
+#define FRAMES_SIZE	0
+
+.macro PUSH_FRAMES
+.endm
+
+.macro POP_FRAMES
+.endm
+#endif /* CONFIG_FRAME_POINTER */
+
+#define REGS_SIZE	(7 * 8)
+
+/*
+ * Call mcount_hook(ip, parent_ip), a C function like any other: save what such
+ * a function may clobber but the traced function's caller does not expect a
+ * call of the stub to clobber. Loading the pointer and calling it need not be
+ * one step: the core changes mcount_hook first, then waits until nobody runs
+ * what was there before.
+ */
+SYM_FUNC_START(arch_mcount_call_hook)
+	PUSH_FRAMES
+	pushq	%rax
+	pushq	%rcx
+	pushq	%rdx
+	pushq	%rsi
+	pushq	%rdi
+	pushq	%r8
+	pushq	%r9
+	movq	FRAMES_SIZE+REGS_SIZE(%rsp), %rdi
+	movq	FRAMES_SIZE+REGS_SIZE+8(%rsp), %rsi
+	movq	mcount_hook(%rip), %rax
+	CALL_NOSPEC rax
+	popq	%r9
+	popq	%r8
+	popq	%rdi
+	popq	%rsi
+	popq	%rdx
+	popq	%rcx
+	popq	%rax
+	POP_FRAMES
+	RET
+SYM_FUNC_END(arch_mcount_call_hook)
+STACK_FRAME_NON_STANDARD_FP(arch_mcount_call_hook)
+_ASM_NOKPROBE(arch_mcount_call_hook)

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * mcount: one hook that is called at the head of every kernel function.
+ *
+ * See Documentation/trace/mcount.rst.
+ */
+#ifndef _LINUX_MCOUNT_H
+#define _LINUX_MCOUNT_H
+
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/types.h>
+
+/**
+ * typedef mcount_func_t - a hook
+ * @ip: an address in the traced function, just behind its call of the stub
+ * @parent_ip: the return address in the traced function's caller
+ *
+ * Called in whatever context the traced function was called in: NMI, any
+ * interrupt, with any lock held, with RCU not watching, on a CPU that is
+ * going offline. A hook must be notrace and so must be everything that it
+ * calls; it must not fault, sleep, or take a lock that a traced function
+ * could hold.
+ */
+typedef void (*mcount_func_t)(unsigned long ip, unsigned long parent_ip);
+
+/**
+ * typedef mcount_direct_func_t - a hook that the stub jumps straight to
+ *
+ * Defined with __mcount_direct, and called with nothing but the stack of the
+ * traced function's head: mcount_direct_ip() and mcount_direct_parent_ip() get
+ * the addresses from there. All that is said of mcount_func_t holds. Not a
+ * function that C code can call.
+ */
+typedef void (*mcount_direct_func_t)(void);
+
+/*
+ * For the definition of a direct hook: has the compiler preserve each register
+ * that the hook uses, and so not those that it doesn't. Whatever it calls out
+ * of line makes it save them all. On x86 its file needs -mgeneral-regs-only.
+ */
+#define __mcount_direct	notrace __no_caller_saved_registers
+
+#ifdef CONFIG_MCOUNT
+
+#include <asm/mcount.h>
+
+int register_mcount_function(mcount_func_t func);
+int unregister_mcount_function(mcount_func_t func);
+void clear_mcount_function(void);
+
+int register_mcount_direct(mcount_direct_func_t func);
+int unregister_mcount_direct(mcount_direct_func_t func);
+bool mcount_direct_registered(mcount_direct_func_t func);
+
+/* Only in the body of a direct hook itself: what a plain hook has as arguments. */
+#define mcount_direct_ip()		arch_mcount_direct_ip()
+#define mcount_direct_parent_ip()	arch_mcount_direct_parent_ip()
+
+/*
+ * Between the core and the architecture, for nobody else.
+ *
+ * arch_mcount_switch() makes every traced function call @entry from now on, or
+ * nothing if @entry is NULL. A CPU that is already in the old entry code
+ * finishes it; to wait for that is the core's job. May sleep; the core
+ * serializes the calls.
+ *
+ * arch_mcount_call_hook is the entry code for plain C functions: it saves what
+ * a C function may clobber and calls what mcount_hook points at, never NULL.
+ */
+void arch_mcount_switch(mcount_direct_func_t entry);
+void arch_mcount_call_hook(void);
+extern mcount_func_t mcount_hook;
+
+#else /* !CONFIG_MCOUNT */
+
+static inline int register_mcount_function(mcount_func_t func)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int unregister_mcount_function(mcount_func_t func)
+{
+	return -ENOENT;
+}
+
+static inline void clear_mcount_function(void)
+{
+}
+
+static inline int register_mcount_direct(mcount_direct_func_t func)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int unregister_mcount_direct(mcount_direct_func_t func)
+{
+	return -ENOENT;
+}
+
+static inline bool mcount_direct_registered(mcount_direct_func_t func)
+{
+	return false;
+}
+
+#endif /* CONFIG_MCOUNT */
+
+#endif /* _LINUX_MCOUNT_H */

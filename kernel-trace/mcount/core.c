@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mcount core: which hook is registered, and whether it is called.
+ *
+ * Two conditions must hold for a traced function to call anything: a hook is
+ * registered, and mcount is enabled. Either may come first. All that the two
+ * decide is what the architecture's stub jumps to; see mcount_update().
+ *
+ * A plain hook is a C function, called by arch_mcount_call_hook. A direct hook
+ * is its own entry code.
+ */
+#include <linux/cache.h>
+#include <linux/cleanup.h>
+#include <linux/export.h>
+#include <linux/lockdep.h>
+#include <linux/mcount.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+
+#include "mcount.h"
+
+/* Protects what follows. The stub reads mcount_hook without it. */
+static DEFINE_MUTEX(mcount_mutex);
+static bool mcount_enabled;
+/* At most one is not NULL: that is the registered hook. */
+static mcount_func_t plain_hook;
+static mcount_direct_func_t direct_hook;
+
+static void no_hook(unsigned long ip, unsigned long parent_ip)
+{
+}
+
+/*
+ * What arch_mcount_call_hook calls. A CPU may load it just before it changes:
+ * the function loaded stays valid until mcount_update() has waited.
+ */
+mcount_func_t mcount_hook __read_mostly = no_hook;
+
+/*
+ * Wait until no CPU and no task runs what the stub jumped to before. Entry
+ * code and hook run to their end without sleeping, but a hook called with
+ * preemption on can be preempted (synchronize_rcu_tasks() waits for such
+ * tasks), and one called from code that RCU does not watch, or from the idle
+ * task, is seen only by making each CPU schedule (the rude flavour).
+ */
+static void mcount_synchronize(void)
+{
+	synchronize_rcu_tasks_rude();
+	synchronize_rcu_tasks();
+}
+
+/*
+ * Make the stub follow the state above. On return nothing that it no longer
+ * names is running.
+ */
+static void mcount_update(void)
+{
+	mcount_direct_func_t entry = direct_hook;
+
+	lockdep_assert_held(&mcount_mutex);
+
+	if (plain_hook)
+		entry = arch_mcount_call_hook;
+
+	WRITE_ONCE(mcount_hook, plain_hook ?: no_hook);
+	arch_mcount_switch(mcount_enabled ? entry : NULL);
+	mcount_synchronize();
+}
+
+static void mcount_set_hook(mcount_func_t plain, mcount_direct_func_t direct)
+{
+	lockdep_assert_held(&mcount_mutex);
+
+	if (plain_hook == plain && direct_hook == direct)
+		return;
+
+	plain_hook = plain;
+	direct_hook = direct;
+	mcount_update();
+}
+
+/**
+ * register_mcount_function() - have a function called by every traced function
+ * @func: the hook; see mcount_func_t for what it may do
+ *
+ * From now on each traced function calls @func, if mcount is enabled
+ * (kernel.mcount_enabled). There is one hook: a registration overrides the one
+ * before, and on return no CPU is still running the overridden hook.
+ * Registering the registered hook again changes nothing.
+ *
+ * Context: process context, may sleep.
+ * Return: 0, or -EINVAL if @func is NULL.
+ */
+int register_mcount_function(mcount_func_t func)
+{
+	if (!func)
+		return -EINVAL;
+
+	guard(mutex)(&mcount_mutex);
+	mcount_set_hook(func, NULL);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(register_mcount_function);
+
+/**
+ * unregister_mcount_function() - take a hook away, if it is the registered one
+ * @func: the hook
+ *
+ * On return no CPU runs @func on behalf of mcount and none will, whatever the
+ * result: either it was registered until now, or whoever took its place has
+ * waited. A module may be unloaded after this.
+ *
+ * Context: process context, may sleep.
+ * Return: 0, or -ENOENT if @func is not the registered hook.
+ */
+int unregister_mcount_function(mcount_func_t func)
+{
+	guard(mutex)(&mcount_mutex);
+	if (!func || plain_hook != func)
+		return -ENOENT;
+
+	mcount_set_hook(NULL, NULL);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(unregister_mcount_function);
+
+/**
+ * clear_mcount_function() - take any hook away, plain or direct
+ *
+ * Nobody is called any more. On return no CPU is still running the old hook.
+ * Prefer unregister_mcount_function(), which can't clear another's hook.
+ *
+ * Context: process context, may sleep.
+ */
+void clear_mcount_function(void)
+{
+	guard(mutex)(&mcount_mutex);
+	mcount_set_hook(NULL, NULL);
+}
+EXPORT_SYMBOL_GPL(clear_mcount_function);
+
+/**
+ * register_mcount_direct() - register a hook that the stub jumps straight to
+ * @func: the hook, defined with __mcount_direct
+ *
+ * The same as register_mcount_function(), for a hook that preserves the
+ * registers which it uses: nothing is saved for it and no call is made but the
+ * traced function's own. To be preferred where each instruction counts.
+ *
+ * Context: process context, may sleep.
+ * Return: 0, or -EINVAL if @func is NULL.
+ */
+int register_mcount_direct(mcount_direct_func_t func)
+{
+	if (!func)
+		return -EINVAL;
+
+	guard(mutex)(&mcount_mutex);
+	mcount_set_hook(NULL, func);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(register_mcount_direct);
+
+/**
+ * unregister_mcount_direct() - take a direct hook away, if it is the registered one
+ * @func: the hook
+ *
+ * As unregister_mcount_function().
+ *
+ * Context: process context, may sleep.
+ * Return: 0, or -ENOENT if @func is not the registered hook.
+ */
+int unregister_mcount_direct(mcount_direct_func_t func)
+{
+	guard(mutex)(&mcount_mutex);
+	if (!func || direct_hook != func)
+		return -ENOENT;
+
+	mcount_set_hook(NULL, NULL);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(unregister_mcount_direct);
+
+/**
+ * mcount_direct_registered() - tell whether a direct hook is the registered one
+ * @func: the hook
+ *
+ * Context: process context, may sleep.
+ * Return: true if @func is registered now, be mcount enabled or not.
+ */
+bool mcount_direct_registered(mcount_direct_func_t func)
+{
+	guard(mutex)(&mcount_mutex);
+	return func && direct_hook == func;
+}
+EXPORT_SYMBOL_GPL(mcount_direct_registered);
+
+bool mcount_is_enabled(void)
+{
+	guard(mutex)(&mcount_mutex);
+	return mcount_enabled;
+}
+
+void mcount_set_enabled(bool enable)
+{
+	guard(mutex)(&mcount_mutex);
+	if (mcount_enabled == enable)
+		return;
+
+	mcount_enabled = enable;
+	mcount_update();
+}

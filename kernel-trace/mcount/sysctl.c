@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * kernel.mcount_enabled
+ *
+ *   # sysctl kernel.mcount_enabled=1
+ *   kernel.mcount_enabled = 1
+ *   # echo 2 > /proc/sys/kernel/mcount_enabled
+ *   sh: write error: Invalid argument
+ */
+#include <linux/capability.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/security.h>
+#include <linux/string.h>
+#include <linux/sysctl.h>
+
+#include "mcount.h"
+
+/* @buf is the kernel's copy of what was written, NUL-terminated at @len. */
+static int mcount_sysctl_write(char *buf, size_t len)
+{
+	static const char * const values[] = { "0", "1" };
+	int value, ret;
+
+	if (!capable(CAP_SYS_ADMIN))
+		return -EPERM;
+	if (strlen(buf) != len)
+		return -EINVAL;
+
+	value = match_string(values, ARRAY_SIZE(values), strim(buf));
+	if (value < 0)
+		return value;
+
+	if (value) {
+		ret = security_locked_down(LOCKDOWN_TRACEFS);
+		if (ret)
+			return ret;
+	}
+	mcount_set_enabled(value);
+	return 0;
+}
+
+static int mcount_sysctl(const struct ctl_table *table, int write,
+			 void *buffer, size_t *lenp, loff_t *ppos)
+{
+	unsigned int value = mcount_is_enabled();
+	struct ctl_table copy = *table;
+	int ret;
+
+	if (!write) {
+		copy.data = &value;
+		return proc_douintvec(&copy, 0, buffer, lenp, ppos);
+	}
+
+	/* proc_douintvec() would take "1 junk" and writes in the middle. */
+	if (*ppos)
+		return -EINVAL;
+	ret = mcount_sysctl_write(buffer, *lenp);
+	if (!ret)
+		*ppos += *lenp;
+	return ret;
+}
+
+static struct ctl_table mcount_sysctls[] = {
+	{
+		.procname	= "mcount_enabled",
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= mcount_sysctl,
+	},
+};
+
+static int __init mcount_sysctl_init(void)
+{
+	register_sysctl_init("kernel", mcount_sysctls);
+	return 0;
+}
+late_initcall(mcount_sysctl_init);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where a ring's CPU was silent for long, so that the clock wrapped unseen.
+ *
+ * A record holds only the low 42 bits of the time. Consecutive records that are
+ * less than half a wrap apart (12 minutes at 3 GHz) tell by themselves how far
+ * apart they are, and which came first. To know where they are not, somebody
+ * looks at each ring once a minute while the tracer is started, and when it is
+ * started, stopped or read. If nothing was written for long, the place and the
+ * time before and after are noted.
+ *
+ * Looking needs no help from the hook and costs it nothing.
+ */
+#ifndef _KERNEL_TRACE_MCTRACER_SILENCE_H
+#define _KERNEL_TRACE_MCTRACER_SILENCE_H
+
+#include <linux/types.h>
+
+#include "ring.h"
+
+#define MCTRACER_LOOK_SECONDS	60	/* good for counters of up to 9 GHz */
+#define MCTRACER_SILENCES	16
+
+/*
+ * In cycles, 92 seconds at 3 GHz: shorter silences need no note, and the bounds
+ * of those noted are kept so far from what they bound. That allows for counters
+ * that differ between CPUs, and for looks between the steps of a writer.
+ */
+#define MCTRACER_SILENCE_MARGIN	(1ULL << 38)
+
+struct mctracer_silence {
+	u64 pos;	/* of the first record after it */
+	u64 before;	/* full time; the last record before it is older */
+	u64 after;	/* full time; the first record after it is younger */
+};
+
+struct mctracer_silences {
+	u64 seen;	/* the ring's head at the last look */
+	u64 since;	/* when it was first seen there */
+	int nr;
+	struct mctracer_silence list[MCTRACER_SILENCES];	/* ascending */
+};
+
+/*
+ * Look at @ring at the time @now, in cycles. If there are too many silences, the
+ * records before the oldest are given up (ring->floor).
+ */
+void mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_ring *ring,
+			   u64 now);
+
+/* The silence before the record of @pos, or NULL. */
+const struct mctracer_silence *mctracer_silence_at(const struct mctracer_silences *silences,
+						   u64 pos);
+
+#endif /* _KERNEL_TRACE_MCTRACER_SILENCE_H */

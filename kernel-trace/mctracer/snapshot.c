@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A copy of all rings at one moment, and its records in time order.
+ *
+ * Text is made about a hundred times more slowly than records, so a reader of
+ * the live rings would be lapped for ever. Copying is quicker than writing; and
+ * what was copied does not change while it is printed.
+ */
+#include <linux/cleanup.h>
+#include <linux/cpumask.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include <linux/timex.h>
+
+#include "mctracer.h"
+
+struct entry {
+	struct mctracer_record record;
+	u64 time;	/* in cycles */
+};
+
+struct cpu_entries {
+	struct entry *list;
+	size_t nr;
+	size_t next;	/* where mctracer_snapshot_next() is */
+};
+
+struct mctracer_snapshot {
+	struct mctracer_ring_counts counts;	/* all CPUs'; .end is not used */
+	struct cpu_entries cpus[];		/* indexed by CPU, up to nr_cpu_ids */
+};
+
+/*
+ * The entries from @first to the last have times relative to each other. Make
+ * them absolute: the last one lies less than a wrap of the clock before @end.
+ */
+static void settle_times(struct cpu_entries *copy, size_t first, u64 end)
+{
+	const struct entry *last;
+	u64 shift;
+
+	if (first == copy->nr)
+		return;
+	last = &copy->list[copy->nr - 1];
+	shift = end - mctracer_stamp_delta(last->record.stamp, mctracer_stamp(end, 0)) - last->time;
+	for (; first < copy->nr; first++)
+		copy->list[first].time += shift;
+}
+
+/* Copy the valid records from @pos on. */
+static void copy_ring(struct cpu_entries *copy, const struct mctracer_ring *ring,
+		      const struct mctracer_silences *silences, u64 pos, u64 end)
+{
+	const struct mctracer_silence *silence;
+	u64 previous, time = 0;
+	bool have_previous = false;
+	size_t segment = 0;
+
+	for (; pos != end; pos += sizeof(struct mctracer_record)) {
+		struct entry *entry = &copy->list[copy->nr];
+
+		silence = mctracer_silence_at(silences, pos);
+		if (silence) {
+			settle_times(copy, segment, silence->before);
+			segment = copy->nr;
+			previous = mctracer_stamp(silence->after, 0);
+			have_previous = true;
+		}
+		if (!mctracer_ring_read(ring, pos, have_previous ? &previous : NULL,
+					&entry->record))
+			continue;
+		if (have_previous)
+			time += mctracer_stamp_delta(previous, entry->record.stamp);
+		entry->time = time;
+		previous = entry->record.stamp;
+		have_previous = true;
+		copy->nr++;
+	}
+
+	silence = mctracer_silence_at(silences, end);
+	settle_times(copy, segment,
+		     silence ? silence->before : get_cycles() + MCTRACER_SILENCE_MARGIN);
+}
+
+static int snapshot_cpu(struct cpu_entries *copy, int cpu, struct mctracer_ring_counts *sum)
+{
+	const struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);
+	struct mctracer_ring_counts counts = mctracer_ring_counts(ring);
+
+	if (!counts.entries)
+		return 0;
+
+	copy->list = kvmalloc_array(counts.entries, sizeof(*copy->list),
+				    GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+	if (!copy->list)
+		return -ENOMEM;
+
+	copy_ring(copy, ring, per_cpu_ptr(&mctracer_silences, cpu),
+		  counts.end - counts.entries * sizeof(struct mctracer_record), counts.end);
+
+	/* What could not be copied is as good as overwritten. */
+	sum->written += counts.written;
+	sum->entries += copy->nr;
+	sum->overwritten += counts.written - copy->nr;
+	return 0;
+}
+
+struct mctracer_snapshot *mctracer_snapshot_take(void)
+{
+	struct mctracer_snapshot *snapshot;
+	int cpu;
+
+	snapshot = kvzalloc(struct_size(snapshot, cpus, nr_cpu_ids), GFP_KERNEL);
+	if (!snapshot)
+		return NULL;
+
+	guard(mutex)(&mctracer_mutex);
+	mctracer_look();
+	for_each_possible_cpu(cpu) {
+		if (snapshot_cpu(&snapshot->cpus[cpu], cpu, &snapshot->counts)) {
+			mctracer_snapshot_free(snapshot);
+			return NULL;
+		}
+	}
+	return snapshot;
+}
+
+void mctracer_snapshot_free(struct mctracer_snapshot *snapshot)
+{
+	int cpu;
+
+	if (!snapshot)
+		return;
+	for_each_possible_cpu(cpu)
+		kvfree(snapshot->cpus[cpu].list);
+	kvfree(snapshot);
+}
+
+void mctracer_snapshot_rewind(struct mctracer_snapshot *snapshot)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		snapshot->cpus[cpu].next = 0;
+}
+
+const struct mctracer_record *mctracer_snapshot_next(struct mctracer_snapshot *snapshot,
+						     int *cpu)
+{
+	const struct entry *entry, *oldest = NULL;
+	struct cpu_entries *copy;
+	int i;
+
+	for_each_possible_cpu(i) {
+		copy = &snapshot->cpus[i];
+		entry = &copy->list[copy->next];
+		if (copy->next < copy->nr && (!oldest || entry->time < oldest->time)) {
+			oldest = entry;
+			*cpu = i;
+		}
+	}
+	if (!oldest)
+		return NULL;
+
+	snapshot->cpus[*cpu].next++;
+	return &oldest->record;
+}
+
+const struct mctracer_ring_counts *
+mctracer_snapshot_counts(const struct mctracer_snapshot *snapshot)
+{
+	return &snapshot->counts;
+}

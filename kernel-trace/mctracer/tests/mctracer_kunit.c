@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of mctracer's record encoding, ring and silences. The ring is written by the very
+ * steps that the hook takes; what interrupts do in between is done by hand.
+ */
+#include <kunit/test.h>
+#include <linux/cpumask.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/threads.h>
+
+#include "../encoding.h"
+#include "../ring.h"
+#include "../silence.h"
+
+#define RECORDS		MCTRACER_RING_MIN_RECORDS
+#define RECORD_SIZE	sizeof(struct mctracer_record)
+#define RING_SIZE	(RECORDS * RECORD_SIZE)
+
+/* Encoding */
+
+static void encoding_stamp(struct kunit *test)
+{
+	static const u64 clocks[] = { 0, 1, MCTRACER_CLOCK_MASK - 1, MCTRACER_CLOCK_MASK };
+	static const pid_t pids[] = { 0, 1, 32768, PID_MAX_LIMIT - 1 };
+	int c, p;
+
+	for (c = 0; c < ARRAY_SIZE(clocks); c++) {
+		for (p = 0; p < ARRAY_SIZE(pids); p++) {
+			u64 stamp = mctracer_stamp(clocks[c], pids[p]);
+
+			KUNIT_EXPECT_EQ(test, mctracer_stamp_clock(stamp), clocks[c]);
+			KUNIT_EXPECT_EQ(test, mctracer_stamp_pid(stamp), pids[p]);
+		}
+	}
+
+	/* A longer clock loses its upper bits and leaves the pid alone. */
+	KUNIT_EXPECT_EQ(test, mctracer_stamp(U64_MAX, 7),
+			mctracer_stamp(MCTRACER_CLOCK_MASK, 7));
+}
+
+static void encoding_order(struct kunit *test)
+{
+	u64 a = mctracer_stamp(1000, 1), b = mctracer_stamp(5000, 4000000);
+	u64 last = mctracer_stamp(MCTRACER_CLOCK_MASK, 5);
+
+	KUNIT_EXPECT_EQ(test, mctracer_stamp_delta(a, b), 4000);
+	KUNIT_EXPECT_TRUE(test, mctracer_stamp_follows(a, b));
+	KUNIT_EXPECT_TRUE(test, mctracer_stamp_follows(a, a));
+	KUNIT_EXPECT_FALSE(test, mctracer_stamp_follows(b, a));
+
+	/* The clock wraps. */
+	KUNIT_EXPECT_EQ(test, mctracer_stamp_delta(last, a), 1001);
+	KUNIT_EXPECT_TRUE(test, mctracer_stamp_follows(last, a));
+	KUNIT_EXPECT_FALSE(test, mctracer_stamp_follows(b, last));
+
+	/* A little back is no distance; a little more is. */
+	a = mctracer_stamp(5000 - MCTRACER_CLOCK_SLACK, 1);
+	KUNIT_EXPECT_EQ(test, mctracer_stamp_delta(b, a), 0);
+	KUNIT_EXPECT_TRUE(test, mctracer_stamp_follows(b, a));
+	a = mctracer_stamp(5000 - MCTRACER_CLOCK_SLACK - 1, 1);
+	KUNIT_EXPECT_FALSE(test, mctracer_stamp_follows(b, a));
+}
+
+static void encoding_address(struct kunit *test)
+{
+	unsigned long here = (unsigned long)encoding_address;
+
+	KUNIT_EXPECT_EQ(test, mctracer_address((u32)here), here);
+}
+
+/* Ring */
+
+struct ring_test {
+	struct mctracer_ring __percpu *ring;
+	struct mctracer_ring *mine;	/* the same, of the CPU that the test stays on */
+	u64 clock;
+};
+
+static int ring_init(struct kunit *test)
+{
+	struct ring_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	t->ring = alloc_percpu(struct mctracer_ring);
+	KUNIT_ASSERT_NOT_NULL(test, t->ring);
+	test->priv = t;
+
+	/* The thread that runs this runs one case and ends. */
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id())), 0);
+	t->mine = this_cpu_ptr(t->ring);
+	KUNIT_ASSERT_EQ(test, mctracer_ring_alloc(t->mine, RING_SIZE, NUMA_NO_NODE), 0);
+	return 0;
+}
+
+static void ring_exit(struct kunit *test)
+{
+	struct ring_test *t = test->priv;
+
+	if (!t)
+		return;
+	if (t->mine)
+		mctracer_ring_free(t->mine);
+	free_percpu(t->ring);
+}
+
+/* Each record is later than all before by more than the slack, and tells its number. */
+static u64 stamp_of(u64 number)
+{
+	return mctracer_stamp((number + 1) * 2 * MCTRACER_CLOCK_SLACK, number & 0xffff);
+}
+
+static u64 reserve(struct kunit *test)
+{
+	struct ring_test *t = test->priv;
+	u64 pos = mctracer_ring_head(t->ring);
+
+	KUNIT_ASSERT_TRUE(test, mctracer_ring_reserve(t->ring, pos));
+	return pos;
+}
+
+static void commit(struct kunit *test, u64 pos, u64 number)
+{
+	struct ring_test *t = test->priv;
+
+	mctracer_ring_commit(t->ring, pos, (u32)number + 1, ~(u32)number, stamp_of(number));
+}
+
+static void write(struct kunit *test, u64 from, u64 to)
+{
+	for (; from < to; from++)
+		commit(test, reserve(test), from);
+}
+
+/* Walk the ring as readers do; expect the records [from, to) without @missing. */
+static void expect_records(struct kunit *test, u64 from, u64 to, u64 missing)
+{
+	struct ring_test *t = test->priv;
+	struct mctracer_ring_counts counts = mctracer_ring_counts(t->mine);
+	u64 pos = counts.end - counts.entries * RECORD_SIZE;
+	struct mctracer_record record;
+	bool have_previous = false;
+	u64 previous;
+
+	KUNIT_ASSERT_EQ(test, counts.entries, to - from);
+	for (; pos != counts.end; pos += RECORD_SIZE, from++) {
+		bool valid = mctracer_ring_read(t->mine, pos, have_previous ? &previous : NULL,
+						&record);
+
+		KUNIT_ASSERT_EQ(test, valid, from != missing);
+		if (!valid)
+			continue;
+		KUNIT_ASSERT_EQ(test, record.stamp, stamp_of(from));
+		KUNIT_ASSERT_EQ(test, record.ip, (u32)from + 1);
+		KUNIT_ASSERT_EQ(test, record.parent_ip, ~(u32)from);
+		previous = record.stamp;
+		have_previous = true;
+	}
+}
+
+#define NONE	U64_MAX
+
+static void expect_counts(struct kunit *test, u64 written, u64 entries, u64 overwritten)
+{
+	struct ring_test *t = test->priv;
+	struct mctracer_ring_counts counts = mctracer_ring_counts(t->mine);
+
+	KUNIT_EXPECT_EQ(test, counts.written, written);
+	KUNIT_EXPECT_EQ(test, counts.entries, entries);
+	KUNIT_EXPECT_EQ(test, counts.overwritten, overwritten);
+}
+
+static void ring_sizes(struct kunit *test)
+{
+	struct mctracer_ring ring = {};
+
+	KUNIT_EXPECT_EQ(test, mctracer_ring_alloc(&ring, 0, NUMA_NO_NODE), -EINVAL);
+	KUNIT_EXPECT_EQ(test, mctracer_ring_alloc(&ring, RING_SIZE / 2, NUMA_NO_NODE), -EINVAL);
+	KUNIT_EXPECT_EQ(test, mctracer_ring_alloc(&ring, RING_SIZE + 16, NUMA_NO_NODE), -EINVAL);
+	KUNIT_EXPECT_NULL(test, ring.base);
+}
+
+static void ring_no_memory(struct kunit *test)
+{
+	struct mctracer_ring ring = {};
+
+	/* Larger than any machine's memory. */
+	KUNIT_EXPECT_EQ(test, mctracer_ring_alloc(&ring, 1UL << (BITS_PER_LONG - 2), NUMA_NO_NODE),
+			-ENOMEM);
+	KUNIT_EXPECT_NULL(test, ring.base);
+	KUNIT_EXPECT_EQ(test, mctracer_ring_counts(&ring).entries, 0);
+}
+
+static void ring_empty(struct kunit *test)
+{
+	expect_counts(test, 0, 0, 0);
+	expect_records(test, 0, 0, NONE);
+}
+
+/* Positions overflow in the middle of the first lap; nobody may notice. */
+static void ring_wraps(struct kunit *test)
+{
+	struct ring_test *t = test->priv;
+	u64 n = 0;
+
+	KUNIT_EXPECT_GT(test, t->mine->head, t->mine->head + RING_SIZE);
+
+	for (; n <= RECORDS; n += RECORDS / 4) {
+		expect_records(test, 0, n, NONE);
+		expect_counts(test, n, n, 0);
+		write(test, n, n + RECORDS / 4);
+	}
+	for (; n < 5 * RECORDS; n += 1000) {
+		expect_records(test, n - RECORDS, n, NONE);
+		expect_counts(test, n, RECORDS, n - RECORDS);
+		write(test, n, n + 1000);
+	}
+}
+
+static void ring_overwritten(struct kunit *test)
+{
+	struct ring_test *t = test->priv;
+	struct mctracer_record record;
+	u64 pos = t->mine->head;
+
+	write(test, 0, RECORDS);
+	KUNIT_EXPECT_TRUE(test, mctracer_ring_read(t->mine, pos, NULL, &record));
+	KUNIT_EXPECT_EQ(test, record.stamp, stamp_of(0));
+
+	/* Reserved for the next lap, if not written yet: no longer to be trusted. */
+	reserve(test);
+	KUNIT_EXPECT_FALSE(test, mctracer_ring_read(t->mine, pos, NULL, &record));
+	KUNIT_EXPECT_TRUE(test, mctracer_ring_read(t->mine, pos + RECORD_SIZE, NULL, &record));
+}
+
+/* An interrupt between taking the time and reserving makes the writer start again. */
+static void ring_interrupted_before_reserve(struct kunit *test)
+{
+	struct ring_test *t = test->priv;
+	u64 pos = mctracer_ring_head(t->ring);
+
+	write(test, 0, 3);
+	KUNIT_EXPECT_FALSE(test, mctracer_ring_reserve(t->ring, pos));
+	expect_counts(test, 3, 3, 0);
+	write(test, 3, 4);
+	expect_records(test, 0, 4, NONE);
+}
+
+static void interrupted_after_reserve(struct kunit *test, u64 before, u64 nested)
+{
+	u64 to = before + 1 + nested, from = to > RECORDS ? to - RECORDS : 0;
+	u64 pos;
+
+	write(test, 0, before);
+	pos = reserve(test);
+	write(test, before + 1, to);
+	expect_records(test, from, to, before);
+	commit(test, pos, before);
+	expect_records(test, from, to, NONE);
+	expect_counts(test, to, to - from, from);
+}
+
+/* A slot that is reserved, but not committed, is not shown: on the first lap ... */
+static void ring_uncommitted_first_lap(struct kunit *test)
+{
+	interrupted_after_reserve(test, 10, 20);
+}
+
+/* ... when it still holds the record of the lap before ... */
+static void ring_uncommitted_stale(struct kunit *test)
+{
+	interrupted_after_reserve(test, 2 * RECORDS + 10, 20);
+}
+
+/* ... and when it is the newest. */
+static void ring_uncommitted_newest(struct kunit *test)
+{
+	interrupted_after_reserve(test, 3 * RECORDS - 1, 0);
+}
+
+/* Half-written: new addresses under the old stamp. */
+static void ring_torn(struct kunit *test)
+{
+	struct ring_test *t = test->priv;
+	struct mctracer_record *slot;
+	u64 pos;
+
+	write(test, 0, 2 * RECORDS);
+	pos = reserve(test);
+	slot = t->mine->base + (pos & t->mine->mask);
+	slot->ip = 2 * RECORDS + 1;
+	expect_records(test, RECORDS + 1, 2 * RECORDS + 1, 2 * RECORDS);
+	slot->parent_ip = ~(2 * RECORDS);
+	expect_records(test, RECORDS + 1, 2 * RECORDS + 1, 2 * RECORDS);
+	slot->stamp = stamp_of(2 * RECORDS);
+	expect_records(test, RECORDS + 1, 2 * RECORDS + 1, NONE);
+}
+
+/*
+ * The residual hole that ring.h describes: a writer lapped while interrupted
+ * destroys a later record, which then is not shown; neither is its own.
+ */
+static void ring_lapped_writer(struct kunit *test)
+{
+	u64 pos;
+
+	write(test, 0, 100);
+	pos = reserve(test);
+	write(test, 101, 101 + RECORDS + 50);
+	commit(test, pos, 100);
+	expect_records(test, 151, 101 + RECORDS + 50, 100 + RECORDS);
+}
+
+static void ring_clear(struct kunit *test)
+{
+	struct ring_test *t = test->priv;
+
+	write(test, 0, 2 * RECORDS + 5);
+	mctracer_ring_clear(t->mine);
+	expect_counts(test, 0, 0, 0);
+	write(test, 0, 7);
+	expect_counts(test, 7, 7, 0);
+	expect_records(test, 0, 7, NONE);
+	write(test, 7, RECORDS + 9);
+	expect_counts(test, RECORDS + 9, RECORDS, 9);
+
+	mctracer_ring_clear(t->mine);
+	mctracer_ring_clear(t->mine);
+	expect_counts(test, 0, 0, 0);
+}
+
+/* Silences */
+
+#define MARGIN	MCTRACER_SILENCE_MARGIN
+
+/* Shorter than what needs a note, as long as records come. */
+static void silence_short(struct kunit *test)
+{
+	struct mctracer_silences silences = {};
+	struct ring_test *t = test->priv;
+	u64 now = 1;
+	int i;
+
+	for (i = 0; i < 100; i++, now += MARGIN - 1) {
+		mctracer_silence_look(&silences, t->mine, now);
+		KUNIT_EXPECT_EQ(test, silences.nr, 0);
+		write(test, i, i + 1);
+	}
+	mctracer_silence_look(&silences, t->mine, now);
+	mctracer_silence_look(&silences, t->mine, now + MARGIN - 1);
+	KUNIT_EXPECT_EQ(test, silences.nr, 0);
+}
+
+static void silence_long(struct kunit *test)
+{
+	const struct mctracer_silence *silence;
+	struct mctracer_silences silences = {};
+	struct ring_test *t = test->priv;
+	u64 pos;
+
+	write(test, 0, 3);
+	pos = t->mine->head;
+	mctracer_silence_look(&silences, t->mine, 10 * MARGIN);
+	mctracer_silence_look(&silences, t->mine, 11 * MARGIN);
+	mctracer_silence_look(&silences, t->mine, 99 * MARGIN);
+	KUNIT_EXPECT_EQ(test, silences.nr, 1);
+	KUNIT_EXPECT_NULL(test, mctracer_silence_at(&silences, pos - RECORD_SIZE));
+	silence = mctracer_silence_at(&silences, pos);
+	KUNIT_ASSERT_NOT_NULL(test, silence);
+	KUNIT_EXPECT_EQ(test, silence->before, 11 * MARGIN);
+	KUNIT_EXPECT_EQ(test, silence->after, 98 * MARGIN);
+
+	write(test, 3, 4);
+	mctracer_silence_look(&silences, t->mine, 100 * MARGIN);
+	KUNIT_EXPECT_EQ(test, silences.nr, 1);
+	KUNIT_EXPECT_EQ(test, silence->after, 98 * MARGIN);
+}
+
+/* More silences than can be noted: what lies before the oldest is not shown any more. */
+static void silence_too_many(struct kunit *test)
+{
+	struct mctracer_silences silences = {};
+	struct ring_test *t = test->priv;
+	int i;
+
+	for (i = 0; i < MCTRACER_SILENCES + 2; i++) {
+		KUNIT_EXPECT_EQ(test, mctracer_ring_counts(t->mine).entries,
+				min(i, MCTRACER_SILENCES));
+		write(test, i, i + 1);
+		mctracer_silence_look(&silences, t->mine, (100 * i + 1) * MARGIN);
+		mctracer_silence_look(&silences, t->mine, (100 * i + 99) * MARGIN);
+	}
+	KUNIT_EXPECT_EQ(test, silences.nr, MCTRACER_SILENCES);
+	expect_counts(test, i, MCTRACER_SILENCES, 2);
+}
+
+static struct kunit_case encoding_cases[] = {
+	KUNIT_CASE(encoding_stamp),
+	KUNIT_CASE(encoding_order),
+	KUNIT_CASE(encoding_address),
+	{}
+};
+
+static struct kunit_suite encoding_suite = {
+	.name		= "mctracer_encoding",
+	.test_cases	= encoding_cases,
+};
+
+static struct kunit_case ring_cases[] = {
+	KUNIT_CASE(ring_sizes),
+	KUNIT_CASE(ring_no_memory),
+	KUNIT_CASE(ring_empty),
+	KUNIT_CASE(ring_wraps),
+	KUNIT_CASE(ring_overwritten),
+	KUNIT_CASE(ring_interrupted_before_reserve),
+	KUNIT_CASE(ring_uncommitted_first_lap),
+	KUNIT_CASE(ring_uncommitted_stale),
+	KUNIT_CASE(ring_uncommitted_newest),
+	KUNIT_CASE(ring_torn),
+	KUNIT_CASE(ring_lapped_writer),
+	KUNIT_CASE(ring_clear),
+	{}
+};
+
+static struct kunit_suite ring_suite = {
+	.name		= "mctracer_ring",
+	.init		= ring_init,
+	.exit		= ring_exit,
+	.test_cases	= ring_cases,
+};
+
+static struct kunit_case silence_cases[] = {
+	KUNIT_CASE(silence_short),
+	KUNIT_CASE(silence_long),
+	KUNIT_CASE(silence_too_many),
+	{}
+};
+
+static struct kunit_suite silence_suite = {
+	.name		= "mctracer_silence",
+	.init		= ring_init,
+	.exit		= ring_exit,
+	.test_cases	= silence_cases,
+};
+
+kunit_test_suites(&encoding_suite, &ring_suite, &silence_suite);
+
+MODULE_DESCRIPTION("KUnit tests of mctracer's encoding, ring and silences");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Starting and stopping the tracer, and its memory.
+ *
+ * Rings are allocated at the first start, for each possible CPU, and kept: a
+ * CPU may come at any time, and the records of one that went stay readable.
+ */
+#include <linux/cleanup.h>
+#include <linux/cpumask.h>
+#include <linux/lockdep.h>
+#include <linux/mutex.h>
+#include <linux/sizes.h>
+#include <linux/timex.h>
+#include <linux/topology.h>
+#include <linux/workqueue.h>
+
+#include "mctracer.h"
+
+#define DEFAULT_RING_SIZE	SZ_1M	/* 65536 records */
+
+DEFINE_MUTEX(mctracer_mutex);	/* see mctracer.h */
+DEFINE_PER_CPU(struct mctracer_silences, mctracer_silences);
+static bool have_rings;
+static bool watching;	/* noting tasks' names and silences */
+
+static void free_rings(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		mctracer_ring_free(per_cpu_ptr(&mctracer_rings, cpu));
+}
+
+static int alloc_rings(void)
+{
+	int cpu, ret;
+
+	for_each_possible_cpu(cpu) {
+		ret = mctracer_ring_alloc(per_cpu_ptr(&mctracer_rings, cpu),
+					  DEFAULT_RING_SIZE, cpu_to_node(cpu));
+		if (ret) {
+			free_rings();
+			return ret;
+		}
+	}
+	return 0;
+}
+
+void mctracer_look(void)
+{
+	int cpu;
+
+	lockdep_assert_held(&mctracer_mutex);
+
+	for_each_possible_cpu(cpu)
+		mctracer_silence_look(per_cpu_ptr(&mctracer_silences, cpu),
+				      per_cpu_ptr(&mctracer_rings, cpu), get_cycles());
+}
+
+static void look_work_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(look_work, look_work_fn);
+
+static void look_again(void)
+{
+	queue_delayed_work(system_wq, &look_work, MCTRACER_LOOK_SECONDS * HZ);
+}
+
+static void look_work_fn(struct work_struct *work)
+{
+	guard(mutex)(&mctracer_mutex);
+	if (!watching)
+		return;
+	mctracer_look();
+	look_again();
+}
+
+static int watch(void)
+{
+	int ret = mctracer_comm_start();
+
+	if (ret)
+		return ret;
+	mctracer_look();
+	look_again();
+	watching = true;
+	return 0;
+}
+
+static void unwatch(void)
+{
+	/* The work finds out by itself; it may be waiting for the mutex. */
+	watching = false;
+	mctracer_look();
+	mctracer_comm_stop();
+}
+
+int mctracer_start(void)
+{
+	int ret;
+
+	guard(mutex)(&mctracer_mutex);
+
+	if (!have_rings) {
+		ret = alloc_rings();
+		if (ret)
+			return ret;
+		have_rings = true;
+	}
+	if (!watching) {
+		ret = watch();
+		if (ret)
+			return ret;
+	}
+	return register_mcount_direct(mctracer_hook);
+}
+
+void mctracer_stop(void)
+{
+	guard(mutex)(&mctracer_mutex);
+
+	/* -ENOENT: another hook has taken over, and ours is not running. */
+	unregister_mcount_direct(mctracer_hook);
+	if (watching)
+		unwatch();
+}
+
+bool mctracer_started(void)
+{
+	return mcount_direct_registered(mctracer_hook);
+}
+
+void mctracer_clear(void)
+{
+	int cpu;
+
+	guard(mutex)(&mctracer_mutex);
+	for_each_possible_cpu(cpu)
+		mctracer_ring_clear(per_cpu_ptr(&mctracer_rings, cpu));
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * usage: measure stat N | measure run COMMAND... | measure lines FILE
+ *
+ * Print how many cycles something takes: N stat() calls, a command from fork to
+ * wait, or reading a file to its end. Under "qemu -icount shift=0" one cycle is
+ * one instruction, of the kernel and of user space together. The second number
+ * is that of records that mctracer wrote meanwhile; for a file, of its lines.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+/* Records written on all CPUs; 0 where there is no tracer. */
+static long written(void)
+{
+	FILE *stats = fopen("/sys/kernel/debug/mctracer/stats", "r");
+	long sum = 0, n;
+	char line[256];
+
+	if (!stats)
+		return 0;
+	while (fgets(line, sizeof(line), stats))
+		if (sscanf(line, "%*d %*d %ld", &n) == 1)
+			sum += n;
+	fclose(stats);
+	return sum;
+}
+
+/* Records that reading the count leaves between two readings of it. */
+static long written_by_reading(void)
+{
+	long before = written();
+
+	return written() - before;
+}
+
+static unsigned long long stat_loop(long n)
+{
+	unsigned long long start = __rdtsc();
+	struct stat st;
+
+	while (n--)
+		if (stat("/etc/passwd", &st))
+			die("/etc/passwd");
+	return __rdtsc() - start;
+}
+
+static unsigned long long run(char **command)
+{
+	unsigned long long start = __rdtsc();
+	int status, out;
+	pid_t pid;
+
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		out = open("/dev/null", O_WRONLY);
+		dup2(out, 1);
+		execvp(command[0], command);
+		die(command[0]);
+	}
+	if (waitpid(pid, &status, 0) != pid || status) {
+		fprintf(stderr, "%s failed\n", command[0]);
+		exit(1);
+	}
+	return __rdtsc() - start;
+}
+
+static unsigned long long read_lines(const char *path, long *lines)
+{
+	static char buf[65536];
+	unsigned long long spent = 0, start;
+	int fd = open(path, O_RDONLY);
+	ssize_t len, i;
+
+	if (fd < 0)
+		die(path);
+	for (;;) {
+		start = __rdtsc();
+		len = read(fd, buf, sizeof(buf));
+		spent += __rdtsc() - start;
+		if (len < 0)
+			die(path);
+		if (!len)
+			return spent;
+		for (i = 0; i < len; i++)
+			*lines += buf[i] == '\n';
+	}
+}
+
+int main(int argc, char **argv)
+{
+	long n = argc == 3 ? atol(argv[2]) : 0, lines = 0, events;
+	unsigned long long cycles;
+
+	written_by_reading();	/* warms the caches */
+	events = -written_by_reading() - written();
+	if (argc == 3 && !strcmp(argv[1], "stat") && n > 0) {
+		cycles = stat_loop(n);
+		printf("%llu %ld\n", cycles, events + written());
+	} else if (argc >= 3 && !strcmp(argv[1], "run")) {
+		cycles = run(argv + 2);
+		printf("%llu %ld\n", cycles, events + written());
+	} else if (argc == 3 && !strcmp(argv[1], "lines")) {
+		cycles = read_lines(argv[2], &lines);
+		printf("%llu %ld\n", cycles, lines);
+	} else {
+		fprintf(stderr, "usage: measure stat N | run COMMAND... | lines FILE\n");
+		return 2;
+	}
+	return 0;
+}

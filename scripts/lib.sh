@@ -1,0 +1,201 @@
+# shellcheck shell=sh
+# Sourced by the other scripts: where things are, how to speak, how to fail, one lock.
+#
+#	REPO	this repository		CACHE	everything unpacked or built
+#
+# Messages go to stderr: a script's stdout is its result.
+
+set -eu
+umask 022
+export LC_ALL=C
+
+REPO=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/mctracer
+LOGS=$CACHE/logs
+# shellcheck disable=SC2034	# for the scripts that source this
+BASE_TAG=mctracer-base
+
+case $CACHE in
+*[[:space:]:]*)
+	echo "error: kbuild accepts no white space or colon in the cache's path: $CACHE" >&2
+	exit 1 ;;
+esac
+mkdir -p "$LOGS"
+
+# usage: print the header comment of the running script and fail.
+usage()
+{
+	sed -n '2,/^[^#]/{s/^# \{0,1\}//p;}' "$0" >&2
+	exit 2
+}
+
+step()
+{
+	echo "==> $*" >&2
+}
+
+note()
+{
+	echo "    $*" >&2
+}
+
+die()
+{
+	echo "error: $*" >&2
+	exit 1
+}
+
+# shown PATH: the path as people write it.
+shown()
+{
+	case $1 in
+	"$REPO"/*)	echo "${1#"$REPO"/}" ;;
+	"$HOME"/*)	echo "~${1#"$HOME"}" ;;
+	*)		echo "$1" ;;
+	esac
+}
+
+# die_log STEP LOG: say which step failed, show the end of its log and where the rest is.
+die_log()
+{
+	{
+		echo
+		echo "error: $1: failed; the last lines of its log:"
+		tail -n 25 "$2" | sed 's/^/    | /'
+		echo "the whole log: $(shown "$2")"
+	} >&2
+	exit 1
+}
+
+# run_logged STEP LOG COMMAND...: announce, run with all output in the log, fail with its end.
+run_logged()
+{
+	_step=$1 _log=$2
+	shift 2
+	step "$_step"
+	mkdir -p "$(dirname -- "$_log")"
+	"$@" >"$_log" 2>&1 </dev/null || die_log "$_step" "$_log"
+}
+
+# meter LOG REGEX START TOTAL WORD: until killed, show how many lines of LOG match, on top of
+# START, of about TOTAL (0: not known). On a terminal in place, else a line every 10 seconds.
+meter()
+{
+	_parent=$$ _last='' _i=0
+	if [ -t 2 ]; then _every=1 _cr='\r' _nl=''; else _every=10 _cr='' _nl='\n'; fi
+	while kill -0 "$_parent" 2>/dev/null; do
+		sleep 1
+		_i=$((_i + 1))
+		[ $((_i % _every)) = 0 ] || continue
+		_n=$(($3 + $(grep -cE "$2" "$1" 2>/dev/null || :)))
+		[ "$_n" != "$_last" ] || continue
+		_last=$_n
+		if [ "$4" -gt "$_n" ]; then
+			printf "$_cr    $5 %d of ~%d files (%d %%)$_nl" "$_n" "$4" $((_n * 100 / $4)) >&2
+		else
+			printf "$_cr    $5 %d files$_nl" "$_n" >&2
+		fi
+	done
+}
+
+# run_metered STEP LOG REGEX START TOTAL WORD COMMAND...: run_logged with a meter.
+run_metered()
+{
+	_step=$1 _log=$2 _re=$3 _start=$4 _total=$5 _word=$6
+	shift 6
+	step "$_step"
+	mkdir -p "$(dirname -- "$_log")"
+	: >"$_log"
+	meter "$_log" "$_re" "$_start" "$_total" "$_word" 9>&- &	# 9: the lock
+	_meter=$!
+	trap 'kill $_meter 2>/dev/null || :' EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	_rc=0
+	"$@" >"$_log" 2>&1 </dev/null || _rc=$?
+	kill "$_meter" 2>/dev/null || :
+	wait "$_meter" 2>/dev/null || :
+	trap - EXIT INT TERM
+	[ ! -t 2 ] || printf '\r\033[K' >&2
+	[ "$_rc" = 0 ] || die_log "$_step" "$_log"
+}
+
+# as_root COMMAND...: run it as root, by sudo where that is needed.
+as_root()
+{
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo "$@"
+	else
+		die "this needs root: run it as root, or install sudo ($*)"
+	fi
+}
+
+# lock: one run at a time changes the cache. Held until this process and its children end.
+lock()
+{
+	[ "${MCT_LOCKED-}" != "$CACHE" ] || return 0
+	exec 9>"$CACHE/lock"
+	if ! flock -n 9; then
+		step "waiting for another run that uses the same cache"
+		flock 9
+	fi
+	export MCT_LOCKED="$CACHE"
+}
+
+# series: the patches' file names in order.
+series()
+{
+	[ ! -f "$REPO/series" ] || sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$REPO/series"
+}
+
+# series_key: changes whenever the series or a patch in it does.
+series_key()
+{
+	series | while read -r p; do
+		echo "$p"
+		cat "$REPO/patches/$p" || exit 1
+	done | sha256sum | cut -c1-16
+}
+
+# kernel_version TREE: "6.12.117" from the tree's Makefile; nothing if it is no kernel.
+kernel_version()
+{
+	[ -f "$1/Makefile" ] || return 0
+	awk -F ' *= *' '
+		$1 == "VERSION" { v = $2 }
+		$1 == "PATCHLEVEL" { p = $2 }
+		$1 == "SUBLEVEL" { s = $2; exit }
+		END { if (v != "" && p != "") print v "." p "." (s == "" ? 0 : s) }' "$1/Makefile"
+}
+
+# need_6_12 TREE: refuse, with a sentence, what is not Linux 6.12.
+need_6_12()
+{
+	[ -d "$1" ] || die "$1 is not a directory."
+	_version=$(kernel_version "$1")
+	case $_version in
+	6.12.*)	;;
+	'')	die "$1 is not a Linux kernel tree; this series needs Linux 6.12." ;;
+	*)	die "$1 is Linux $_version; this series needs Linux 6.12." ;;
+	esac
+}
+
+# is_git TREE: is the tree itself (not a directory above it) a git work tree?
+is_git()
+{
+	[ -e "$1/.git" ] && git -C "$1" rev-parse --verify -q HEAD >/dev/null 2>&1
+}
+
+# git_plain: git with an identity and nothing of the user's configuration that changes output.
+# Dates are fixed, so that the same series always gives the same commits.
+git_plain()
+{
+	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 \
+	GIT_AUTHOR_NAME=mctracer GIT_AUTHOR_EMAIL=mctracer@localhost \
+	GIT_COMMITTER_NAME=mctracer GIT_COMMITTER_EMAIL=mctracer@localhost \
+	GIT_AUTHOR_DATE='2008-01-01T00:00:00Z' GIT_COMMITTER_DATE='2008-01-01T00:00:00Z' \
+	git -c gc.auto=0 -c maintenance.auto=false -c advice.detachedHead=false \
+		-c core.autocrlf=false -c core.fileMode=true "$@"
+}

@@ -1,0 +1,75 @@
+#!/bin/sh
+# scripts/apply: on git trees and plain ones; refusals leave the tree as it was. On fake trees.
+. "${0%/*}/../scripts/test-lib.sh"
+
+export XDG_CACHE_HOME="$T/cache"
+repo=$T/repo
+fake_repo "$repo"
+
+applied()	# DIR
+{
+	grep -q 'two, changed' "$1/init/main.c" && [ -f "$1/kernel/trace/new/new.c" ] &&
+		[ -x "$1/tools/testing/selftests/mctracer/run.sh" ]
+}
+
+on_git()
+{
+	fake_git_tree "$T/git"
+	LINUX=$T/git "$repo/scripts/apply" && applied "$T/git" &&
+		[ "$(git -C "$T/git" log --format=%s | xargs)" = 'second first base' ] &&
+		[ -z "$(git -C "$T/git" status --porcelain)" ]
+}
+
+on_plain()
+{
+	fake_tree "$T/plain"
+	LINUX=$T/plain "$repo/scripts/apply" && applied "$T/plain" &&
+		(cd "$T/plain" && [ "$(QUILT_PATCHES=$repo/patches quilt applied | wc -l)" = 2 ])
+}
+
+on_changed_git()	# one with local changes: by quilt, and they stay
+{
+	fake_git_tree "$T/changed"
+	echo mine >"$T/changed/kernel/fork.c"
+	LINUX=$T/changed "$repo/scripts/apply" && applied "$T/changed" &&
+		grep -q mine "$T/changed/kernel/fork.c"
+}
+
+twice()	# DIR
+{
+	before=$(sum "$1")
+	LINUX=$1 fails_saying 'already has .*: the series, or a part of it' "$repo/scripts/apply" &&
+		[ "$before" = "$(sum "$1")" ]
+}
+
+conflict()	# DIR FAKE...: the second patch's file is there in another shape
+{
+	"$2" "$1"
+	sed -i 's/two/zwei/' "$1/init/main.c"
+	[ "$2" = fake_tree ] || git_plain -C "$1" commit -q -a -m other
+	before=$(sum "$1")
+	LINUX=$1 fails_saying 'nothing was changed there' "$repo/scripts/apply" &&
+		[ "$before" = "$(sum "$1")" ] &&
+		{ [ "$2" = fake_tree ] || [ -z "$(git -C "$1" status --porcelain)" ]; }
+}
+
+fuzz()	# what patch would apply with fuzz is refused
+{
+	fake_tree "$T/fuzz"
+	sed -i 's/three/drei/' "$T/fuzz/init/main.c"
+	before=$(sum "$T/fuzz")
+	LINUX=$T/fuzz fails_saying 'nothing was changed there' "$repo/scripts/apply" &&
+		[ "$before" = "$(sum "$T/fuzz")" ]
+}
+
+plan 9
+check "applies to a git tree, as commits" on_git
+check "applies to a plain tree, by quilt" on_plain
+check "applies to a git tree with changes, which stay" on_changed_git
+check "refuses a git tree that has it" twice "$T/git"
+check "refuses a plain tree that has it" twice "$T/plain"
+check "a conflict leaves a git tree as it was" conflict "$T/conflict-git" fake_git_tree
+check "a conflict leaves a plain tree as it was" conflict "$T/conflict" fake_tree
+check "no fuzz" fuzz
+check "says how to name a tree" fails_saying 'make apply LINUX=' env -u LINUX "$repo/scripts/apply"
+finish

@@ -1,0 +1,86 @@
+#!/bin/sh
+# scripts/boot: the verdict on a guest, with a stand-in for QEMU on a fake kernel tree.
+. "${0%/*}/../scripts/test-lib.sh"
+
+export XDG_CACHE_HOME="$T/cache"
+unset MCT_LOCKED
+repo=$T/repo
+fake_repo "$repo"
+fake_tree "$T/linux"
+export LINUX="$T/linux" PATH="$T/bin:$PATH"
+
+# The stand-in: writes $CONSOLE to the first serial line's file, $OUTPUT to the second's.
+mkdir "$T/bin"
+cat >"$T/bin/qemu-system-x86_64" <<'END'
+#!/bin/sh
+echo "$@" >"$ARGS"
+for a in "$@"; do
+	case $a in
+	file:*.console)	printf '%b' "$CONSOLE" >"${a#file:}" ;;
+	file:*.output)	printf '%b' "$OUTPUT" >"${a#file:}" ;;
+	esac
+done
+sleep "${SLEEP:-0.3}"
+exit "${STATUS:-0}"
+END
+chmod +x "$T/bin/qemu-system-x86_64"
+export ARGS="$T/args" CONSOLE='Linux\n' OUTPUT='hello\r\nMCT-EXIT 0\r\n'
+
+boot()
+{
+	"$repo/scripts/boot" fake none
+}
+
+passes()
+{
+	[ "$(boot)" = hello ] && grep -q 'mct.run=none' "$ARGS" && grep -q -- '-smp 2' "$ARGS"
+}
+
+status()
+{
+	OUTPUT='MCT-EXIT 7\n' boot
+	[ $? = 7 ]
+}
+
+silent()
+{
+	OUTPUT='hello\n' fails_saying 'ended without a result' boot
+}
+
+complains()	# LINE...: each on the console is a failure, though the job says all is well
+{
+	for line in "$@"; do
+		CONSOLE="Linux\n[    1.0] $line\nmore\n" \
+			fails_saying 'the kernel complained' boot && grep -qF "$line" "$T/err" || return 1
+	done
+}
+
+hangs()
+{
+	SLEEP=30 TIMEOUT=1 OUTPUT='hello\n' fails_saying 'not done after 1 seconds' boot
+}
+
+qemu_fails()
+{
+	STATUS=1 fails_saying 'qemu ended with status 1' boot
+}
+
+icount()
+{
+	ICOUNT=1 boot >/dev/null && grep -q 'thread=single -icount shift=0,sleep=off' "$ARGS" &&
+		grep -q -- '-smp 1' "$ARGS"
+}
+
+plan 8
+check "a guest that says 0 passes, and its output is shown" passes
+check "its status is ours" status
+check "no result is a failure" silent
+check "what the kernel complains of is a failure" complains 'BUG: unable to handle' \
+	'WARNING: CPU: 0 PID: 1 at kernel/fork.c:1' 'Oops: 0000 [#1]' 'Call Trace:' \
+	'watchdog: BUG: soft lockup - CPU#0' 'rcu: INFO: rcu_preempt detected stalls' \
+	'INFO: task sh:1 blocked for more than 120 seconds'
+check "a guest that hangs is stopped" hangs
+check "a failing qemu is a failure" qemu_fails
+check "ICOUNT counts instructions on one CPU" icount
+check "a job that does not exist" fails_saying 'no such job' "$repo/scripts/boot" fake nothing
+finish

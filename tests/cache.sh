@@ -1,0 +1,153 @@
+#!/bin/sh
+# What is in the cache: half-finished work is never taken for finished, and only what changed is
+# done again. On a fake kernel tree.
+. "${0%/*}/../scripts/test-lib.sh"
+
+export XDG_CACHE_HOME="$T/cache"
+unset MCT_LOCKED
+repo=$T/repo
+fake_repo "$repo"
+fake_tree "$T/linux"
+export LINUX="$T/linux"
+
+first()
+{
+	tree=$("$repo/scripts/kernel-tree") || return 1
+	grep -q 'two, changed' "$tree/init/main.c" && [ -f "$tree/kernel/trace/new/new.c" ] &&
+		[ "$(git -C "$tree" rev-list --count mctracer-base..HEAD)" = 2 ]
+}
+
+half_unpacked()	# as an interrupted unpack leaves it
+{
+	"$repo/scripts/kernel-tree" >/dev/null || return 1
+	name=$(basename -- "$("$repo/scripts/kernel-tree")")
+	rm -rf "$XDG_CACHE_HOME/mctracer/tree"
+	mkdir -p "$XDG_CACHE_HOME/mctracer/tree/new.$name/left"
+	first && [ ! -e "$tree/left" ]
+}
+
+half_applied()	# as an interrupted git am leaves it
+{
+	first || return 1
+	rm "$tree/.git/mctracer-key"
+	git_plain -C "$tree" checkout -q -f mctracer-base
+	echo junk >"$tree/init/main.c"
+	echo junk >"$tree/kernel/trace/junk.c"
+	first && [ ! -e "$tree/kernel/trace/junk.c" ]
+}
+
+only_changed()	# a changed series gives new times only to the files that differ
+{
+	first || return 1
+	find "$tree" -name '*.c' -exec touch -d '2020-01-01' {} +
+	git -C "$tree" update-index -q --refresh
+	sed -i 's/^+new$/+newer/' "$repo/patches/0001-first.patch"
+	"$repo/scripts/kernel-tree" >/dev/null || return 1
+	changed=$(cd "$tree" && find . -name '*.c' -newermt 2021-01-01)
+	echo "changed: $changed"
+	[ "$changed" = ./kernel/trace/new/new.c ]
+}
+
+broken_series()
+{
+	echo 0003-none.patch >>"$repo/series"
+	fails_saying 'error: .*patch' "$repo/scripts/kernel-tree"
+	rc=$?
+	sed -i '$d' "$repo/series"
+	return "$rc"
+}
+
+does_not_apply()
+{
+	sed -i.keep 's/^-two$/-deux/' "$repo/patches/0001-first.patch"
+	fails_saying 'the whole log: .*kernel-tree.log' "$repo/scripts/kernel-tree"
+	rc=$?
+	mv "$repo/patches/0001-first.patch.keep" "$repo/patches/0001-first.patch"
+	[ "$rc" = 0 ] && grep -q 'patch does not apply' "$T/err" && first
+}
+
+refused()	# VERSION PATCHLEVEL REGEX
+{
+	rm -rf "$T/other"
+	fake_tree "$T/other" "$1" "$2"
+	before=$(sum "$T/other")
+	LINUX=$T/other fails_saying "$3" "$repo/scripts/kernel-tree" &&
+		LINUX=$T/other fails_saying "$3" "$repo/scripts/apply" &&
+		[ "$before" = "$(sum "$T/other")" ]
+}
+
+no_kernel()
+{
+	mkdir -p "$T/empty"
+	LINUX=$T/empty fails_saying 'is not a Linux kernel tree' "$repo/scripts/kernel-tree"
+}
+
+out()
+{
+	echo "$XDG_CACHE_HOME/mctracer/build/$(basename -- "$("$repo/scripts/kernel-tree")")-fake"
+}
+
+build_fails()
+{
+	FAKE_FAIL=bzImage fails_saying '^error: building the fake kernel' \
+		"$repo/scripts/build" fake && grep -q 'main.c:1: error: as told' "$T/err" &&
+		grep -q '^the whole log: .*build-fake.log' "$T/err" && [ ! -e "$(out)/mctracer-stamp" ]
+}
+
+build_again()	# made again after the failure, and then not a third time
+{
+	"$repo/scripts/build" fake || return 1
+	lines=$(wc -l <"$(out)/made")
+	image=$("$repo/scripts/build" fake) || return 1
+	[ -f "$image" ] && [ "$(wc -l <"$(out)/made")" = "$lines" ]
+}
+
+build_killed()
+{
+	echo CONFIG_C=y >>"$repo/configs/fake.config"
+	FAKE_FAIL=hang timeout -s TERM 3 "$repo/scripts/build" fake && return 1
+	[ ! -e "$(out)/mctracer-stamp" ] || return 1
+	lines=$(wc -l <"$(out)/made")
+	"$repo/scripts/build" fake && [ "$(wc -l <"$(out)/made")" -gt "$lines" ]
+}
+
+option_lost()
+{
+	echo CONFIG_D=y >>"$repo/configs/fake.config"
+	FAKE_DROP=CONFIG_D fails_saying 'did not come out as asked: CONFIG_D=y' \
+		"$repo/scripts/build" fake && "$repo/scripts/build" fake
+}
+
+objtool_warns()
+{
+	echo CONFIG_E=y >>"$repo/configs/fake.config"
+	FAKE_FAIL=objtool fails_saying 'objtool warned' "$repo/scripts/build" fake &&
+		grep -q 'as told' "$T/err" && [ ! -e "$(out)/mctracer-stamp" ]
+}
+
+git_tree()	# of a git tree, what is committed
+{
+	fake_git_tree "$T/git"
+	echo uncommitted >"$T/git/kernel/fork.c"
+	before=$(sum "$T/git")
+	tree=$(LINUX=$T/git "$repo/scripts/kernel-tree") &&
+		grep -q unchanged "$tree/kernel/fork.c" && [ "$before" = "$(sum "$T/git")" ]
+}
+
+plan 15
+check "the base and one commit for each patch" first
+check "a half-finished unpack is not taken for a finished one" half_unpacked
+check "a half-applied series is not taken for an applied one" half_applied
+check "a changed series gives new times only to what differs" only_changed
+check "a series that names no patch stops" broken_series
+check "a patch that does not apply stops, and the next run works" does_not_apply
+check "Linux 6.11 is refused and unchanged" refused 6 11 'is Linux 6.11.1; this series needs Linux 6.12\.'
+check "Linux 5.12 is refused and unchanged" refused 5 12 'is Linux 5.12.1; this series needs Linux 6.12\.'
+check "what is no kernel is refused" no_kernel
+check "a failing build shows the end of its log and where it is" build_fails
+check "it is built again then, and only then" build_again
+check "an interrupted build is not taken for a finished one" build_killed
+check "an option that does not come out is named" option_lost
+check "a warning of objtool is an error" objtool_warns
+check "of a git tree, what is committed is used, and nothing touched" git_tree
+finish

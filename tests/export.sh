@@ -1,0 +1,84 @@
+#!/bin/sh
+# worktree, edit, export: the round trip keeps the patches, the comments of series and the readable
+# folders right, and check-tree notices when they are not. On a fake kernel tree.
+. "${0%/*}/../scripts/test-lib.sh"
+
+export XDG_CACHE_HOME="$T/cache"
+unset MCT_LOCKED
+repo=$T/repo
+fake_repo "$repo"
+fake_tree "$T/linux"
+export LINUX="$T/linux"
+g="git_plain -C $T/work"
+
+worktree()
+{
+	"$repo/scripts/worktree" "$T/work" && [ "$($g log --format=%s | xargs)" = 'second first Linux 6.12.1' ] &&
+		[ "$($g symbolic-ref --short HEAD)" = mctracer ]
+}
+
+round_trip()
+{
+	"$repo/scripts/export" "$T/work" || return 1
+	cp -R "$repo" "$T/again" && "$T/again/scripts/export" "$T/work" &&
+		diff -r "$repo" "$T/again" && [ -f "$repo/kernel-trace/new/new.c" ] &&
+		[ -x "$repo/tests/selftests/run.sh" ] && "$repo/scripts/check-tree"
+}
+
+inserted()	# a patch between the two: numbers change, comments stay above theirs
+{
+	$g checkout -q -B mctracer HEAD~1 && mkdir -p "$T/work/include/linux" &&
+		echo header >"$T/work/include/linux/new.h" && $g add -A &&
+		$g commit -q -m between && $g cherry-pick "$("$repo/scripts/kernel-tree" >/dev/null
+			git -C "$("$repo/scripts/kernel-tree")" rev-parse HEAD)" || return 1
+	"$repo/scripts/export" "$T/work" || return 1
+	cat >"$T/want" <<'END'
+# Banner one
+
+# Banner two, of the first
+0001-first.patch
+0002-between.patch
+# Banner of the second
+0003-second.patch
+END
+	diff "$T/want" "$repo/series" && [ ! -e "$repo/patches/0002-second.patch" ] &&
+		[ -f "$repo/include/linux/new.h" ] && "$repo/scripts/check-tree"
+}
+
+dropped()	# the patch is gone: its files, too; its comments stay with the next
+{
+	$g checkout -q -B mctracer HEAD~2 && $g cherry-pick 'mctracer@{1}' || return 1
+	"$repo/scripts/export" "$T/work" && [ ! -e "$repo/include" ] && [ "$(grep -c . "$repo/series")" = 5 ] &&
+		"$repo/scripts/check-tree"
+}
+
+notices()	# REGEX COMMAND...: what the command spoils, check-tree says; then all is put back
+{
+	cp -a "$repo" "$T/spoilt"
+	_want=$1
+	shift
+	(cd "$T/spoilt" && "$@") || return 1
+	fails_saying "$_want" "$T/spoilt/scripts/check-tree"
+	_rc=$?
+	rm -rf "$T/spoilt"
+	return "$_rc"
+}
+
+plan 10
+check "worktree makes a tree with one commit for each patch" worktree
+check "export is stable, and what it wrote passes check-tree" round_trip
+check "a patch in between: new numbers, comments above the same patches" inserted
+check "a dropped patch takes its files away" dropped
+check "check-tree notices a patch that series lacks" notices 'do not name the same' \
+	sed -i '/second/d' series
+check "check-tree notices a patch that is not there" notices 'do not name the same' \
+	rm patches/0002-second.patch
+check "check-tree notices a changed byte in a folder" notices 'not the same.*: kernel-trace$' \
+	sed -i 's/new/old/' kernel-trace/new/new.c
+check "check-tree notices a file too many" notices 'not the same.*: include$' \
+	sh -c 'mkdir include && echo x >include/more.h'
+check "check-tree notices a file that lacks" notices 'not the same.*: tests/selftests$' \
+	rm tests/selftests/run.sh
+check "check-tree notices a mode" notices 'not the same.*: tests/selftests$' \
+	chmod -x tests/selftests/run.sh
+finish

@@ -1,0 +1,91 @@
+#!/bin/sh
+# The functions that call __fentry__ are those of an otherwise equal kernel with the static
+# function tracer: no object is instrumented that ftrace leaves out, and none is left out that
+# ftrace instruments, but for the tracers' own code.
+. "${0%/*}/../scripts/test-lib.sh"
+
+fentry=$REPO/scripts/fentry.py
+
+# What may differ, with the reason:
+#	kernel/trace/		the tracers' own code
+#	arch/x86/kernel/ftrace*, mcount*	their entry code
+own='--own kernel/trace/ --own arch/x86/kernel/ftrace --own arch/x86/kernel/mcount'
+
+# The comparer itself, on objects made here.
+fabricate()
+{
+	mkdir -p "$T/a" "$T/b" && cd "$T" || return 1
+	cat >one.c <<'END'
+int plain(int x) { return x + 1; }
+static __attribute__((noinline, used)) int hidden(int x) { return x + 2; }
+__attribute__((section(".init.text"))) int early(int x) { return hidden(x); }
+__attribute__((no_instrument_function)) int left_out(int x) { return x + 3; }
+END
+	flags='-O2 -pg -mfentry -fno-pic -c one.c'
+	# shellcheck disable=SC2086	# a list of flags
+	gcc $flags -o a/one.o && cp a/one.o b/one.o && gcc $flags -o b/own.o && gcc -O2 -c one.c -o a/two.o &&
+		cp a/two.o b/two.o && "$fentry" list a >a.list && "$fentry" list b >b.list && cat a.list
+}
+
+lists()
+{
+	cat "$T/a.list"
+	[ "$(grep -v ' -$' "$T/a.list" | xargs)" = 'one.o early one.o hidden one.o plain' ]
+}
+
+equal()
+{
+	"$fentry" compare "$T/a.list" "$T/b.list" >"$T/out" && cat "$T/out" &&
+		grep -q '^> object  own.o plain' "$T/out"
+}
+
+differs()	# a function that only one build instruments
+{
+	sed '/hidden/d' "$T/b.list" >"$T/c.list"
+	! "$fentry" compare "$T/a.list" "$T/c.list" >"$T/out" && cat "$T/out" &&
+		grep -q '^< DIFFERS one.o hidden' "$T/out" &&
+		! "$fentry" compare "$T/c.list" "$T/a.list" &&
+		"$fentry" compare "$T/a.list" "$T/c.list" --own one
+}
+
+suffix()	# .isra.0 and the like, where they alone make the difference
+{
+	sed 's/hidden/hidden.isra.0/' "$T/b.list" >"$T/c.list"
+	"$fentry" compare "$T/a.list" "$T/c.list"
+}
+
+build()	# FLAVOUR: its list, to $T/FLAVOUR
+{
+	image=$("$REPO/scripts/build" "$1") && "$fentry" list "${image%/arch/x86/boot/bzImage}" >"$T/$1" &&
+		[ "$(grep -vc ' -$' "$T/$1")" -gt 1000 ]
+}
+
+same()
+{
+	# shellcheck disable=SC2086	# a list of options
+	"$fentry" compare "$T/mctracer" "$T/ftrace-static" $own >"$LOGS/instrumented"
+	_rc=$?
+	echo "< mctracer only, > ftrace only:"
+	grep DIFFERS "$LOGS/instrumented"
+	tail -n 1 "$LOGS/instrumented"
+	return "$_rc"
+}
+
+plan 8
+check "a list of objects made here can be made" fabricate
+check "the list has what calls __fentry__, in any section" lists
+check "an object of one build only is named as such" equal
+check "a function of one build only is found" differs
+check "gcc's suffixes alone make no difference" suffix
+if [ "${QUICK-}" = quick ]; then
+	for t in "the mctracer flavour builds" "the ftrace-static flavour builds" \
+		"both instrument the same functions"; do
+		skip "$t" "builds kernels; make test does it"
+	done
+else
+	check "the mctracer flavour builds" build mctracer
+	check "the ftrace-static flavour builds" build ftrace-static
+	check "both instrument the same functions" same
+	sed 's/^/# /' "$LOGS/instrumented"
+fi
+finish

@@ -1,0 +1,49 @@
+#!/bin/sh
+# scripts/setup: installs what is missing and only that, with stand-ins for apt and dpkg.
+. "${0%/*}/../scripts/test-lib.sh"
+
+export XDG_CACHE_HOME="$T/cache" PATH="$T/bin:$PATH" CALLS="$T/calls"
+mkdir "$T/bin"
+
+cat >"$T/bin/dpkg-query" <<'END'
+#!/bin/sh
+for p in "$@"; do
+	case " -W -f $MISSING " in
+	*" $p "*)	;;
+	*)		echo "$p installed" ;;
+	esac
+done
+END
+cat >"$T/bin/apt-get" <<'END'
+#!/bin/sh
+echo "$*" >>"$CALLS"
+echo "E: as told"
+exit "${STATUS:-0}"
+END
+printf '#!/bin/sh\nexec "$@"\n' >"$T/bin/sudo"
+chmod +x "$T/bin/"*
+: >"$CALLS"
+
+nothing()
+{
+	MISSING='' "$REPO/scripts/setup" && [ ! -s "$CALLS" ]
+}
+
+two()
+{
+	MISSING='bison quilt' "$REPO/scripts/setup" && cat "$CALLS" &&
+		head -n 1 "$CALLS" | grep -q ' update$' &&
+		tail -n 1 "$CALLS" | grep -q ' install bison quilt$'
+}
+
+fails()
+{
+	MISSING=bison STATUS=100 fails_saying '^    \| E: as told' "$REPO/scripts/setup" &&
+		grep -q '^the whole log: ' "$T/err"
+}
+
+plan 3
+check "nothing is done when all is there" nothing
+check "what is missing is installed, and only that" two
+check "a failing apt stops it, with the log" fails
+finish

@@ -1,0 +1,53 @@
+#!/bin/sh
+# The scripts are clean: shellcheck, codespell, names that must not be in files.
+. "${0%/*}/../scripts/test-lib.sh"
+
+cd "$REPO" || exit 1
+shell=$(for f in scripts/* scripts/guest/* tests/*.sh .ci/run; do
+	[ -d "$f" ] || head -n 1 "$f" | grep -qvE '^#!/bin/(ba)?sh' || echo "$f"
+done)
+
+no_machine_paths()
+{
+	! grep -nE '(^|[^A-Za-z0-9_.~-])/(root|home|work)/[a-z]' Makefile series scripts/* \
+		scripts/guest/* tests/*.sh configs/* .ci/run README.md patches/*.patch 2>/dev/null |
+		grep -v 'tests/style.sh'
+}
+
+executables()
+{
+	for f in $shell scripts/*.py; do
+		[ -x "$f" ] || {
+			echo "$f cannot be executed"
+			return 1
+		}
+	done
+}
+
+headers()
+{
+	for f in $shell; do
+		sed -n 2p "$f" | grep -q '^# ' || {
+			echo "$f: the second line does not say what it is"
+			return 1
+		}
+	done
+}
+
+python()
+{
+	for f in scripts/*.py; do
+		python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$f" || return 1
+	done
+}
+
+plan 6
+# shellcheck disable=SC2086	# a list of files
+check "shellcheck finds nothing in the scripts" shellcheck $shell scripts/lib.sh scripts/test-lib.sh
+check "codespell finds nothing" codespell -q 3 README.md Makefile scripts \
+	configs tests/*.sh .ci/run
+check "python parses" python
+check "every script can be executed" executables
+check "every script says what it is" headers
+check "no path of anyone's machine is in a file" no_machine_paths
+finish
