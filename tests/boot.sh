@@ -6,6 +6,8 @@ export XDG_CACHE_HOME="$T/cache"
 unset MCT_LOCKED
 repo=$T/repo
 fake_repo "$repo"
+mkdir -p "$repo/tests/selftests"
+echo 'int main(void) { return 0; }' >"$repo/tests/selftests/helper.c"
 fake_tree "$T/linux"
 export LINUX="$T/linux" PATH="$T/bin:$PATH"
 

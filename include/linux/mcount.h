@@ -20,7 +20,8 @@
  * interrupt, with any lock held, with RCU not watching, on a CPU that is
  * going offline. A hook must be notrace and so must be everything that it
  * calls; it must not fault, sleep, or take a lock that a traced function
- * could hold.
+ * could hold. It must be marked with NOKPROBE_SYMBOL(), since what handles a
+ * kprobe is traced.
  */
 typedef void (*mcount_func_t)(unsigned long ip, unsigned long parent_ip);
 
@@ -32,12 +33,13 @@ typedef void (*mcount_func_t)(unsigned long ip, unsigned long parent_ip);
  * the addresses from there. All that is said of mcount_func_t holds. Not a
  * function that C code can call.
  */
-typedef void (*mcount_direct_func_t)(void);
+typedef void (__no_caller_saved_registers *mcount_direct_func_t)(void);
 
 /*
  * For the definition of a direct hook: has the compiler preserve each register
  * that the hook uses, and so not those that it doesn't. Whatever it calls out
- * of line makes it save them all. On x86 its file needs -mgeneral-regs-only.
+ * of line makes it save them all. On x86 its file needs -mgeneral-regs-only. A
+ * frame pointer backtrace from within it misses the traced function's caller.
  */
 #define __mcount_direct	notrace __no_caller_saved_registers
 
@@ -69,7 +71,7 @@ bool mcount_direct_registered(mcount_direct_func_t func);
  * a C function may clobber and calls what mcount_hook points at, never NULL.
  */
 void arch_mcount_switch(mcount_direct_func_t entry);
-void arch_mcount_call_hook(void);
+void __no_caller_saved_registers arch_mcount_call_hook(void);
 extern mcount_func_t mcount_hook;
 
 #else /* !CONFIG_MCOUNT */

@@ -12,6 +12,7 @@
 #include <linux/cache.h>
 #include <linux/cleanup.h>
 #include <linux/export.h>
+#include <linux/kprobes.h>
 #include <linux/lockdep.h>
 #include <linux/mcount.h>
 #include <linux/mutex.h>
@@ -29,6 +30,7 @@ static mcount_direct_func_t direct_hook;
 static void no_hook(unsigned long ip, unsigned long parent_ip)
 {
 }
+NOKPROBE_SYMBOL(no_hook);
 
 /*
  * What arch_mcount_call_hook calls. A CPU may load it just before it changes:
@@ -41,7 +43,12 @@ mcount_func_t mcount_hook __read_mostly = no_hook;
  * code and hook run to their end without sleeping, but a hook called with
  * preemption on can be preempted (synchronize_rcu_tasks() waits for such
  * tasks), and one called from code that RCU does not watch, or from the idle
- * task, is seen only by making each CPU schedule (the rude flavour).
+ * task, is seen only by making each CPU schedule (the rude flavour). That
+ * takes cpus_read_lock(), so it also waits for CPUs on their way up or down.
+ *
+ * Nobody can wait for the last few traced calls of a CPU that has already
+ * reported itself dead. They end within microseconds, long before the other
+ * side is through with its grace periods.
  */
 static void mcount_synchronize(void)
 {
@@ -88,7 +95,8 @@ static void mcount_set_hook(mcount_func_t plain, mcount_direct_func_t direct)
  * before, and on return no CPU is still running the overridden hook.
  * Registering the registered hook again changes nothing.
  *
- * Context: process context, may sleep.
+ * Context: process context, may sleep. The caller must hold neither
+ *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
  * Return: 0, or -EINVAL if @func is NULL.
  */
 int register_mcount_function(mcount_func_t func)
@@ -110,7 +118,8 @@ EXPORT_SYMBOL_GPL(register_mcount_function);
  * result: either it was registered until now, or whoever took its place has
  * waited. A module may be unloaded after this.
  *
- * Context: process context, may sleep.
+ * Context: process context, may sleep. The caller must hold neither
+ *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
  * Return: 0, or -ENOENT if @func is not the registered hook.
  */
 int unregister_mcount_function(mcount_func_t func)
@@ -130,7 +139,8 @@ EXPORT_SYMBOL_GPL(unregister_mcount_function);
  * Nobody is called any more. On return no CPU is still running the old hook.
  * Prefer unregister_mcount_function(), which can't clear another's hook.
  *
- * Context: process context, may sleep.
+ * Context: process context, may sleep. The caller must hold neither
+ *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
  */
 void clear_mcount_function(void)
 {
@@ -147,7 +157,8 @@ EXPORT_SYMBOL_GPL(clear_mcount_function);
  * registers which it uses: nothing is saved for it and no call is made but the
  * traced function's own. To be preferred where each instruction counts.
  *
- * Context: process context, may sleep.
+ * Context: process context, may sleep. The caller must hold neither
+ *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
  * Return: 0, or -EINVAL if @func is NULL.
  */
 int register_mcount_direct(mcount_direct_func_t func)
@@ -167,7 +178,8 @@ EXPORT_SYMBOL_GPL(register_mcount_direct);
  *
  * As unregister_mcount_function().
  *
- * Context: process context, may sleep.
+ * Context: process context, may sleep. The caller must hold neither
+ *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
  * Return: 0, or -ENOENT if @func is not the registered hook.
  */
 int unregister_mcount_direct(mcount_direct_func_t func)

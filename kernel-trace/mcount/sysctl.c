@@ -43,11 +43,12 @@ static int mcount_sysctl_write(char *buf, size_t len)
 static int mcount_sysctl(const struct ctl_table *table, int write,
 			 void *buffer, size_t *lenp, loff_t *ppos)
 {
-	unsigned int value = mcount_is_enabled();
 	struct ctl_table copy = *table;
+	unsigned int value;
 	int ret;
 
 	if (!write) {
+		value = mcount_is_enabled();
 		copy.data = &value;
 		return proc_douintvec(&copy, 0, buffer, lenp, ppos);
 	}

@@ -24,10 +24,10 @@
 
 #include "mctracer.h"
 
-/* debugfs alone refuses only some of the files' modes under lockdown. */
+/* Under lockdown debugfs itself refuses only files that can be written. */
 static int may_open(void)
 {
-	return security_locked_down(LOCKDOWN_TRACEFS);
+	return security_locked_down(LOCKDOWN_DEBUGFS);
 }
 
 /* ctrl */
@@ -39,6 +39,7 @@ static ssize_t ctrl_read(struct file *file, char __user *buf, size_t count, loff
 	return simple_read_from_buffer(buf, count, pos, text, 2);
 }
 
+/* *pos stays 0, so that a file kept open can be written again. */
 static ssize_t ctrl_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
 	static const char * const values[] = { "0", "1" };
@@ -62,11 +63,7 @@ static ssize_t ctrl_write(struct file *file, const char __user *buf, size_t coun
 		ret = mctracer_start();
 	else
 		mctracer_stop();
-	if (ret)
-		return ret;
-
-	*pos += count;
-	return count;
+	return ret ?: count;
 }
 
 static int ctrl_open(struct inode *inode, struct file *file)
@@ -176,10 +173,10 @@ static int trace_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/* As for ctrl, *pos stays: it belongs to reading. */
 static ssize_t trace_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
 	mctracer_clear();
-	*pos += count;
 	return count;
 }
 

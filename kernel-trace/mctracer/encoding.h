@@ -7,12 +7,13 @@
  *	u64 stamp	clock:42 | pid:22
  *
  * The CPU is the ring's own. Kernel and module text lie in the top 2 GiB of a
- * 64-bit address space, so the upper half of an address is its sign extension.
- * An ip is never 0: that marks a slot that was never written.
+ * 64-bit address space, so the upper half of an address is its sign extension,
+ * and bit 31 is always set. In parent_ip it is borrowed: there the ring keeps
+ * what tells one lap from the next (ring.h).
  *
  * The clock is the low part of the cycle counter at full resolution. It wraps
  * after 2^42 cycles, about 24 minutes at 3 GHz, so stamps order records only
- * where the distance is known to be less than half of that.
+ * where the distance is known to be less than half of that: see silence.h.
  */
 #ifndef _KERNEL_TRACE_MCTRACER_ENCODING_H
 #define _KERNEL_TRACE_MCTRACER_ENCODING_H
@@ -51,24 +52,15 @@ static inline pid_t mctracer_stamp_pid(u64 stamp)
 }
 
 /*
- * How far a stamp may lie before that of the record before it: rdtsc is not
- * ordered against other instructions. No ring is lapped that quickly.
+ * Cycles from stamp @from to stamp @to of the next record. A clock that seems to
+ * have gone back has not moved: rdtsc may be a little out of order.
  */
-#define MCTRACER_CLOCK_SLACK	1024
-
-/* Cycles from stamp @from to a later stamp @to; 0 within the slack. */
 static inline u64 mctracer_stamp_delta(u64 from, u64 to)
 {
 	u64 delta = (mctracer_stamp_clock(to) - mctracer_stamp_clock(from)) &
 		    MCTRACER_CLOCK_MASK;
 
-	return delta > MCTRACER_CLOCK_MASK - MCTRACER_CLOCK_SLACK ? 0 : delta;
-}
-
-/* Whether @stamp may be that of the record after @previous's. */
-static inline bool mctracer_stamp_follows(u64 previous, u64 stamp)
-{
-	return mctracer_stamp_delta(previous, stamp) <= MCTRACER_CLOCK_MASK / 2;
+	return delta > MCTRACER_CLOCK_MASK / 2 ? 0 : delta;
 }
 
 static inline unsigned long mctracer_address(u32 low)

@@ -6,6 +6,7 @@
  * not recurse and needs no guard against that. The stub jumps here and the
  * compiler saves only what is used.
  */
+#include <linux/compiler.h>
 #include <linux/kprobes.h>
 #include <linux/mcount.h>
 #include <linux/percpu.h>
@@ -19,6 +20,7 @@ DEFINE_PER_CPU_SHARED_ALIGNED(struct mctracer_ring, mctracer_rings);
 
 void __mcount_direct mctracer_hook(void)
 {
+	struct mctracer_record *slot;
 	u64 pos, clock;
 
 	/*
@@ -29,12 +31,12 @@ void __mcount_direct mctracer_hook(void)
 	do {
 		pos = mctracer_ring_head(&mctracer_rings);
 		clock = get_cycles();
+		OPTIMIZER_HIDE_VAR(clock);	/* or its halves occupy a register more */
 	} while (!mctracer_ring_reserve(&mctracer_rings, pos));
 
-	mctracer_ring_commit(&mctracer_rings, pos, mcount_direct_ip(),
-			     mcount_direct_parent_ip(),
-			     mctracer_stamp(clock, current->pid));
+	slot = mctracer_ring_fill(&mctracer_rings, pos, mcount_direct_ip(),
+				  mctracer_stamp(clock, current->pid));
+	mctracer_ring_commit(&mctracer_rings, pos, slot, mcount_direct_parent_ip());
 	preempt_enable_notrace();
 }
-
 NOKPROBE_SYMBOL(mctracer_hook);

@@ -29,7 +29,7 @@ struct seq_file;
 
 /* hook.c: one ring for each possible CPU; has memory after the first start. */
 DECLARE_PER_CPU_SHARED_ALIGNED(struct mctracer_ring, mctracer_rings);
-void mctracer_hook(void);
+void __mcount_direct mctracer_hook(void);
 
 /* tracer.c: all may sleep. */
 
@@ -39,7 +39,7 @@ extern struct mutex mctracer_mutex;
 void mctracer_look(void);
 DECLARE_PER_CPU(struct mctracer_silences, mctracer_silences);
 
-/* Register the hook; the first time, allocate. On error all is as it was. */
+/* Register the hook; the first time, allocate. On error nothing is registered. */
 int mctracer_start(void);
 /* Take the hook away, if it is ours. On return nothing more is recorded. */
 void mctracer_stop(void);
@@ -48,12 +48,11 @@ bool mctracer_started(void);
 /* Forget all records, also while more are coming. */
 void mctracer_clear(void);
 
-/* comm.c: start and stop are called in turns, under the tracer's mutex. */
+/* comm.c */
 
-/* From now on know every task that runs. */
+/* From now on know every task. May sleep; under the tracer's mutex. -ENOMEM. */
 int mctracer_comm_start(void);
-void mctracer_comm_stop(void);
-/* Copy the name of @pid as seen on @cpu, fit for printing. Any context but NMI. */
+/* Copy the name of @pid as seen on @cpu, fit for printing. Process context. */
 void mctracer_comm_get(char comm[TASK_COMM_LEN], pid_t pid, int cpu);
 
 /* snapshot.c: may sleep. */

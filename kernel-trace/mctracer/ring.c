@@ -14,13 +14,11 @@
 
 int mctracer_ring_alloc(struct mctracer_ring *ring, size_t size, int node)
 {
-	if (!is_power_of_2(size) || size < MCTRACER_RING_MIN_RECORDS * RECORD_SIZE)
+	if (!is_power_of_2(size) || size < MCTRACER_RING_MIN_RECORDS * RECORD_SIZE ||
+	    size > MCTRACER_RING_MAX_SIZE)
 		return -EINVAL;
 
-	/*
-	 * A tracer that asks for too much gets an error: it must not make the
-	 * OOM killer look for somebody else.
-	 */
+	/* Rather fail than make the OOM killer look for somebody else. */
 	ring->base = __vmalloc_node(size, PAGE_SIZE,
 				    GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN,
 				    node, __builtin_return_address(0));
@@ -28,7 +26,8 @@ int mctracer_ring_alloc(struct mctracer_ring *ring, size_t size, int node)
 		return -ENOMEM;
 
 	ring->mask = size - 1;
-	ring->head = -(u64)(size / 2);
+	ring->lap_factor = MCTRACER_LAP_BIT / size;
+	ring->head = -(2 * (u64)size);
 	ring->start = ring->head;
 	ring->floor = ring->head;
 	return 0;
@@ -62,19 +61,17 @@ struct mctracer_ring_counts mctracer_ring_counts(const struct mctracer_ring *rin
 }
 
 bool mctracer_ring_read(const struct mctracer_ring *ring, u64 pos,
-			const u64 *previous, struct mctracer_record *record)
+			struct mctracer_record *record)
 {
 	const struct mctracer_record *slot = ring->base + (pos & ring->mask);
 
-	record->stamp = READ_ONCE(slot->stamp);
+	record->parent_ip = READ_ONCE(slot->parent_ip) ^ ((u32)pos * ring->lap_factor &
+							  MCTRACER_LAP_BIT);
 	smp_rmb();	/* R1 */
+	record->stamp = READ_ONCE(slot->stamp);
 	record->ip = READ_ONCE(slot->ip);
-	record->parent_ip = READ_ONCE(slot->parent_ip);
 	smp_rmb();	/* R2 */
 
-	if (READ_ONCE(ring->head) - pos > mctracer_ring_size(ring))
-		return false;	/* V1 */
-	if (previous)
-		return mctracer_stamp_follows(*previous, record->stamp);	/* V2 */
-	return record->ip;
+	return READ_ONCE(ring->head) - pos <= mctracer_ring_size(ring) &&	/* V1 */
+	       record->parent_ip & MCTRACER_LAP_BIT;				/* V2 */
 }

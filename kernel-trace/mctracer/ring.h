@@ -11,8 +11,9 @@
  * ---------
  * A position is the number of bytes ever reserved before it, plus where the
  * count began. Positions never repeat; a record's slot is its position modulo
- * the ring's size, a power of two. The count begins half a ring below its
- * overflow, so that a mistake at the overflow shows on the first lap.
+ * the ring's size, a power of two, and its lap is its position divided by the
+ * size. The count begins two laps below its overflow, so that a mistake at the
+ * overflow shows soon.
  *
  *	head	the next position to reserve. Only grows.
  *	start	the position that counting starts from; moved up to head to
@@ -25,13 +26,18 @@
  *	written		holds the record of some position, whole.
  *	reserved	head has passed its new position. Still holds the record
  *			of one lap ago, or parts of both.
- *	committed	the stamp, which is stored last, is the new one: written
+ *	committed	parent_ip, which is stored last, is the new one: written
  *			again.
+ *
+ * In parent_ip, bit 31 is inverted on odd laps. So a slot whose parent_ip is
+ * that of one lap ago can be told from one that is committed, without a
+ * sequence number and without trust in the clock. Memory begins as zeroes and
+ * laps with an even one: what was never written is not committed either.
  *
  * Writing is: load head, take the time, advance head by a compare-and-exchange
  * that fails if an interrupt has reserved meanwhile (then take the time again),
- * store the addresses, store the stamp. Therefore the order of positions is the
- * order of times, exactly; and an interrupt finds the ring either not yet
+ * store the stamp and ip, store parent_ip. Therefore positions are in the order
+ * in which the time was taken; and an interrupt finds the ring either not yet
  * touched by the writer it interrupts, or with a slot set aside for it.
  *
  * Between reserve and commit the writer must not be preempted or migrated: the
@@ -40,22 +46,15 @@
  *
  * When is a copy of a slot valid?
  * -------------------------------
- * A reader that wants position P copies the stamp, then the addresses, then
- * looks at head. The copy is the record of P if
+ * A reader that wants position P copies parent_ip, then the rest, then looks at
+ * head. The copy is the record of P if
  *
  *  (V1) head - P <= size after the copy: no writer had reserved the slot for
- *	 the next lap when the addresses were copied; so nothing of the next lap
+ *	 the next lap when the last of it was copied; so nothing of the next lap
  *	 is in it. Else P was overwritten.
- *  (V2) its stamp is not older than that of the last valid position before P:
- *	 then it is not the stamp of one lap ago, so P was committed when the
- *	 stamp was copied, and the addresses copied after it are P's. Else P is
- *	 reserved, but not committed yet. Stamps wrap: where a CPU was silent
- *	 for long, a time shortly before P takes the place of the stamp before
- *	 it (silence.h).
- *
- * The first record that a reader copies has none before it to compare with. A
- * slot that was never written has no ip; else what is copied is a record, at
- * worst of the lap before.
+ *  (V2) bit 31 of parent_ip is that of P's lap: so P was committed when it was
+ *	 copied, and the rest, copied after it, is P's. Else P is reserved, but
+ *	 not committed yet.
  *
  * Barriers
  * --------
@@ -63,24 +62,29 @@
  *
  *	writer			reader			what it guarantees
  *	W1 head before slot	R2 slot before head	V1
- *	W2 addresses before	R1 stamp before		V2
- *	   stamp		   addresses
+ *	W2 stamp, ip before	R1 parent_ip before	V2
+ *	   parent_ip		   stamp, ip
  *
  * What remains
  * ------------
- * If interrupts that hit a writer between reserve and its last store write a
- * whole ring full of records, then its late stores go to a slot that belongs to
- * a later position. V2 rejects that slot as soon as the old stamp is stored. A
- * wrong record is shown only if, on top of that, a reader copies this very slot
- * between the two adjacent stores of the addresses and of the stamp. A ring
- * holds at least MCTRACER_RING_MIN_RECORDS, which a single interrupt does not
- * usually reach; at the default size it takes 65536 calls in one interrupt.
+ * If interrupts that hit a writer between reserve and commit write a whole ring
+ * full of records, then its late stores go to a slot that holds a later record.
+ * Once parent_ip is stored, V2 rejects that slot: its record is not shown, and
+ * this is the one case in which a record is missing that counts as an entry.
+ * Until then, a record mixed of both can be shown to a reader on another CPU
+ * that copies this very slot between the late stores: two instructions, or as
+ * long as a further interrupt makes of them. If it was lapped twice, the mixed
+ * record stays.
+ *
+ * A ring holds at least MCTRACER_RING_MIN_RECORDS; at the default size it takes
+ * 65536 calls from within a single interruption of those few instructions.
  */
 #ifndef _KERNEL_TRACE_MCTRACER_RING_H
 #define _KERNEL_TRACE_MCTRACER_RING_H
 
 #include <linux/cache.h>
 #include <linux/percpu.h>
+#include <linux/sizes.h>
 #include <linux/types.h>
 #include <asm/barrier.h>
 #include <asm/rwonce.h>
@@ -88,11 +92,15 @@
 #include "encoding.h"
 
 #define MCTRACER_RING_MIN_RECORDS	4096
+#define MCTRACER_RING_MAX_SIZE		SZ_1G	/* lap_factor is at least 2 */
+
+#define MCTRACER_LAP_BIT		BIT(31)
 
 struct mctracer_ring {
 	u64 head;	/* written by the ring's CPU, while tracing */
 	u64 mask;	/* size in bytes - 1 */
 	void *base;	/* NULL: no memory yet, nothing may be written */
+	u32 lap_factor;	/* moves a position's lowest lap bit to bit 31 */
 	u64 start;	/* <= head; written under the tracer's mutex, as floor is */
 	u64 floor;	/* <= head */
 };
@@ -105,7 +113,7 @@ struct mctracer_ring_counts {
 	u64 end;	/* the position that follows the newest entry */
 };
 
-/* May sleep. Returns -ENOMEM, or -EINVAL if @size isn't a power of two or is too small. */
+/* May sleep. -EINVAL if @size, in bytes, isn't a power of two in range; -ENOMEM. */
 int mctracer_ring_alloc(struct mctracer_ring *ring, size_t size, int node);
 
 /* Only when nobody writes or reads any more. */
@@ -117,13 +125,9 @@ void mctracer_ring_clear(struct mctracer_ring *ring);
 /* Exact if nobody writes meanwhile. */
 struct mctracer_ring_counts mctracer_ring_counts(const struct mctracer_ring *ring);
 
-/*
- * Copy the record of @pos. False if that is not possible: it was overwritten, or
- * is not committed yet. @previous is a stamp that the record must follow; may
- * be NULL.
- */
+/* Copy the record of @pos; false if it was overwritten or is not committed yet. */
 bool mctracer_ring_read(const struct mctracer_ring *ring, u64 pos,
-			const u64 *previous, struct mctracer_record *record);
+			struct mctracer_record *record);
 
 static inline u64 mctracer_ring_size(const struct mctracer_ring *ring)
 {
@@ -131,7 +135,7 @@ static inline u64 mctracer_ring_size(const struct mctracer_ring *ring)
 }
 
 /*
- * The three steps of writing. Inlined into the hook: no calls, no faults, and
+ * The four steps of writing. Inlined into the hook: no calls, no faults, and
  * all of it relative to the CPU's own ring. Preemption must be off from before
  * the first step to after the last.
  */
@@ -150,18 +154,26 @@ static __always_inline bool mctracer_ring_reserve(struct mctracer_ring __percpu 
 				    pos + sizeof(struct mctracer_record));
 }
 
-static __always_inline void mctracer_ring_commit(struct mctracer_ring __percpu *ring,
-						 u64 pos, u32 ip, u32 parent_ip, u64 stamp)
+static __always_inline struct mctracer_record *
+mctracer_ring_fill(struct mctracer_ring __percpu *ring, u64 pos, u32 ip, u64 stamp)
 {
 	struct mctracer_record *slot;
 
-	/* raw: lets the compiler use both as memory operands */
-	slot = raw_cpu_read(ring->base) + (pos & raw_cpu_read(ring->mask));
 	smp_wmb();	/* W1 */
-	WRITE_ONCE(slot->ip, ip);
-	WRITE_ONCE(slot->parent_ip, parent_ip);
-	smp_wmb();	/* W2 */
+	/* raw: lets the compiler use them as memory operands */
+	slot = raw_cpu_read(ring->base) + (pos & raw_cpu_read(ring->mask));
 	WRITE_ONCE(slot->stamp, stamp);
+	WRITE_ONCE(slot->ip, ip);
+	return slot;
+}
+
+static __always_inline void mctracer_ring_commit(struct mctracer_ring __percpu *ring, u64 pos,
+						 struct mctracer_record *slot, u32 parent_ip)
+{
+	u32 lap = (u32)pos * raw_cpu_read(ring->lap_factor) & MCTRACER_LAP_BIT;
+
+	smp_wmb();	/* W2 */
+	WRITE_ONCE(slot->parent_ip, parent_ip ^ lap);
 }
 
 #endif /* _KERNEL_TRACE_MCTRACER_RING_H */

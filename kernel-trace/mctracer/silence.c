@@ -16,25 +16,29 @@ void mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_r
 			   u64 now)
 {
 	u64 head = READ_ONCE(ring->head);
-	struct mctracer_silence *last;
 
+	if (!ring->base)
+		return;
 	if (head != silences->seen || !silences->since) {
 		silences->seen = head;
 		silences->since = now;
 		return;
 	}
-	if (now - silences->since < MCTRACER_SILENCE_MARGIN)
+	/* signed: the clock may have been set back */
+	if ((s64)(now - silences->since) < (s64)MCTRACER_SILENCE_MARGIN)
 		return;
 
-	last = &silences->list[silences->nr - 1];
-	if (!silences->nr || last->pos != head) {
-		if (silences->nr == MCTRACER_SILENCES)
-			give_up_oldest(silences, ring);
-		last = &silences->list[silences->nr++];
-		last->pos = head;
-		last->before = silences->since + MCTRACER_SILENCE_MARGIN;
+	if (silences->nr && silences->list[silences->nr - 1].pos == head) {
+		silences->list[silences->nr - 1].after = now - MCTRACER_SILENCE_MARGIN;
+		return;
 	}
-	last->after = now - MCTRACER_SILENCE_MARGIN;
+	if (silences->nr == MCTRACER_SILENCES)
+		give_up_oldest(silences, ring);
+	silences->list[silences->nr++] = (struct mctracer_silence) {
+		.pos	= head,
+		.before	= silences->since + MCTRACER_SILENCE_MARGIN,
+		.after	= now - MCTRACER_SILENCE_MARGIN,
+	};
 }
 
 const struct mctracer_silence *mctracer_silence_at(const struct mctracer_silences *silences,

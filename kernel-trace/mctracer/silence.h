@@ -4,16 +4,17 @@
  *
  * A record holds only the low 42 bits of the time. Consecutive records that are
  * less than half a wrap apart (12 minutes at 3 GHz) tell by themselves how far
- * apart they are, and which came first. To know where they are not, somebody
- * looks at each ring once a minute while the tracer is started, and when it is
- * started, stopped or read. If nothing was written for long, the place and the
- * time before and after are noted.
+ * apart they are. To know where they are not, so that the records of all CPUs
+ * can be put in order, somebody looks at each ring once a minute while the
+ * tracer is started, and when it is started, stopped or read. If nothing was
+ * written for long, the place and the time before and after are noted.
  *
  * Looking needs no help from the hook and costs it nothing.
  */
 #ifndef _KERNEL_TRACE_MCTRACER_SILENCE_H
 #define _KERNEL_TRACE_MCTRACER_SILENCE_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 
 #include "ring.h"
@@ -26,7 +27,7 @@
  * of those noted are kept so far from what they bound. That allows for counters
  * that differ between CPUs, and for looks between the steps of a writer.
  */
-#define MCTRACER_SILENCE_MARGIN	(1ULL << 38)
+#define MCTRACER_SILENCE_MARGIN	BIT_ULL(38)
 
 struct mctracer_silence {
 	u64 pos;	/* of the first record after it */

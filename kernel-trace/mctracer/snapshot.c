@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A copy of all rings at one moment, and its records in time order.
+ * A copy of all rings, one CPU's after the other's, and its records in time order.
  *
  * Text is made about a hundred times more slowly than records, so a reader of
  * the live rings would be lapped for ever. Copying is quicker than writing; and
@@ -22,6 +22,7 @@ struct entry {
 
 struct cpu_entries {
 	struct entry *list;
+	size_t room;
 	size_t nr;
 	size_t next;	/* where mctracer_snapshot_next() is */
 };
@@ -48,62 +49,60 @@ static void settle_times(struct cpu_entries *copy, size_t first, u64 end)
 		copy->list[first].time += shift;
 }
 
-/* Copy the valid records from @pos on. */
+/*
+ * Copy the valid records of a ring, as many as there is room for. A writer that
+ * laps the copy makes it go on with what is the oldest then.
+ */
 static void copy_ring(struct cpu_entries *copy, const struct mctracer_ring *ring,
-		      const struct mctracer_silences *silences, u64 pos, u64 end)
+		      const struct mctracer_silences *silences,
+		      struct mctracer_ring_counts *sum)
 {
+	const u64 step = sizeof(struct mctracer_record);
+	struct mctracer_ring_counts counts = mctracer_ring_counts(ring);
+	u64 pos = counts.end - counts.entries * step;
 	const struct mctracer_silence *silence;
-	u64 previous, time = 0;
-	bool have_previous = false;
+	u64 previous = 0, time = 0;
 	size_t segment = 0;
 
-	for (; pos != end; pos += sizeof(struct mctracer_record)) {
+	for (; pos != counts.end && copy->nr < copy->room; pos += step) {
 		struct entry *entry = &copy->list[copy->nr];
 
 		silence = mctracer_silence_at(silences, pos);
 		if (silence) {
 			settle_times(copy, segment, silence->before);
 			segment = copy->nr;
-			previous = mctracer_stamp(silence->after, 0);
-			have_previous = true;
 		}
-		if (!mctracer_ring_read(ring, pos, have_previous ? &previous : NULL,
-					&entry->record))
+		if (!mctracer_ring_read(ring, pos, &entry->record)) {
+			counts = mctracer_ring_counts(ring);
+			if (counts.end - pos > counts.entries * step)
+				pos = counts.end - (counts.entries + 1) * step;
 			continue;
-		if (have_previous)
+		}
+		if (copy->nr)
 			time += mctracer_stamp_delta(previous, entry->record.stamp);
 		entry->time = time;
 		previous = entry->record.stamp;
-		have_previous = true;
 		copy->nr++;
 	}
 
-	silence = mctracer_silence_at(silences, end);
+	silence = mctracer_silence_at(silences, pos);
 	settle_times(copy, segment,
 		     silence ? silence->before : get_cycles() + MCTRACER_SILENCE_MARGIN);
-}
 
-static int snapshot_cpu(struct cpu_entries *copy, int cpu, struct mctracer_ring_counts *sum)
-{
-	const struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);
-	struct mctracer_ring_counts counts = mctracer_ring_counts(ring);
-
-	if (!counts.entries)
-		return 0;
-
-	copy->list = kvmalloc_array(counts.entries, sizeof(*copy->list),
-				    GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
-	if (!copy->list)
-		return -ENOMEM;
-
-	copy_ring(copy, ring, per_cpu_ptr(&mctracer_silences, cpu),
-		  counts.end - counts.entries * sizeof(struct mctracer_record), counts.end);
-
-	/* What could not be copied is as good as overwritten. */
+	/* At rest nothing but what was overwritten is missing. */
 	sum->written += counts.written;
 	sum->entries += copy->nr;
 	sum->overwritten += counts.written - copy->nr;
-	return 0;
+}
+
+static bool alloc_entries(struct cpu_entries *copy, const struct mctracer_ring *ring)
+{
+	copy->room = mctracer_ring_counts(ring).entries;
+	if (!copy->room)
+		return true;
+	copy->list = kvmalloc_array(copy->room, sizeof(*copy->list),
+				    GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+	return copy->list;
 }
 
 struct mctracer_snapshot *mctracer_snapshot_take(void)
@@ -116,13 +115,16 @@ struct mctracer_snapshot *mctracer_snapshot_take(void)
 		return NULL;
 
 	guard(mutex)(&mctracer_mutex);
-	mctracer_look();
 	for_each_possible_cpu(cpu) {
-		if (snapshot_cpu(&snapshot->cpus[cpu], cpu, &snapshot->counts)) {
+		if (!alloc_entries(&snapshot->cpus[cpu], per_cpu_ptr(&mctracer_rings, cpu))) {
 			mctracer_snapshot_free(snapshot);
 			return NULL;
 		}
 	}
+	mctracer_look();
+	for_each_possible_cpu(cpu)
+		copy_ring(&snapshot->cpus[cpu], per_cpu_ptr(&mctracer_rings, cpu),
+			  per_cpu_ptr(&mctracer_silences, cpu), &snapshot->counts);
 	return snapshot;
 }
 

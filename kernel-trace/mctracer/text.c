@@ -20,8 +20,8 @@
 #define SYMBOLS_BITS	12
 
 struct symbol {
-	u32 address;	/* 0: empty */
-	u32 length;
+	u32 address;
+	u32 length;	/* 0: empty */
 	char text[120];	/* not terminated; longer ones are not remembered */
 };
 
@@ -68,7 +68,7 @@ static void print_address(struct seq_file *m, struct mctracer_symbols *symbols, 
 	struct symbol *slot = &symbols->slots[hash_32(low, SYMBOLS_BITS)];
 	size_t length;
 
-	if (slot->address != low) {
+	if (slot->address != low || !slot->length) {
 		length = name_address(symbols->name, low);
 		if (length > sizeof(slot->text)) {
 			seq_write(m, symbols->name, length);

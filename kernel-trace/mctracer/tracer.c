@@ -21,7 +21,7 @@
 DEFINE_MUTEX(mctracer_mutex);	/* see mctracer.h */
 DEFINE_PER_CPU(struct mctracer_silences, mctracer_silences);
 static bool have_rings;
-static bool watching;	/* noting tasks' names and silences */
+static bool watching;	/* looking for silences */
 
 static void free_rings(void)
 {
@@ -74,26 +74,6 @@ static void look_work_fn(struct work_struct *work)
 	look_again();
 }
 
-static int watch(void)
-{
-	int ret = mctracer_comm_start();
-
-	if (ret)
-		return ret;
-	mctracer_look();
-	look_again();
-	watching = true;
-	return 0;
-}
-
-static void unwatch(void)
-{
-	/* The work finds out by itself; it may be waiting for the mutex. */
-	watching = false;
-	mctracer_look();
-	mctracer_comm_stop();
-}
-
 int mctracer_start(void)
 {
 	int ret;
@@ -106,10 +86,13 @@ int mctracer_start(void)
 			return ret;
 		have_rings = true;
 	}
+	ret = mctracer_comm_start();
+	if (ret)
+		return ret;
 	if (!watching) {
-		ret = watch();
-		if (ret)
-			return ret;
+		watching = true;
+		mctracer_look();
+		look_again();
 	}
 	return register_mcount_direct(mctracer_hook);
 }
@@ -120,8 +103,10 @@ void mctracer_stop(void)
 
 	/* -ENOENT: another hook has taken over, and ours is not running. */
 	unregister_mcount_direct(mctracer_hook);
-	if (watching)
-		unwatch();
+	/* The work may be waiting for the mutex; then it finds out by itself. */
+	watching = false;
+	cancel_delayed_work(&look_work);
+	mctracer_look();
 }
 
 bool mctracer_started(void)

@@ -14,6 +14,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/debugfs.h>
+#include <linux/kprobes.h>
 #include <linux/mcount.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -26,6 +27,7 @@ static void notrace count_call(unsigned long ip, unsigned long parent_ip)
 {
 	this_cpu_inc(calls);
 }
+NOKPROBE_SYMBOL(count_call);
 
 static u64 sum_calls(void)
 {

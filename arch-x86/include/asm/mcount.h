@@ -21,18 +21,21 @@
 
 #ifndef __ASSEMBLY__
 
+#include <asm/rwonce.h>
+
 #if !__has_attribute(__no_caller_saved_registers__)
 #error "CONFIG_MCOUNT needs a compiler that knows no_caller_saved_registers"
 #endif
 
 /*
  * For the body of a direct hook, which is entry code written in C: its frame
- * is the saved %rbp, followed by the stack above.
+ * is the saved %rbp, followed by the stack above. Volatile, so that each is
+ * loaded where it is used and occupies no register, to be saved, before.
  */
 #define arch_mcount_direct_ip()						\
-	(((const unsigned long *)__builtin_frame_address(0))[1])
+	READ_ONCE(((const unsigned long *)__builtin_frame_address(0))[1])
 #define arch_mcount_direct_parent_ip()					\
-	(((const unsigned long *)__builtin_frame_address(0))[2])
+	READ_ONCE(((const unsigned long *)__builtin_frame_address(0))[2])
 
 #endif /* __ASSEMBLY__ */
 
