@@ -8,10 +8,20 @@
 #include <linux/string.h>
 
 #include <asm/alternative.h>
+#include <asm/ftrace.h>
+#include <asm/ibt.h>
 #include <asm/nops.h>
 #include <asm/text-patching.h>
 
-extern u8 mcount_switch_site[JMP32_INSN_SIZE];
+/* The accounting padding before @entry, where needed; else past its ENDBR, if any. */
+static void *jump_target(void *entry)
+{
+	void *target = callthunks_translate_call_dest(entry);
+
+	if (target == entry && is_endbr(*(u32 *)entry))
+		target += ENDBR_INSN_SIZE;
+	return target;
+}
 
 /*
  * text_poke_bp() makes the change one step for every CPU: one that meets the
@@ -21,12 +31,12 @@ extern u8 mcount_switch_site[JMP32_INSN_SIZE];
 void arch_mcount_switch(mcount_direct_func_t entry)
 {
 	const void *insn = x86_nops[JMP32_INSN_SIZE];
+	void *site = __fentry__;
 
 	mutex_lock(&text_mutex);
 	if (entry)
-		insn = text_gen_insn(JMP32_INSN_OPCODE, mcount_switch_site,
-				     callthunks_translate_call_dest(entry));
-	if (memcmp(mcount_switch_site, insn, JMP32_INSN_SIZE))
-		text_poke_bp(mcount_switch_site, insn, JMP32_INSN_SIZE, NULL);
+		insn = text_gen_insn(JMP32_INSN_OPCODE, site, jump_target(entry));
+	if (memcmp(site, insn, JMP32_INSN_SIZE))
+		text_poke_bp(site, insn, JMP32_INSN_SIZE, NULL);
 	mutex_unlock(&text_mutex);
 }

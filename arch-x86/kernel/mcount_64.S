@@ -23,9 +23,10 @@
  * While nobody is called: a NOP and the return. arch_mcount_switch() patches
  * the NOP to a jump to entry code and back. A kprobe here would fight over the
  * same bytes, and be hit by every function.
+ *
+ * Only ever called directly, so without the ENDBR of SYM_FUNC_START.
  */
-SYM_FUNC_START(__fentry__)
-SYM_INNER_LABEL(mcount_switch_site, SYM_L_GLOBAL)
+SYM_START(__fentry__, SYM_L_GLOBAL, SYM_F_ALIGN)
 	ANNOTATE_NOENDBR
 	.byte	BYTES_NOP5
 	CALL_DEPTH_ACCOUNT

@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: No memory is spent on rings before the tracer is first switched on
+# requires: root tracer
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# Any earlier test of this boot has switched the tracer on.
+if dmesg | grep -F "$kmsg_prefix" | grep -Fqv "$kmsg_marker" ||
+   [ "$(stat_sum "$WRITTEN")" -ne 0 ]; then
+	skip_all "the tracer was used since the machine was booted"
+fi
+
+meminfo()
+{
+	awk -v key="$1:" '$1 == key { print $2 }' /proc/meminfo
+}
+
+# VmallocUsed is steady, but rings need not come from there. MemFree counts
+# all, and moves with everything that happens.
+look()
+{
+	sync
+	sleep 0.5
+	mapped=$(meminfo VmallocUsed)
+	free=$(meminfo MemFree)
+}
+
+# took MAPPED FREE: what was allocated since these were the figures
+took()
+{
+	look
+	took_mapped=$((mapped - $1))
+	took_all=$(($2 - free))
+	diag "VmallocUsed grew by $took_mapped KiB," \
+	     "MemFree shrank by $took_all KiB"
+}
+
+cpus=$(cpu_list possible | wc -l)
+rings=$((cpus * 1024))
+little=256
+
+# What was just measured is no ring, not even for one CPU of two.
+no_ring()
+{
+	[ "$took_mapped" -lt "$little" ] && [ "$took_all" -lt $((rings / 2)) ]
+}
+
+all_rings()
+{
+	[ "$took_mapped" -ge $((rings - little)) ] ||
+		[ "$took_all" -ge $((rings - little)) ]
+}
+
+plan 6
+
+diag "$cpus CPUs, so $rings KiB of rings"
+echo 3 > /proc/sys/vm/drop_caches
+look
+
+look
+check "looking at an empty trace works" cat "$MCT_TRACE" "$MCT_STATS"
+trace_clear
+put 1 "$MCT_SYSCTL"
+put 0 "$MCT_SYSCTL"
+put 0 "$MCT_CTRL"
+took "$mapped" "$free"
+check "neither files nor sysctl allocate rings" no_ring
+
+put 1 "$MCT_CTRL"
+took "$mapped" "$free"
+check "the first 1 in ctrl allocates a ring for each CPU" all_rings
+check "and little more" test "$took_mapped" -lt $((rings + 512))
+
+put 0 "$MCT_CTRL"
+put 1 "$MCT_CTRL"
+took "$mapped" "$free"
+check "off and on again allocates nothing" no_ring
+
+put 1 "$MCT_SYSCTL"
+check "records are written to them" wait_until 10 records_flow
+finish

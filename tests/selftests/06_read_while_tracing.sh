@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: The trace can be read while it is written
+# requires: root tracer hackbench timeout helper:tracecheck
+
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+plan 11
+
+load_start
+trace_on
+before=$(stat_sum "$WRITTEN")
+
+for i in 1 2; do
+	timeout "$MCT_PATIENCE" cat "$MCT_TRACE" > "$MCT_TMP/trace$i" &
+	eval "reader$i=\$!"
+done
+for i in 1 2; do
+	eval "wait \$reader$i"
+	equal "reader $i comes to an end" 0 $?
+done
+for i in 1 2; do
+	check "reader $i saw no malformed line" examine "$MCT_TMP/trace$i"
+	at_least "reader $i saw records" 1000 "$(found records)"
+	diag "$(found records) records, lapped $(found lapped) times"
+done
+at_least "tracing went on meanwhile" $((before + 10000)) \
+	"$(stat_sum "$WRITTEN")"
+
+# One who opens the file, reads a little, and comes back later.
+timeout "$MCT_PATIENCE" sh -c '
+	dd bs=4096 count=1 2>/dev/null
+	sleep 1
+	cat' < "$MCT_TRACE" > "$MCT_TMP/slow"
+equal "a slow reader comes to an end" 0 $?
+check "a slow reader saw no malformed line" examine "$MCT_TMP/slow"
+
+# A few bytes at a time: lines must not change between two reads.
+dd if="$MCT_TRACE" of="$MCT_TMP/small" bs=7 count=2000 2>/dev/null
+sed '$d' "$MCT_TMP/small" > "$MCT_TMP/small.whole"
+check "a reader of few bytes at a time saw no malformed line" \
+	examine "$MCT_TMP/small.whole"
+check "the tracer is still writing" wait_until 10 records_flow
+finish

@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: A module's hook takes the tracer's place and goes without a trace
+# requires: root tracer hackbench module:mcount-sample helper:tracecheck
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+plan 17
+
+sample=mcount-sample
+calls=/sys/kernel/debug/mcount_sample/calls
+trace=$MCT_TMP/trace
+loads=100
+
+sample_load()
+{
+	modprobe "$sample"
+}
+
+sample_unload()
+{
+	rmmod mcount_sample
+}
+
+sample_calls()
+{
+	tr -dc '0-9' < "$calls"
+}
+
+sample_counts()
+{
+	local before
+	before=$(sample_calls)
+	cat /proc/self/stat >/dev/null
+	[ "$(sample_calls)" -gt "$before" ]
+}
+
+# --- override, and leave with the tracer's hook not in place
+trace_on
+check "the module loads while the tracer is on" sample_load
+equal "its hook takes the tracer's place" 0 "$(cat "$MCT_CTRL")"
+check "the tracer records nothing" records_stand
+check "the module counts calls" wait_until 10 sample_counts
+check "the module unloads" sample_unload
+equal "nobody is registered after it" 0 "$(cat "$MCT_CTRL")"
+check "and nothing is recorded" records_stand
+
+# --- override, and leave with the tracer's hook back in place
+check "the module loads again" sample_load
+put 1 "$MCT_CTRL"
+equal "the tracer overrides the module in turn" 1 "$(cat "$MCT_CTRL")"
+trace_clear
+sample_calls >/dev/null
+put 0 "$MCT_SYSCTL"
+cat "$MCT_TRACE" > "$trace"
+examine "$trace" 2>/dev/null
+with_module=$(found module)
+at_least "the module's functions are shown as its own" 1 \
+	"$(grep -c ' \[mcount_sample\]' "$trace")"
+unknown=$(found unknown)
+sample_unload
+cat "$MCT_TRACE" > "$trace"
+check "after it is gone the trace is well-formed" examine "$trace"
+at_least "its functions are shown as [unknown]" \
+	$((unknown + with_module)) "$(found unknown)"
+equal "its name is not shown" 0 "$(grep -c 'mcount_sample\]' "$trace")"
+equal "the module's exit left the tracer's hook alone" \
+	1 "$(cat "$MCT_CTRL")"
+put 1 "$MCT_SYSCTL"
+check "which goes on recording" wait_until 10 records_flow
+
+# --- over and over, under load, with the tracer in and out of place, and with
+# a reader who looks the module's functions up while it goes
+load_repeat "hackbench -g 1 -f 2 -l 100"
+while true; do
+	cat "$MCT_TRACE"
+	sleep 1
+done > /dev/null &
+reader=$!
+done=0
+wrong=
+end=$(($(now) + 4 * MCT_PATIENCE))
+begun=$(now)
+while [ $done -lt $loads ] && [ "$(now)" -lt $end ]; do
+	sample_load || wrong="$wrong load $done;"
+	[ "$(cat "$MCT_CTRL")" = 0 ] || wrong="$wrong not overridden $done;"
+	want=0
+	if [ $((done % 2)) = 0 ]; then
+		put 1 "$MCT_CTRL" || wrong="$wrong register $done;"
+		sample_calls >/dev/null
+		want=1
+	fi
+	sample_unload || wrong="$wrong unload $done;"
+	[ "$(cat "$MCT_CTRL")" = $want ] || wrong="$wrong ctrl $done;"
+	done=$((done + 1))
+done
+kill $reader
+diag "$done times in $(($(now) - begun)) seconds"
+[ $done -eq $loads ] || wrong="$wrong only $done times"
+equal "$loads times under load, each hook goes by itself" "" "$wrong"
+put 1 "$MCT_CTRL"
+check "the tracer records after all" wait_until 10 records_flow
+finish

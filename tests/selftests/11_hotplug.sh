@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: CPU 1 goes and comes back while tracing
+# requires: root tracer smp hackbench cpu:1 helper:tracecheck
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+plan 11
+
+cycles=100
+online=$MCT_CPUS/cpu1/online
+trace=$MCT_TMP/trace
+
+at_end()
+{
+	[ "$(cat "$online")" = 1 ] || put 1 "$online"
+}
+
+cpu1_writes()
+{
+	local before
+	before=$(stat_cpu 1 "$WRITTEN")
+	sleep 0.1
+	[ "$(stat_cpu 1 "$WRITTEN")" -gt "$before" ]
+}
+
+load_start
+trace_on
+check "CPU 1 writes records" wait_until 10 cpu1_writes
+
+check "CPU 1 goes offline while tracing" put 0 "$online"
+check "tracing goes on" wait_until 10 records_flow
+equal "CPU 1 writes nothing while it is offline" \
+	"$(stat_cpu 1 "$WRITTEN")" "$(sleep 1; stat_cpu 1 "$WRITTEN")"
+trace_off
+at_least "its records are kept" 1 "$(stat_cpu 1 "$ENTRIES")"
+cat "$MCT_TRACE" > "$trace"
+examine "$trace"
+equal "and read as those of a CPU that is online" \
+	"$(stat_cpu 1 "$ENTRIES")" "$(found cpu1)"
+check "the counts add up" stats_add_up
+
+trace_on
+failed=0
+done=0
+begun=$(now)
+at_end
+while [ $done -lt $cycles ]; do
+	put 0 "$online" || failed=$((failed + 1))
+	put 1 "$online" || failed=$((failed + 1))
+	done=$((done + 1))
+done
+diag "$cycles cycles in $(($(now) - begun)) seconds"
+equal "off and on $cycles times while tracing" 0 $failed
+check "CPU 1 writes records after it" wait_until 10 cpu1_writes
+trace_off
+load_stop
+check "the counts add up after it" stats_add_up
+cat "$MCT_TRACE" > "$trace"
+check "the trace is well-formed" examine "$trace"
+finish

@@ -1,0 +1,445 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# Shared parts of the mctracer selftests: KTAP output, the state of the
+# tracer, load, and the checks that every test ends with.
+#
+# A test begins with two comment lines, "description:" and "requires:", then
+#
+#	. "$(dirname "$0")/lib.sh"
+#	plan 2
+#	check "the sky is blue" test "$sky" = blue
+#	...
+#	finish
+#
+# plan takes the number of the test's own results; finish adds one more, that
+# the kernel logged no complaint since the test began. What "requires:" names
+# and the machine does not have makes the whole test a skip.
+#
+# Only what a POSIX shell, busybox or coreutils have is used. MCT_DIR and
+# MCT_SYSCTL may point to other files, to try a test without the tracer.
+
+MCT_DIR=${MCT_DIR:-/sys/kernel/debug/mctracer}
+MCT_SYSCTL=${MCT_SYSCTL:-/proc/sys/kernel/mcount_enabled}
+MCT_CTRL=$MCT_DIR/ctrl
+MCT_TRACE=$MCT_DIR/trace
+MCT_STATS=$MCT_DIR/stats
+
+MCT_BIN=$(cd "$(dirname "$0")" && pwd) || exit 1
+MCT_NAME=$(basename "$0" .sh)
+MCT_CPUS=/sys/devices/system/cpu
+
+# The most that anything is waited for, in seconds.
+MCT_PATIENCE=${MCT_PATIENCE:-60}
+
+KSFT_FAIL=1
+KSFT_SKIP=4
+
+# --- KTAP -------------------------------------------------------------------
+
+ktap_planned=0
+ktap_passed=0
+ktap_failed=0
+ktap_skipped=0
+ktap_finished=
+
+diag()
+{
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+# The lines of standard input, at most 20, as diagnostics.
+diag_lines()
+{
+	head -n 20 | sed 's/^/#   /'
+}
+
+plan()
+{
+	ktap_planned=$(($1 + 1))
+	echo "1..$ktap_planned"
+}
+
+ktap_number()
+{
+	echo $((ktap_passed + ktap_failed + ktap_skipped))
+}
+
+ok()
+{
+	ktap_passed=$((ktap_passed + 1))
+	echo "ok $(ktap_number) $1"
+}
+
+# not_ok NAME [REASON]
+not_ok()
+{
+	ktap_failed=$((ktap_failed + 1))
+	echo "not ok $(ktap_number) $1"
+	[ -z "${2-}" ] || diag "$2"
+}
+
+# skip NAME REASON
+skip()
+{
+	ktap_skipped=$((ktap_skipped + 1))
+	echo "ok $(ktap_number) $1 # SKIP $2"
+}
+
+skip_all()
+{
+	echo "1..0 # SKIP $*"
+	ktap_finished=1
+	exit $KSFT_SKIP
+}
+
+bail_out()
+{
+	echo "Bail out! $*"
+	ktap_finished=1
+	exit $KSFT_FAIL
+}
+
+# check NAME COMMAND...: a result that says whether the command succeeds
+check()
+{
+	local name=$1 output
+	shift
+	if output=$("$@" 2>&1); then
+		ok "$name"
+		return 0
+	fi
+	not_ok "$name" "failed: $*"
+	[ -z "$output" ] || printf '%s\n' "$output" | diag_lines
+	return 1
+}
+
+not()
+{
+	! "$@"
+}
+
+# equal NAME WANTED GOT
+equal()
+{
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+		return 0
+	fi
+	not_ok "$1" "wanted '$2', got '$3'"
+	return 1
+}
+
+# at_least NAME WANTED GOT, both numbers
+at_least()
+{
+	if [ "${3:-0}" -ge "$2" ]; then
+		ok "$1"
+		return 0
+	fi
+	not_ok "$1" "wanted at least $2, got '$3'"
+	return 1
+}
+
+finish()
+{
+	mct_restore
+	kernel_is_quiet
+	diag "Totals: pass:$ktap_passed fail:$ktap_failed xfail:0 xpass:0" \
+	     "skip:$ktap_skipped error:0"
+	ktap_finished=1
+	[ "$(ktap_number)" -eq "$ktap_planned" ] ||
+		bail_out "planned $ktap_planned results, gave $(ktap_number)"
+	[ "$ktap_failed" -eq 0 ] || exit $KSFT_FAIL
+	[ "$ktap_passed" -gt 0 ] || exit $KSFT_SKIP
+	exit 0
+}
+
+# --- the kernel log ---------------------------------------------------------
+
+kmsg_prefix="mctracer selftest:"
+kmsg_marker="$kmsg_prefix $MCT_NAME $$ begins"
+
+kmsg_mark()
+{
+	{ echo "$kmsg_marker" > /dev/kmsg; } 2>/dev/null
+}
+
+# The log since the test began; all of it if the beginning was overwritten.
+kmsg_since()
+{
+	local log
+	log=$(dmesg | sed -n "/$kmsg_marker/,\$p")
+	if [ -n "$log" ]; then
+		printf '%s\n' "$log"
+	else
+		dmesg
+	fi
+}
+
+kernel_is_quiet()
+{
+	local name="the kernel logged no complaint" found
+
+	if ! dmesg >/dev/null 2>&1; then
+		skip "$name" "dmesg is not readable"
+		return
+	fi
+	found=$(kmsg_since | grep -E \
+		-e 'WARNING:|BUG:|BUG |Oops|Call Trace:|KASAN|KCSAN|UBSAN' \
+		-e 'general protection|[Uu]nable to handle|stack guard page' \
+		-e 'detected stall|self-detected|soft lockup|hard LOCKUP' \
+		-e 'blocked for more than|scheduling while atomic' \
+		-e 'circular locking|recursive locking|suspicious RCU')
+	if [ -z "$found" ]; then
+		ok "$name"
+	else
+		not_ok "$name"
+		printf '%s\n' "$found" | diag_lines
+	fi
+}
+
+# --- waiting ----------------------------------------------------------------
+
+now()
+{
+	local up rest
+	read -r up rest < /proc/uptime
+	echo "${up%%.*}${rest:+}"
+}
+
+# wait_until SECONDS COMMAND...
+wait_until()
+{
+	local end
+	end=$(($(now) + $1))
+	shift
+	while ! "$@"; do
+		[ "$(now)" -lt "$end" ] || return 1
+		sleep 0.1
+	done
+}
+
+# --- the tracer -------------------------------------------------------------
+
+# put VALUE FILE: one write(2), quiet when it fails
+put()
+{
+	{ echo "$1" > "$2"; } 2>/dev/null
+}
+
+trace_on()
+{
+	put 1 "$MCT_CTRL" && put 1 "$MCT_SYSCTL"
+}
+
+trace_off()
+{
+	put 0 "$MCT_CTRL" && put 0 "$MCT_SYSCTL"
+}
+
+trace_clear()
+{
+	put 0 "$MCT_TRACE"
+}
+
+# stat_sum COLUMN: the sum over all CPUs; entries is column 2
+stat_sum()
+{
+	awk -v col="$1" '!/^#/ { sum += $col } END { printf "%.0f\n", sum }' \
+		"$MCT_STATS"
+}
+
+# stat_cpu CPU COLUMN [FILE]: out of stats, or a copy of it
+stat_cpu()
+{
+	awk -v cpu="$1" -v col="$2" '!/^#/ && $1 == cpu { print $col }' \
+		"${3:-$MCT_STATS}"
+}
+
+# The columns of stats, for stat_sum and stat_cpu.
+# shellcheck disable=SC2034 # used by the tests
+{
+	ENTRIES=2
+	WRITTEN=3
+	OVERWRITTEN=4
+	LOST=5
+	RECURSIONS=6
+}
+
+# header NAME FILE: the number in a trace's "# NAME: number" line
+header()
+{
+	sed -n "s/^# $1: \\([0-9][0-9]*\\)\$/\\1/p" "$2"
+}
+
+# Are new records written? Does the work itself, so load is not needed.
+records_flow()
+{
+	local before after
+	before=$(stat_sum $WRITTEN)
+	cat /proc/self/stat /proc/meminfo >/dev/null
+	after=$(stat_sum $WRITTEN)
+	[ "$after" -gt "$before" ]
+}
+
+# Is nothing written for a second, whatever the load does?
+records_stand()
+{
+	local before after
+	before=$(stat_sum $WRITTEN)
+	cat /proc/self/stat /proc/meminfo >/dev/null
+	sleep 1
+	after=$(stat_sum $WRITTEN)
+	[ "$after" -eq "$before" ] && return 0
+	echo "written went from $before to $after"
+	return 1
+}
+
+# For each CPU at rest: written = entries + overwritten.
+stats_add_up()
+{
+	awk '/^#/ { next }
+	     NF < 6 { print "short line: " $0; bad = 1 }
+	     $3 != $2 + $4 { print "does not add up: " $0; bad = 1 }
+	     { n++ }
+	     END { exit bad || !n }' "$MCT_STATS"
+}
+
+# Does no stats line have anything but 0 in the column?
+stats_zero()
+{
+	awk -v col="$1" '/^#/ { next } $col != 0 { print; bad = 1 } { n++ }
+	     END { exit bad || !n }' "$MCT_STATS"
+}
+
+# The numbers of a kernel CPU list such as 0-2,5, one a line.
+cpu_list()
+{
+	tr ',' '\n' < "$MCT_CPUS/$1" | while IFS=- read -r first last; do
+		[ -z "$first" ] || seq "$first" "${last:-$first}"
+	done
+}
+
+# examine FILE: tracecheck's summary of a trace in $MCT_TMP/summary; fails if
+# anything in the file is not as documented.
+examine()
+{
+	"$MCT_BIN/tracecheck" "$1" > "$MCT_TMP/summary"
+}
+
+# found KEY: a number out of the last summary
+found()
+{
+	awk -v key="$1" '$1 == key { print $2; n++ } END { if (!n) print 0 }' \
+		"$MCT_TMP/summary"
+}
+
+# --- load -------------------------------------------------------------------
+
+load_groups=
+
+# Runs a command over and over until load_stop.
+load_repeat()
+{
+	setsid sh -c "while :; do $1; done" >/dev/null 2>&1 &
+	load_groups="$load_groups $!"
+}
+
+load_start()
+{
+	load_repeat "hackbench -g 2 -f 4 -l 100"
+}
+
+load_gone()
+{
+	! kill -0 -- "-$1" 2>/dev/null
+}
+
+load_stop()
+{
+	local group
+	for group in $load_groups; do
+		kill -KILL -- "-$group"
+		wait "$group"
+		wait_until 10 load_gone "$group"
+	done 2>/dev/null
+	load_groups=
+}
+
+# --- beginning and end ------------------------------------------------------
+
+# A test that changes more than the tracer redefines this.
+at_end()
+{
+	:
+}
+
+mct_restore()
+{
+	load_stop
+	at_end
+	[ ! -w "$MCT_CTRL" ] || put 0 "$MCT_CTRL"
+	[ ! -w "$MCT_SYSCTL" ] || put 0 "$MCT_SYSCTL"
+}
+
+mct_exit()
+{
+	local status=$?
+	trap - EXIT
+	mct_restore
+	rm -rf "${MCT_TMP:?}"
+	if [ -z "$ktap_finished" ]; then
+		echo "Bail out! ended early with status $status"
+		status=$KSFT_FAIL
+	fi
+	exit "$status"
+}
+
+# One word of a "requires:" line: prints why it is not met, if it is not.
+missing()
+{
+	case $1 in
+	root)
+		[ "$(id -u)" = 0 ] || echo "must be root" ;;
+	tracer)
+		[ -e "$MCT_CTRL" ] && [ -e "$MCT_SYSCTL" ] ||
+			echo "no mctracer in this kernel" ;;
+	smp)
+		[ "$(nproc)" -ge 2 ] || echo "needs two CPUs" ;;
+	cpu:*)
+		[ -e "$MCT_CPUS/cpu${1#cpu:}/online" ] ||
+			echo "CPU ${1#cpu:} can not go offline" ;;
+	module:*)
+		modprobe -D "${1#module:}" >/dev/null 2>&1 ||
+			echo "no module ${1#module:}" ;;
+	helper:*)
+		[ -x "$MCT_BIN/${1#helper:}" ] ||
+			echo "helper ${1#helper:} is not built" ;;
+	lockdown)
+		[ -w /sys/kernel/security/lockdown ] ||
+			echo "no lockdown file in securityfs" ;;
+	*)
+		command -v "$1" >/dev/null || echo "no $1" ;;
+	esac
+}
+
+mct_begin()
+{
+	local word words reason
+
+	echo "KTAP version 1"
+	words=$(sed -n 's/^# requires: *//p' "$0")
+	for word in $words; do
+		reason=$(missing "$word")
+		[ -z "$reason" ] || skip_all "$reason"
+	done
+	MCT_TMP=$(mktemp -d /tmp/mctracer.XXXXXX) || bail_out "no directory"
+	trap mct_exit EXIT
+	trap 'exit 1' HUP INT TERM
+	kmsg_mark
+	trace_off || bail_out "can not switch the tracer off"
+	[ ! -w "$MCT_TRACE" ] || trace_clear
+}
+
+mct_begin

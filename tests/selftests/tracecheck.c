@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Judges the text of a trace line by line.
+ *
+ *	tracecheck FILE			a summary, one "KEY NUMBER" a line
+ *	tracecheck -l [-p PID] FILE	the records as tab separated fields:
+ *					CPU, pid, function, caller, comm
+ *
+ * A record is
+ *
+ *	CPU <cpu>: <comm>:<pid> <function> <-- <caller>
+ *
+ * and nothing about it is taken on trust: the comm may hold any character
+ * that prints, so a line is taken apart from its end. The exit status is 1 if
+ * any line was not a header, nor a record that is right in all its parts; the
+ * first few such lines are shown on standard error.
+ *
+ * A shell with grep and awk can do the same, but a full trace has a few
+ * hundred thousand lines.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMM_MAX	15
+#define CPU_MAX		8192
+#define COMPLAINTS	8
+
+#define ARROW		" <-- "
+#define UNKNOWN		"[unknown]"
+
+struct symbol {
+	const char *name;
+	size_t name_len;
+	int known;
+	int module;
+};
+
+struct record {
+	unsigned long cpu;
+	unsigned long pid;
+	char comm[COMM_MAX + 1];
+	struct symbol func;
+	struct symbol caller;
+};
+
+struct summary {
+	unsigned long headers;		/* lines that begin with # */
+	unsigned long lapped;		/* of these: "# lost N" between records */
+	unsigned long records;		/* lines that are records */
+	unsigned long unknown;		/* of these: with [unknown] in them */
+	unsigned long module;		/* of these: with a module's symbol */
+	unsigned long malformed;	/* lines that are neither */
+	unsigned long range;		/* of these: offset outside of the size */
+	unsigned long raw;		/* of these: show a raw address */
+	unsigned long longest;		/* the longest line, in bytes */
+	unsigned long cpu[CPU_MAX];	/* records by CPU */
+};
+
+static struct summary sum;
+
+/* Parses a decimal number at *pp that "ends" must follow; moves *pp past it. */
+static int number(const char **pp, const char *ends, unsigned long *out)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)**pp))
+		return -1;
+	errno = 0;
+	*out = strtoul(*pp, &end, 10);
+	if (errno || strncmp(end, ends, strlen(ends)))
+		return -1;
+	*pp = end + strlen(ends);
+	return 0;
+}
+
+/* Parses 0x and at most seven hex digits; no function is larger. */
+static int hex(const char **pp, unsigned long *out)
+{
+	const char *p = *pp;
+	char *end;
+
+	if (p[0] != '0' || p[1] != 'x' || !isxdigit((unsigned char)p[2]))
+		return -1;
+	*out = strtoul(p + 2, &end, 16);
+	if (end - (p + 2) > 7)
+		return -1;
+	*pp = end;
+	return 0;
+}
+
+/* Does the text look as if a kernel address stood in it? */
+static int has_address(const char *s)
+{
+	const char *begin = s, *start;
+
+	while (*s) {
+		if (!isxdigit((unsigned char)*s)) {
+			s++;
+			continue;
+		}
+		start = s;
+		while (isxdigit((unsigned char)*s))
+			s++;
+		if (s - start >= 16 && !strncmp(start, "ffff", 4))
+			return 1;
+		if (s - start >= 8 && start - begin >= 2 &&
+		    start[-1] == 'x' && start[-2] == '0')
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * Parses name+0xoffset/0xsize, with " [module]" or not, or [unknown]. What
+ * stands for a caller is where it is returned to, and that is just behind the
+ * caller's end if the call was the last thing in it.
+ */
+static int symbol(const char *s, struct symbol *sym, int caller)
+{
+	unsigned long offset, size;
+	const char *p;
+
+	memset(sym, 0, sizeof(*sym));
+	sym->name = s;
+	if (!strcmp(s, UNKNOWN)) {
+		sym->name_len = strlen(UNKNOWN);
+		return 0;
+	}
+	sym->known = 1;
+
+	p = strchr(s, '+');
+	if (!p || p == s || isdigit((unsigned char)*s) || has_address(s))
+		return -1;
+	sym->name_len = p - s;
+	for (; s < p; s++)
+		if (!isgraph((unsigned char)*s) || *s == '[' || *s == ']')
+			return -1;
+	p++;
+	if (hex(&p, &offset) || *p++ != '/' || hex(&p, &size))
+		return -1;
+	if (caller ? offset == 0 || offset > size : offset >= size) {
+		sum.range++;
+		return -1;
+	}
+	if (!*p)
+		return 0;
+
+	sym->module = 1;
+	if (strncmp(p, " [", 2) || !isgraph((unsigned char)p[2]))
+		return -1;
+	p += 2;
+	while (isgraph((unsigned char)*p) && *p != ']')
+		p++;
+	return strcmp(p, "]") ? -1 : 0;
+}
+
+/* The last place where "what" stands in s */
+static char *last(char *s, const char *what)
+{
+	char *found = NULL;
+
+	for (s = strstr(s, what); s; s = strstr(s + 1, what))
+		found = s;
+	return found;
+}
+
+/* Takes a line apart in place; names point into it. */
+static int record(char *line, struct record *rec)
+{
+	char *arrow, *func, *colon;
+	const char *p = line;
+
+	if (strncmp(p, "CPU ", 4))
+		return -1;
+	p += 4;
+	if (number(&p, ": ", &rec->cpu) || rec->cpu >= CPU_MAX)
+		return -1;
+
+	arrow = last((char *)p, ARROW);
+	if (!arrow)
+		return -1;
+	*arrow = '\0';
+	if (symbol(arrow + strlen(ARROW), &rec->caller, 1))
+		return -1;
+
+	/* the function is the last word, or the last two if a module's */
+	func = strrchr(p, ' ');
+	if (func && func[1] == '[' && strcmp(func + 1, UNKNOWN)) {
+		*func = '\0';
+		arrow = strrchr(p, ' ');
+		*func = ' ';
+		func = arrow;
+	}
+	if (!func)
+		return -1;
+	*func++ = '\0';
+	if (symbol(func, &rec->func, 0))
+		return -1;
+
+	colon = strrchr(p, ':');
+	if (!colon || colon - p > COMM_MAX)
+		return -1;
+	memset(rec->comm, 0, sizeof(rec->comm));
+	memcpy(rec->comm, p, colon - p);
+	for (p = rec->comm; *p; p++)
+		if (iscntrl((unsigned char)*p))
+			return -1;
+	p = colon + 1;
+	return number(&p, "", &rec->pid) || *p ? -1 : 0;
+}
+
+static void complain(const char *line)
+{
+	static int done;
+
+	if (done++ < COMPLAINTS)
+		fprintf(stderr, "malformed: %.*s\n",
+			(int)strcspn(line, "\n"), line);
+}
+
+/* Takes the newline off; a line without one, or with a NUL, is not whole. */
+static int whole(char *line, size_t len)
+{
+	if (line[len - 1] != '\n' || strlen(line) != len)
+		return 0;
+	line[len - 1] = '\0';
+	return 1;
+}
+
+/* Returns 1 if the line is a record. */
+static int judge(char *line, size_t len, struct record *rec)
+{
+	static char *copy;
+	static size_t copy_size;
+
+	if (len > sum.longest)
+		sum.longest = len;
+	if (copy_size < len + 1) {
+		copy_size = len + 1;
+		copy = realloc(copy, copy_size);
+		if (!copy)
+			exit(2);
+	}
+	memcpy(copy, line, len + 1);
+
+	if (len > 1 && line[0] == '#' && line[len - 1] == '\n') {
+		sum.headers++;
+		if (!strncmp(line, "# lost ", 7))
+			sum.lapped++;
+		return 0;
+	}
+
+	if (!whole(line, len) || record(line, rec)) {
+		sum.malformed++;
+		sum.raw += has_address(copy);
+		complain(copy);
+		return 0;
+	}
+
+	sum.records++;
+	sum.cpu[rec->cpu]++;
+	sum.unknown += !rec->func.known || !rec->caller.known;
+	sum.module += rec->func.module || rec->caller.module;
+	return 1;
+}
+
+/* Only the name: neither offset nor module, nor what gcc adds to clones. */
+static int name_len(const struct symbol *sym)
+{
+	const char *dot = memchr(sym->name, '.', sym->name_len);
+
+	return dot && dot > sym->name ? dot - sym->name : (int)sym->name_len;
+}
+
+static void list(const struct record *rec)
+{
+	printf("%lu\t%lu\t%.*s\t%.*s\t%s\n", rec->cpu, rec->pid,
+	       name_len(&rec->func), rec->func.name,
+	       name_len(&rec->caller), rec->caller.name, rec->comm);
+}
+
+static void summarize(void)
+{
+	unsigned int i;
+
+	printf("headers %lu\n", sum.headers);
+	printf("lapped %lu\n", sum.lapped);
+	printf("records %lu\n", sum.records);
+	printf("unknown %lu\n", sum.unknown);
+	printf("module %lu\n", sum.module);
+	printf("malformed %lu\n", sum.malformed);
+	printf("range %lu\n", sum.range);
+	printf("raw %lu\n", sum.raw);
+	printf("longest %lu\n", sum.longest);
+	for (i = 0; i < CPU_MAX; i++)
+		if (sum.cpu[i])
+			printf("cpu%u %lu\n", i, sum.cpu[i]);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long pid = 0;
+	int all = 1, listing = 0, i;
+	struct record rec;
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+	FILE *file;
+
+	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
+		if (!strcmp(argv[i], "-l")) {
+			listing = 1;
+		} else if (!strcmp(argv[i], "-p") && i + 1 < argc) {
+			pid = strtoul(argv[++i], NULL, 10);
+			all = 0;
+		} else {
+			break;
+		}
+	}
+	if (i + 1 != argc) {
+		fprintf(stderr, "usage: tracecheck [-l] [-p PID] FILE\n");
+		return 2;
+	}
+	file = fopen(argv[i], "r");
+	if (!file) {
+		perror(argv[i]);
+		return 2;
+	}
+	while ((len = getline(&line, &size, file)) > 0)
+		if (judge(line, len, &rec) && listing &&
+		    (all || rec.pid == pid))
+			list(&rec);
+	if (ferror(file)) {
+		perror(argv[i]);
+		return 2;
+	}
+	if (!listing)
+		summarize();
+	return sum.malformed ? 1 : 0;
+}

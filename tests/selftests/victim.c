@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A process whose system calls are known, to look for in the trace.
+ *
+ *	victim [-t TRACE] [-c CTRL] [-n NAME] [-f FILE] [-e PROG] MODE [N]
+ *
+ * A child does the work, and exits; then standard output says "pid N" and
+ * what else there is to know. The rings hold a moment's records only, so the
+ * trace is cleared (-t) right before the child's first step and the tracer
+ * stopped (-c) right after its exit.
+ *
+ * Modes:
+ *	calls	takes the name NAME, then creates FILE, writes, seeks, reads,
+ *		and looks it up
+ *	rename	as "victim" calls getppid, as NAME calls getuid, and, if -e is
+ *		given, runs PROG, which must make a system call or two
+ *	hop	calls different system calls on two CPUs in turn, N rounds;
+ *		prints "CPU NAME" for each in order
+ *	many	N children after each other, named NAME0, NAME1 ...; each calls
+ *		getppid, and exits; prints "pid N NAME" for each
+ *	spin	calls getppid until killed; no child, no output
+ */
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NAME_SIZE	16
+#define MANY_MAX	1024
+#define MARKS		5
+
+static const char *name = "mct-victim", *file, *prog;
+static int trace_fd = -1, ctrl_fd = -1;
+
+/*
+ * No arguments, no effects, not even a lock. Five of them, so that in turn
+ * each one is called on either CPU.
+ */
+static const struct {
+	long nr;
+	const char *name;
+} marks[MARKS] = {
+	{ SYS_getppid, "getppid" },
+	{ SYS_getuid, "getuid" },
+	{ SYS_getgid, "getgid" },
+	{ SYS_geteuid, "geteuid" },
+	{ SYS_getegid, "getegid" },
+};
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(2);
+}
+
+static void set_name(const char *to)
+{
+	if (prctl(PR_SET_NAME, to))
+		die("prctl");
+}
+
+static void start(void)
+{
+	if (trace_fd >= 0 && write(trace_fd, "0", 1) != 1)
+		die("clearing the trace");
+}
+
+static void stop(void)
+{
+	if (ctrl_fd >= 0 && write(ctrl_fd, "0", 1) != 1)
+		die("stopping the tracer");
+}
+
+static void reap(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid)
+		die("waitpid");
+	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+		fprintf(stderr, "child ended with status %#x\n", status);
+		exit(2);
+	}
+}
+
+/* Raw system calls: the C library may answer from what it remembers. */
+static void calls(void)
+{
+	struct stat st;
+	char c;
+	int fd;
+
+	set_name(name);
+	fd = syscall(SYS_openat, AT_FDCWD, file, O_RDWR | O_CREAT, 0600);
+	if (fd < 0)
+		die(file);
+	if (syscall(SYS_write, fd, "x", 1) != 1)
+		die("write");
+	lseek(fd, 0, SEEK_SET);
+	if (syscall(SYS_read, fd, &c, 1) != 1)
+		die("read");
+	close(fd);
+	if (stat(file, &st))
+		die("stat");
+}
+
+static void rename_and_exec(void)
+{
+	set_name("victim");
+	syscall(SYS_getppid);
+	set_name(name);
+	syscall(SYS_getuid);
+	if (!prog)
+		return;
+	execl(prog, prog, NULL);
+	die(prog);
+}
+
+static void go_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("sched_setaffinity");
+}
+
+static void hop(unsigned int rounds)
+{
+	unsigned int i;
+
+	set_name(name);
+	go_to(0);
+	for (i = 0; i < rounds; i++) {
+		go_to(i & 1);
+		syscall(marks[i % MARKS].nr);
+	}
+}
+
+static void in_child(void (*func)(unsigned int), unsigned int n)
+{
+	pid_t pid;
+
+	start();
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		func(n);
+		_exit(0);
+	}
+	reap(pid);
+	stop();
+	printf("pid %d\n", pid);
+}
+
+static void do_calls(unsigned int n)
+{
+	(void)n;
+	calls();
+}
+
+static void do_rename(unsigned int n)
+{
+	(void)n;
+	rename_and_exec();
+}
+
+static void many(unsigned int n)
+{
+	static pid_t pids[MANY_MAX];
+	char buf[NAME_SIZE];
+	unsigned int i;
+
+	if (n > MANY_MAX)
+		n = MANY_MAX;
+	start();
+	for (i = 0; i < n; i++) {
+		pids[i] = fork();
+		if (pids[i] < 0)
+			die("fork");
+		if (!pids[i]) {
+			snprintf(buf, sizeof(buf), "%.10s%u", name, i);
+			set_name(buf);
+			syscall(SYS_getppid);
+			_exit(0);
+		}
+		reap(pids[i]);
+	}
+	stop();
+	for (i = 0; i < n; i++)
+		printf("pid %d %.10s%u\n", pids[i], name, i);
+}
+
+static int open_for_write(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		die(path);
+	return fd;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int n = 1, i;
+	const char *mode;
+	int opt;
+
+	while ((opt = getopt(argc, argv, "+t:c:n:f:e:")) != -1) {
+		switch (opt) {
+		case 't':
+			trace_fd = open_for_write(optarg);
+			break;
+		case 'c':
+			ctrl_fd = open_for_write(optarg);
+			break;
+		case 'n':
+			name = optarg;
+			break;
+		case 'f':
+			file = optarg;
+			break;
+		case 'e':
+			prog = optarg;
+			break;
+		default:
+			return 2;
+		}
+	}
+	if (optind >= argc) {
+		fprintf(stderr, "usage: victim [options] MODE [N]\n");
+		return 2;
+	}
+	mode = argv[optind++];
+	if (optind < argc)
+		n = strtoul(argv[optind], NULL, 10);
+
+	if (!strcmp(mode, "calls") && file) {
+		in_child(do_calls, 0);
+	} else if (!strcmp(mode, "rename")) {
+		in_child(do_rename, 0);
+	} else if (!strcmp(mode, "hop")) {
+		in_child(hop, n);
+		for (i = 0; i < n; i++)
+			printf("%u %s\n", i & 1, marks[i % MARKS].name);
+	} else if (!strcmp(mode, "many")) {
+		many(n);
+	} else if (!strcmp(mode, "spin")) {
+		set_name(name);
+		for (;;)
+			syscall(SYS_getppid);
+	} else {
+		fprintf(stderr, "victim: no such mode\n");
+		return 2;
+	}
+	return 0;
+}
