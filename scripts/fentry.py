@@ -2,16 +2,17 @@
 """usage: scripts/fentry.py list BUILD > LIST
        scripts/fentry.py compare LIST-A LIST-B [--own PREFIX]...
 
-list: the functions that call __fentry__, one "object function" a line, of every object file that is
-linked into BUILD's vmlinux (as its vmlinux.a names them; of every *.o below BUILD if there is none).
-A function is whatever symbol the call lies in. A call that lies in no function is listed as
-"object section+offset".
+list: the functions of every object file that is linked into BUILD's vmlinux (as its vmlinux.a names
+them; of every *.o below BUILD if there is none), one "object function +" a line, with "-" in place
+of "+" for a function that does not call __fentry__. A call that lies in no function is listed as
+"object section+offset +".
 
-compare: what is in one list and not in the other, attributed: "own" for objects whose path begins
-with a PREFIX, "object" for objects that only one build has, else "DIFFERS". Functions are compared
-object by object. gcc's suffixes (.isra.0, .constprop.0, .part.0, .cold...) are kept in the lists but
-stripped where they alone make the difference, as they depend on what gcc inlined. Exits with 1 if
-anything DIFFERS.
+compare: the functions that call __fentry__ in one list and not in the other, attributed: "own" for
+objects whose path begins with a PREFIX, "object" where the other build has no such object, "absent"
+where it has the object but no such function, else "DIFFERS". Functions are compared object by
+object. gcc's suffixes (.isra.0, .constprop.0, .part.0, .cold...) are kept in the lists but stripped
+where they alone make the difference, as they depend on what gcc inlined. Exits with 1 if anything
+DIFFERS.
 """
 
 import os
@@ -29,11 +30,11 @@ def string(table, offset):
 
 
 def callers(path):
-    """The names of the functions in this object file that have a relocation to __fentry__."""
+    """The functions in this object file: those with a relocation to __fentry__, and the others."""
     with open(path, "rb") as stream:
         data = stream.read()
     if data[:4] != b"\x7fELF":
-        return []
+        return set(), set()
     wide = data[4] == 2
     shoff = struct.unpack_from("<Q", data, 40)[0] if wide else struct.unpack_from("<I", data, 32)[0]
     shentsize, shnum, shstrndx = struct.unpack_from("<3H", data, 58 if wide else 46)
@@ -48,8 +49,8 @@ def callers(path):
 
     names = content(sections[shstrndx])
     symtab = next((s for s in sections if s[1] == SHT_SYMTAB), None)
-    if symtab is None or b"__fentry__" not in data:
-        return []
+    if symtab is None:
+        return set(), set()
     strings = content(sections[symtab[6]])
     symbols = []  # (name, type, section, value, size)
     for raw in struct.iter_unpack("<IBBHQQ" if wide else "<IIIBBH", content(symtab)):
@@ -73,6 +74,8 @@ def callers(path):
             offset, info = raw[0], raw[1]
             if (info >> 32 if wide else info >> 8) not in fentry:
                 continue
+            if data[sections[target][4] + offset - 1] != 0xE8:  # takes the address, calls nobody
+                continue
             if functions is None:
                 functions = [s for s in symbols if s[1] == STT_FUNC and s[2] == target]
             inside = sorted(
@@ -80,7 +83,8 @@ def callers(path):
             )
             where = string(names, sections[target][0])
             found.add(inside[0] if inside else f"{where}+{offset:#x}")
-    return found
+    every = {s[0] for s in symbols if s[1] == STT_FUNC and s[2]}
+    return found, every - found
 
 
 def objects(build):
@@ -99,42 +103,52 @@ def objects(build):
 
 def list_build(build):
     for name in objects(build):
-        for function in sorted(callers(os.path.join(build, name))):
-            print(name, function)
-        # An object with nothing instrumented is listed, too: that it exists matters.
-        print(name, "-")
+        called, others = callers(os.path.join(build, name))
+        for function in sorted(called):
+            print(name, function, "+")
+        for function in sorted(others):
+            print(name, function, "-")
 
 
 def read_list(path):
+    """object -> (functions that call __fentry__, all functions)"""
     table = {}
     with open(path, encoding="utf-8") as stream:
         for line in stream:
-            name, function = line.split()
-            table.setdefault(name, set())
-            if function != "-":
-                table[name].add(function)
+            name, function, calls = line.split()
+            called, every = table.setdefault(name, (set(), set()))
+            every.add(function)
+            if calls == "+":
+                called.add(function)
     return table
+
+
+def plain(functions):
+    return functions | {SUFFIX.sub("", f) for f in functions}
 
 
 def compare(path_a, path_b, own):
     a, b = read_list(path_a), read_list(path_b)
     differs = 0
-    counts = [sum(map(len, t.values())) for t in (a, b)]
+    counts = [sum(len(t[0]) for t in table.values()) for table in (a, b)]
     for side, here, there in (("<", a, b), (">", b, a)):
         for name in sorted(here):
-            stripped = {SUFFIX.sub("", f) for f in there.get(name, ())}
-            for function in sorted(here[name] - there.get(name, set())):
-                if name in there and SUFFIX.sub("", function) in stripped:
+            called, every = (plain(functions) for functions in there.get(name, (set(), set())))
+            for function in sorted(here[name][0]):
+                bare = SUFFIX.sub("", function)
+                if function in called or bare in called:
                     continue
                 if any(name.startswith(prefix) for prefix in own):
-                    why = "own"
+                    why = "own    "
                 elif name not in there:
-                    why = "object"
+                    why = "object "
+                elif function not in every and bare not in every:
+                    why = "absent "
                 else:
                     why = "DIFFERS"
                     differs += 1
-                print(f"{side} {why:8}{name} {function}")
-    print(f"{counts[0]} functions against {counts[1]}; {differs} differ that should not")
+                print(side, why, name, function)
+    print(f"{counts[0]} and {counts[1]} functions call __fentry__, {differs} differences")
     return 1 if differs else 0
 
 

@@ -30,7 +30,8 @@ END
 lists()
 {
 	cat "$T/a.list"
-	[ "$(grep -v ' -$' "$T/a.list" | xargs)" = 'one.o early one.o hidden one.o plain' ]
+	[ "$(grep ' +$' "$T/a.list" | xargs)" = 'one.o early + one.o hidden + one.o plain +' ] &&
+		grep -qx 'one.o left_out -' "$T/a.list"
 }
 
 equal()
@@ -41,11 +42,18 @@ equal()
 
 differs()	# a function that only one build instruments
 {
-	sed '/hidden/d' "$T/b.list" >"$T/c.list"
+	sed '/hidden/s/+/-/' "$T/b.list" >"$T/c.list"
 	! "$fentry" compare "$T/a.list" "$T/c.list" >"$T/out" && cat "$T/out" &&
 		grep -q '^< DIFFERS one.o hidden' "$T/out" &&
 		! "$fentry" compare "$T/c.list" "$T/a.list" &&
 		"$fentry" compare "$T/a.list" "$T/c.list" --own one
+}
+
+absent()	# a function that one build has not at all
+{
+	sed '/hidden/d' "$T/b.list" >"$T/c.list"
+	"$fentry" compare "$T/a.list" "$T/c.list" >"$T/out" && cat "$T/out" &&
+		grep -q '^< absent  one.o hidden' "$T/out"
 }
 
 suffix()	# .isra.0 and the like, where they alone make the difference
@@ -57,7 +65,7 @@ suffix()	# .isra.0 and the like, where they alone make the difference
 build()	# FLAVOUR: its list, to $T/FLAVOUR
 {
 	image=$("$REPO/scripts/build" "$1") && "$fentry" list "${image%/arch/x86/boot/bzImage}" >"$T/$1" &&
-		[ "$(grep -vc ' -$' "$T/$1")" -gt 1000 ]
+		[ "$(grep -c ' +$' "$T/$1")" -gt 1000 ]
 }
 
 same()
@@ -71,11 +79,12 @@ same()
 	return "$_rc"
 }
 
-plan 8
+plan 9
 check "a list of objects made here can be made" fabricate
 check "the list has what calls __fentry__, in any section" lists
 check "an object of one build only is named as such" equal
 check "a function of one build only is found" differs
+check "a function that only one build has is named as such" absent
 check "gcc's suffixes alone make no difference" suffix
 if [ "${QUICK-}" = quick ]; then
 	for t in "the mctracer flavour builds" "the ftrace-static flavour builds" \
