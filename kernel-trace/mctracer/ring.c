@@ -18,7 +18,7 @@ int mctracer_ring_alloc(struct mctracer_ring *ring, size_t size, int node)
 	    size > MCTRACER_RING_MAX_SIZE)
 		return -EINVAL;
 
-	/* Rather fail than make the OOM killer look for somebody else. */
+	/* Rather fail than make the OOM killer look for pages. */
 	ring->base = __vmalloc_node(size, PAGE_SIZE,
 				    GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN,
 				    node, __builtin_return_address(0));

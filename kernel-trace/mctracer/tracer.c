@@ -8,6 +8,7 @@
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
 #include <linux/lockdep.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/sizes.h>
 #include <linux/timex.h>
@@ -33,7 +34,12 @@ static void free_rings(void)
 
 static int alloc_rings(void)
 {
+	size_t pages = num_possible_cpus() * (DEFAULT_RING_SIZE / PAGE_SIZE);
 	int cpu, ret;
+
+	/* An estimate, but better than to find out by means of the OOM killer. */
+	if (si_mem_available() < (long)pages)
+		return -ENOMEM;
 
 	for_each_possible_cpu(cpu) {
 		ret = mctracer_ring_alloc(per_cpu_ptr(&mctracer_rings, cpu),

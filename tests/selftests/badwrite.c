@@ -26,7 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define INPUT_MAX	(1 << 20)
+#define INPUT_MAX	0x100000
 
 static void die(const char *what)
 {
@@ -47,17 +47,18 @@ static int report(const char *what)
 		{ ENOENT, "ENOENT" }, { ENOMEM, "ENOMEM" },
 		{ EPERM, "EPERM" }, { ERANGE, "ERANGE" },
 		{ E2BIG, "E2BIG" }, { ESPIPE, "ESPIPE" },
+		{ 0, NULL }
 	};
 	int err = errno;
 	unsigned int i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (names[i].err == err)
-			break;
-	if (i < sizeof(names) / sizeof(names[0]))
-		printf("%s %s\n", what, names[i].name);
-	else
-		printf("%s %d\n", what, err);
+	for (i = 0; names[i].name; i++) {
+		if (names[i].err == err) {
+			printf("%s %s\n", what, names[i].name);
+			return 1;
+		}
+	}
+	printf("%s %d\n", what, err);
 	return 1;
 }
 
@@ -70,9 +71,9 @@ static void drop_sys_admin(void)
 
 	if (syscall(SYS_capget, &head, data))
 		die("capget");
-	data[0].effective &= ~(1U << CAP_SYS_ADMIN);
-	data[0].permitted &= ~(1U << CAP_SYS_ADMIN);
-	data[0].inheritable &= ~(1U << CAP_SYS_ADMIN);
+	data[0].effective &= ~CAP_TO_MASK(CAP_SYS_ADMIN);
+	data[0].permitted &= ~CAP_TO_MASK(CAP_SYS_ADMIN);
+	data[0].inheritable &= ~CAP_TO_MASK(CAP_SYS_ADMIN);
 	if (syscall(SYS_capset, &head, data))
 		die("capset");
 }

@@ -4,9 +4,9 @@
 # Shared parts of the mctracer selftests: KTAP output, the state of the
 # tracer, load, and the checks that every test ends with.
 #
-# A test begins with two comment lines, "description:" and "requires:", then
+# A test begins with two comment lines, "description:" and "requires:", sources
+# this file, and goes on like
 #
-#	. "$(dirname "$0")/lib.sh"
 #	plan 2
 #	check "the sky is blue" test "$sky" = blue
 #	...
