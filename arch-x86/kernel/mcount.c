@@ -2,13 +2,13 @@
 /*
  * Switch the stub between calling nobody and calling a hook's entry code.
  */
+#include <linux/ftrace.h>
 #include <linux/mcount.h>
 #include <linux/memory.h>
 #include <linux/mutex.h>
 #include <linux/string.h>
 
 #include <asm/alternative.h>
-#include <asm/ftrace.h>
 #include <asm/ibt.h>
 #include <asm/nops.h>
 #include <asm/text-patching.h>

@@ -33,7 +33,7 @@ typedef void (*mcount_func_t)(unsigned long ip, unsigned long parent_ip);
  * the addresses from there. All that is said of mcount_func_t holds. Not a
  * function that C code can call.
  */
-typedef void (__no_caller_saved_registers *mcount_direct_func_t)(void);
+typedef __no_caller_saved_registers void (*mcount_direct_func_t)(void);
 
 /*
  * For the definition of a direct hook: has the compiler preserve each register
@@ -71,7 +71,7 @@ bool mcount_direct_registered(mcount_direct_func_t func);
  * a C function may clobber and calls what mcount_hook points at, never NULL.
  */
 void arch_mcount_switch(mcount_direct_func_t entry);
-void __no_caller_saved_registers arch_mcount_call_hook(void);
+__no_caller_saved_registers void arch_mcount_call_hook(void);
 extern mcount_func_t mcount_hook;
 
 #else /* !CONFIG_MCOUNT */

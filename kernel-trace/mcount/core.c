@@ -26,10 +26,13 @@ static bool mcount_enabled;
 /* At most one is not NULL: that is the registered hook. */
 static mcount_func_t plain_hook;
 static mcount_direct_func_t direct_hook;
+/* What the stub jumps to; NULL: it returns. */
+static mcount_direct_func_t current_entry;
 
 static void no_hook(unsigned long ip, unsigned long parent_ip)
 {
 }
+
 NOKPROBE_SYMBOL(no_hook);
 
 /*
@@ -58,20 +61,22 @@ static void mcount_synchronize(void)
 
 /*
  * Make the stub follow the state above. On return nothing that it no longer
- * names is running.
+ * names is running: if the stub jumped nowhere before, nothing was.
  */
 static void mcount_update(void)
 {
-	mcount_direct_func_t entry = direct_hook;
+	mcount_direct_func_t old_entry = current_entry;
 
 	lockdep_assert_held(&mcount_mutex);
 
-	if (plain_hook)
-		entry = arch_mcount_call_hook;
+	current_entry = plain_hook ? arch_mcount_call_hook : direct_hook;
+	if (!mcount_enabled)
+		current_entry = NULL;
 
 	WRITE_ONCE(mcount_hook, plain_hook ?: no_hook);
-	arch_mcount_switch(mcount_enabled ? entry : NULL);
-	mcount_synchronize();
+	arch_mcount_switch(current_entry);
+	if (old_entry)
+		mcount_synchronize();
 }
 
 static void mcount_set_hook(mcount_func_t plain, mcount_direct_func_t direct)

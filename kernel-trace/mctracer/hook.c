@@ -39,4 +39,5 @@ void __mcount_direct mctracer_hook(void)
 	mctracer_ring_commit(&mctracer_rings, pos, slot, mcount_direct_parent_ip());
 	preempt_enable_notrace();
 }
+
 NOKPROBE_SYMBOL(mctracer_hook);

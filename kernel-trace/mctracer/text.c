@@ -4,8 +4,10 @@
  *
  *	CPU 2: hackbench:11867 preempt_schedule+0xc/0x84 <-- avc_has_perm_noaudit+0x45d/0x52c
  */
-#include <linux/kallsyms.h>
+#include <linux/cleanup.h>
 #include <linux/hash.h>
+#include <linux/kallsyms.h>
+#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -42,8 +44,9 @@ void mctracer_symbols_free(struct mctracer_symbols *symbols)
 
 /*
  * Both addresses of a record are return addresses. The call before may be the
- * last instruction of its function, so it is the call that is looked up. The
- * text is that of %pS, but never a raw address.
+ * last instruction of its function, so it is the call that is looked up; then
+ * the offset equals the size. Otherwise the text is that of %pS, but never a
+ * raw address.
  */
 static size_t name_address(char *text, u32 low)
 {
@@ -53,6 +56,7 @@ static size_t name_address(char *text, u32 low)
 	char name[KSYM_NAME_LEN];
 	const char *symbol;
 
+	guard(rcu)();	/* keeps the module's name */
 	symbol = kallsyms_lookup(address - 1, &size, &offset, &module, name);
 	if (!symbol)
 		return scnprintf(text, KSYM_SYMBOL_LEN, "[unknown]");

@@ -27,6 +27,7 @@ static void notrace count_call(unsigned long ip, unsigned long parent_ip)
 {
 	this_cpu_inc(calls);
 }
+
 NOKPROBE_SYMBOL(count_call);
 
 static u64 sum_calls(void)

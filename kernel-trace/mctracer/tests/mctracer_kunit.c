@@ -76,7 +76,8 @@ static int ring_init(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, t);
 	t->ring = alloc_percpu(struct mctracer_ring);
-	KUNIT_ASSERT_NOT_NULL(test, t->ring);
+	if (!t->ring)
+		return -ENOMEM;
 	test->priv = t;
 
 	/* The thread that runs this runs one case and ends. */
