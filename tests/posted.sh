@@ -1,0 +1,60 @@
+#!/bin/sh
+# What a posted series must satisfy and a script can see: checkpatch --strict, kernel-doc, the ABI
+# files, MAINTAINERS. Uses the kernel's own tools from the patched tree.
+. "${0%/*}/../scripts/test-lib.sh"
+
+# The kernel's python scripts need Debian's modules.
+PATH=/usr/bin:$PATH
+tree=$("$REPO/scripts/kernel-tree") || exit 1
+cd "$tree" || exit 1
+base=$(git rev-parse "$BASE_TAG") || exit 1
+dictionary=$(find /usr/lib/python3 -path '*codespell_lib/data/dictionary.txt')
+
+# Findings that the patches' messages defend.
+#	NEW_TYPEDEFS, COMPLEX_MACRO	the hook's type, and the attributes of a direct one
+#	FILE_PATH_CHANGES		new files in a folder that MAINTAINERS has
+defended='NEW_TYPEDEFS,COMPLEX_MACRO,FILE_PATH_CHANGES'
+
+checkpatch()
+{
+	scripts/checkpatch.pl --strict --codespell --codespellfile="$dictionary" --show-types \
+		--ignore "$defended" -q "$REPO"/patches/*.patch
+}
+
+new_files()
+{
+	git diff --name-only --diff-filter=A "$base" HEAD -- "$@"
+}
+
+kernel_doc()
+{
+	new_files include kernel arch samples | grep '\.[ch]$' | while read -r f; do
+		scripts/kernel-doc -none -Wall -Werror "$f" || echo "FAILED: $f"
+	done >"$T/doc" 2>&1
+	cat "$T/doc"
+	! grep -qE 'FAILED|warning|error' "$T/doc"
+}
+
+abi()
+{
+	scripts/get_abi.pl validate --dir Documentation/ABI 2>&1 | grep -E 'mctracer|mcount' >"$T/abi"
+	cat "$T/abi"
+	[ ! -s "$T/abi" ]
+}
+
+maintained()
+{
+	new_files | while read -r f; do
+		scripts/get_maintainer.pl --no-git --no-git-fallback --sections -f "$f" |
+			grep -q '^MCOUNT AND MCTRACER' || echo "not in MAINTAINERS: $f"
+	done >"$T/who"
+	cat "$T/who"
+	[ ! -s "$T/who" ]
+}
+
+plan 4
+check "checkpatch --strict finds nothing but what is defended" checkpatch
+check "kernel-doc finds nothing" kernel_doc
+check "the ABI files are valid" abi
+check "MAINTAINERS has every new file" maintained
+finish
