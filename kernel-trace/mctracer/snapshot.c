@@ -51,7 +51,8 @@ static void settle_times(struct cpu_entries *copy, size_t first, u64 end)
 
 /*
  * Copy the valid records of a ring, as many as there is room for. A writer that
- * laps the copy makes it go on with what is the oldest then.
+ * laps the copy makes it go on an eighth of the ring ahead of the writer, where
+ * it won't be lapped again at once.
  */
 static void copy_ring(struct cpu_entries *copy, const struct mctracer_ring *ring,
 		      const struct mctracer_silences *silences,
@@ -75,7 +76,7 @@ static void copy_ring(struct cpu_entries *copy, const struct mctracer_ring *ring
 		if (!mctracer_ring_read(ring, pos, &entry->record)) {
 			counts = mctracer_ring_counts(ring);
 			if (counts.end - pos > counts.entries * step)
-				pos = counts.end - (counts.entries + 1) * step;
+				pos = counts.end - (counts.entries * 7 / 8 + 1) * step;
 			continue;
 		}
 		if (copy->nr)
