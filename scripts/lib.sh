@@ -182,6 +182,15 @@ need_6_12()
 	esac
 }
 
+# is_32 FLAVOUR: is its kernel for 32-bit x86? Its name says so: none-32, mctracer-32-static.
+is_32()
+{
+	case $1 in
+	*-32 | *-32-*)	return 0 ;;
+	*)		return 1 ;;
+	esac
+}
+
 # is_git TREE: is the tree itself (not a directory above it) a git work tree?
 is_git()
 {

@@ -69,6 +69,8 @@ fake_repo()
 	mkdir -p "$1/patches" "$1/configs"
 	cp -R -- "$REPO/scripts" "$1/"
 	echo 'CONFIG_A=y' >"$1/configs/base.config"
+	echo 'CONFIG_64BIT=y' >"$1/configs/base-64.config"
+	echo '# CONFIG_64BIT is not set' >"$1/configs/base-32.config"
 	echo 'CONFIG_B=y' >"$1/configs/fake.config"
 	echo 'fake 1' >"$1/configs/objects"
 	cat >"$1/series" <<'END'

@@ -125,6 +125,22 @@ objtool_warns()
 		grep -q 'as told' "$T/err" && [ ! -e "$(out)/mctracer-stamp" ]
 }
 
+configured()	# FLAVOUR LINE: its configuration has that
+{
+	image=$("$repo/scripts/build" "$1") && grep -x "$2" "${image%/arch/x86/boot/bzImage}/.config"
+}
+
+widths()
+{
+	configured fake CONFIG_64BIT=y && configured fake-32 '# CONFIG_64BIT is not set' &&
+		configured fake-32 CONFIG_B=y
+}
+
+unknown()
+{
+	fails_saying 'no such flavour: fake-31 \(.* fake\)' "$repo/scripts/build" fake-31
+}
+
 git_tree()	# of a git tree, what is committed
 {
 	fake_git_tree "$T/git"
@@ -134,7 +150,7 @@ git_tree()	# of a git tree, what is committed
 		grep -q unchanged "$tree/kernel/fork.c" && [ "$before" = "$(sum "$T/git")" ]
 }
 
-plan 15
+plan 17
 check "the base and one commit for each patch" first
 check "a half-finished unpack is not taken for a finished one" half_unpacked
 check "a half-applied series is not taken for an applied one" half_applied
@@ -149,5 +165,7 @@ check "it is built again then, and only then" build_again
 check "an interrupted build is not taken for a finished one" build_killed
 check "an option that does not come out is named" option_lost
 check "a warning of objtool is an error" objtool_warns
+check "-32 in a flavour's name makes it 32-bit" widths
+check "an unknown flavour is refused, and the known ones named" unknown
 check "of a git tree, what is committed is used, and nothing touched" git_tree
 finish
