@@ -11,7 +11,8 @@ echo 'int main(void) { return 0; }' >"$repo/tests/selftests/helper.c"
 fake_tree "$T/linux"
 export LINUX="$T/linux" PATH="$T/bin:$PATH"
 
-# The stand-in: writes $CONSOLE to the first serial line's file, $OUTPUT to the second's.
+# The stand-in: writes $CONSOLE to the first serial line's file, $OUTPUT to the second's, and what its
+# monitor is told to $MONITOR.
 mkdir "$T/bin"
 cat >"$T/bin/qemu-system-x86_64" <<'END'
 #!/bin/sh
@@ -22,11 +23,12 @@ for a in "$@"; do
 	file:*.output)	printf '%b' "$OUTPUT" >"${a#file:}" ;;
 	esac
 done
+timeout "${SLEEP:-0.3}" cat >"$MONITOR"
 sleep "${SLEEP:-0.3}"
 exit "${STATUS:-0}"
 END
 chmod +x "$T/bin/qemu-system-x86_64"
-export ARGS="$T/args" CONSOLE='Linux\n' OUTPUT='hello\r\nMCT-EXIT 0\r\n'
+export ARGS="$T/args" MONITOR="$T/monitor" CONSOLE='Linux\n' OUTPUT='hello\r\nMCT-EXIT 0\r\n'
 
 boot()
 {
@@ -73,7 +75,15 @@ icount()
 		grep -q -- '-smp 1' "$ARGS"
 }
 
-plan 8
+nmis()	# only as soon as init runs
+{
+	NMI=0.1 boot >/dev/null && ! grep nmi "$MONITOR" &&
+		NMI=0.1 CONSOLE='Run /init as init process\n' SLEEP=1 boot >/dev/null &&
+		cat "$MONITOR" && [ "$(grep -cx nmi "$MONITOR")" -gt 3 ] &&
+		grep -q 'apic_extnmi=all .*-monitor stdio' "$ARGS" && boot >/dev/null && [ ! -s "$MONITOR" ]
+}
+
+plan 9
 check "a guest that says 0 passes, and its output is shown" passes
 check "its status is ours" status
 check "no result is a failure" silent
@@ -84,5 +94,6 @@ check "what the kernel complains of is a failure" complains 'BUG: unable to hand
 check "a guest that hangs is stopped" hangs
 check "a failing qemu is a failure" qemu_fails
 check "ICOUNT counts instructions on one CPU" icount
+check "NMI sends NMIs by QEMU's monitor" nmis
 check "a job that does not exist" fails_saying 'no such job' "$repo/scripts/boot" fake nothing
 finish
