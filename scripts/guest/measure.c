@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * usage: measure stat N | measure run COMMAND... | measure lines FILE
+ * usage: measure stat N | measure run COMMAND... | measure lines FILE |
+ *        measure write FILE TEXT
  *
  * Print how many cycles something takes: N stat() calls, a command from fork to
- * wait, or reading a file to its end. Under "qemu -icount shift=0" one cycle is
+ * wait, reading a file to its end, or writing to one, which is how things are
+ * switched. Under "qemu -icount shift=0" one cycle is
  * one instruction, of the kernel and of user space together. The second number
  * is that of records that mctracer wrote meanwhile; for a file, of its lines.
  */
@@ -101,6 +103,19 @@ static unsigned long long read_lines(const char *path, long *lines)
 	}
 }
 
+static unsigned long long write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+	unsigned long long start;
+
+	if (fd < 0)
+		die(path);
+	start = __rdtsc();
+	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		die(path);
+	return __rdtsc() - start;
+}
+
 int main(int argc, char **argv)
 {
 	long n = argc == 3 ? atol(argv[2]) : 0, lines = 0, events;
@@ -117,8 +132,12 @@ int main(int argc, char **argv)
 	} else if (argc == 3 && !strcmp(argv[1], "lines")) {
 		cycles = read_lines(argv[2], &lines);
 		printf("%llu %ld\n", cycles, lines);
+	} else if (argc == 4 && !strcmp(argv[1], "write")) {
+		cycles = write_text(argv[2], argv[3]);
+		printf("%llu %ld\n", cycles, events + written());
 	} else {
-		fprintf(stderr, "usage: measure stat N | run COMMAND... | lines FILE\n");
+		fprintf(stderr,
+			"usage: measure stat N | run COMMAND... | lines FILE | write FILE TEXT\n");
 		return 2;
 	}
 	return 0;
