@@ -55,6 +55,8 @@ int register_mcount_direct(mcount_direct_func_t func);
 int unregister_mcount_direct(mcount_direct_func_t func);
 bool mcount_direct_registered(mcount_direct_func_t func);
 
+int mcount_set_enabled(bool enable);
+
 /* Only in the body of a direct hook itself: what a plain hook has as arguments. */
 #define mcount_direct_ip()		arch_mcount_direct_ip()
 #define mcount_direct_parent_ip()	arch_mcount_direct_parent_ip()
@@ -73,6 +75,22 @@ bool mcount_direct_registered(mcount_direct_func_t func);
 void arch_mcount_switch(mcount_direct_func_t entry);
 __no_caller_saved_registers void arch_mcount_call_hook(void);
 extern mcount_func_t mcount_hook;
+
+#ifdef CONFIG_MCOUNT_DYNAMIC
+
+/*
+ * The same for call sites, of MCOUNT_SITE_SIZE bytes. Process context, under
+ * text_mutex.
+ *
+ * arch_mcount_site_is() tells whether the bytes @found at @site are a call of
+ * the stub, or a NOP. arch_mcount_site_queue() is to make it so;
+ * arch_mcount_sites_finish() has made it so for all that were queued.
+ */
+bool arch_mcount_site_is(void *site, const u8 *found, bool call);
+void arch_mcount_site_queue(void *site, bool call);
+void arch_mcount_sites_finish(void);
+
+#endif /* CONFIG_MCOUNT_DYNAMIC */
 
 #else /* !CONFIG_MCOUNT */
 
@@ -105,6 +123,38 @@ static inline bool mcount_direct_registered(mcount_direct_func_t func)
 	return false;
 }
 
+static inline int mcount_set_enabled(bool enable)
+{
+	return -EOPNOTSUPP;
+}
+
 #endif /* CONFIG_MCOUNT */
+
+/* For whoever else loads, changes or frees kernel text. */
+struct module;
+
+#ifdef CONFIG_MCOUNT_DYNAMIC
+
+/* Whether mcount may change the instruction at @addr at any time. May sleep. */
+bool mcount_is_site(unsigned long addr);
+void mcount_module_init(struct module *mod);
+void mcount_free_init_mem(void);
+
+#else /* !CONFIG_MCOUNT_DYNAMIC */
+
+static inline bool mcount_is_site(unsigned long addr)
+{
+	return false;
+}
+
+static inline void mcount_module_init(struct module *mod)
+{
+}
+
+static inline void mcount_free_init_mem(void)
+{
+}
+
+#endif /* CONFIG_MCOUNT_DYNAMIC */
 
 #endif /* _LINUX_MCOUNT_H */

@@ -4,7 +4,7 @@
  *
  * Two conditions must hold for a traced function to call anything: a hook is
  * registered, and mcount is enabled. Either may come first. All that the two
- * decide is what the architecture's stub jumps to; see mcount_update().
+ * decide is what the architecture's stub jumps to; see mcount_change().
  *
  * A plain hook is a C function, called by arch_mcount_call_hook. A direct hook
  * is its own entry code.
@@ -37,7 +37,7 @@ NOKPROBE_SYMBOL(no_hook);
 
 /*
  * What arch_mcount_call_hook calls. A CPU may load it just before it changes:
- * the function loaded stays valid until mcount_update() has waited.
+ * the function loaded stays valid until mcount_change() has waited.
  */
 mcount_func_t mcount_hook __read_mostly = no_hook;
 
@@ -60,35 +60,44 @@ static void mcount_synchronize(void)
 }
 
 /*
- * Make the stub follow the state above. On return nothing that it no longer
- * names is running: if the stub jumped nowhere before, nothing was.
+ * Change what the state above says, and make stub and call sites follow. On
+ * return nothing that they no longer name is running: if the stub jumped nowhere
+ * before, nothing was. On error nothing has changed.
+ *
+ * The stub jumps only while all sites call it, so that a hook sees nothing of
+ * the patching, whose code is traced like any other.
  */
-static void mcount_update(void)
+static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct, bool enabled)
 {
+	mcount_direct_func_t entry = plain ? arch_mcount_call_hook : direct;
 	mcount_direct_func_t old_entry = current_entry;
+	int ret;
 
 	lockdep_assert_held(&mcount_mutex);
 
-	current_entry = plain_hook ? arch_mcount_call_hook : direct_hook;
-	if (!mcount_enabled)
-		current_entry = NULL;
+	if (plain_hook == plain && direct_hook == direct && mcount_enabled == enabled)
+		return 0;
 
-	WRITE_ONCE(mcount_hook, plain_hook ?: no_hook);
-	arch_mcount_switch(current_entry);
-	if (old_entry)
-		mcount_synchronize();
-}
-
-static void mcount_set_hook(mcount_func_t plain, mcount_direct_func_t direct)
-{
-	lockdep_assert_held(&mcount_mutex);
-
-	if (plain_hook == plain && direct_hook == direct)
-		return;
+	if (!enabled)
+		entry = NULL;
+	if (entry) {
+		ret = mcount_sites_set(true);
+		if (ret)
+			return ret;
+	}
 
 	plain_hook = plain;
 	direct_hook = direct;
-	mcount_update();
+	mcount_enabled = enabled;
+	current_entry = entry;
+
+	WRITE_ONCE(mcount_hook, plain ?: no_hook);
+	arch_mcount_switch(entry);
+	if (old_entry)
+		mcount_synchronize();
+	if (!entry)
+		mcount_sites_set(false);	/* if it fails, they call a stub that returns */
+	return 0;
 }
 
 /**
@@ -102,7 +111,8 @@ static void mcount_set_hook(mcount_func_t plain, mcount_direct_func_t direct)
  *
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
- * Return: 0, or -EINVAL if @func is NULL.
+ * Return: 0, -EINVAL if @func is NULL, or why no call site may be changed: -EIO
+ *         or -ENOMEM, and the log says more.
  */
 int register_mcount_function(mcount_func_t func)
 {
@@ -110,8 +120,7 @@ int register_mcount_function(mcount_func_t func)
 		return -EINVAL;
 
 	guard(mutex)(&mcount_mutex);
-	mcount_set_hook(func, NULL);
-	return 0;
+	return mcount_change(func, NULL, mcount_enabled);
 }
 EXPORT_SYMBOL_GPL(register_mcount_function);
 
@@ -133,7 +142,7 @@ int unregister_mcount_function(mcount_func_t func)
 	if (!func || plain_hook != func)
 		return -ENOENT;
 
-	mcount_set_hook(NULL, NULL);
+	mcount_change(NULL, NULL, mcount_enabled);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(unregister_mcount_function);
@@ -150,7 +159,7 @@ EXPORT_SYMBOL_GPL(unregister_mcount_function);
 void clear_mcount_function(void)
 {
 	guard(mutex)(&mcount_mutex);
-	mcount_set_hook(NULL, NULL);
+	mcount_change(NULL, NULL, mcount_enabled);
 }
 EXPORT_SYMBOL_GPL(clear_mcount_function);
 
@@ -164,7 +173,8 @@ EXPORT_SYMBOL_GPL(clear_mcount_function);
  *
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
- * Return: 0, or -EINVAL if @func is NULL.
+ * Return: 0, -EINVAL if @func is NULL, or why no call site may be changed: -EIO
+ *         or -ENOMEM, and the log says more.
  */
 int register_mcount_direct(mcount_direct_func_t func)
 {
@@ -172,8 +182,7 @@ int register_mcount_direct(mcount_direct_func_t func)
 		return -EINVAL;
 
 	guard(mutex)(&mcount_mutex);
-	mcount_set_hook(NULL, func);
-	return 0;
+	return mcount_change(NULL, func, mcount_enabled);
 }
 EXPORT_SYMBOL_GPL(register_mcount_direct);
 
@@ -193,7 +202,7 @@ int unregister_mcount_direct(mcount_direct_func_t func)
 	if (!func || direct_hook != func)
 		return -ENOENT;
 
-	mcount_set_hook(NULL, NULL);
+	mcount_change(NULL, NULL, mcount_enabled);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(unregister_mcount_direct);
@@ -218,12 +227,20 @@ bool mcount_is_enabled(void)
 	return mcount_enabled;
 }
 
-void mcount_set_enabled(bool enable)
+/**
+ * mcount_set_enabled() - enable or disable mcount
+ * @enable: whether the registered hook, if any, is called
+ *
+ * What kernel.mcount_enabled does, for code that decides for the administrator:
+ * the kernel's command line. On return of a disabling call no hook is running.
+ *
+ * Context: process context, may sleep. The caller must hold neither
+ *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
+ * Return: 0, or why no call site may be changed: -EIO or -ENOMEM, and the log
+ *         says more.
+ */
+int mcount_set_enabled(bool enable)
 {
 	guard(mutex)(&mcount_mutex);
-	if (mcount_enabled == enable)
-		return;
-
-	mcount_enabled = enable;
-	mcount_update();
+	return mcount_change(plain_hook, direct_hook, enable);
 }

@@ -5,12 +5,33 @@
 #ifndef _KERNEL_TRACE_MCOUNT_H
 #define _KERNEL_TRACE_MCOUNT_H
 
+#include <linux/errno.h>
 #include <linux/types.h>
 
 /* Whether mcount is enabled, be a hook registered or not. May sleep. */
 bool mcount_is_enabled(void);
 
-/* On return of a disabling call no hook is running. May sleep. */
-void mcount_set_enabled(bool enable);
+#ifdef CONFIG_MCOUNT_DYNAMIC
+
+/* What the compiler recorded, by the linker script, in memory that is freed after boot. */
+extern unsigned long __start_mcount_loc[];
+extern unsigned long __stop_mcount_loc[];
+
+/*
+ * Make all call sites calls of the stub, or NOPs. May sleep. If it can't be
+ * done no site is changed: -EIO if one doesn't hold what it should, -ENOMEM if
+ * boot had no memory for the table.
+ */
+int mcount_sites_set(bool call);
+
+#else /* !CONFIG_MCOUNT_DYNAMIC */
+
+/* They always call the stub. */
+static inline int mcount_sites_set(bool call)
+{
+	return 0;
+}
+
+#endif /* CONFIG_MCOUNT_DYNAMIC */
 
 #endif /* _KERNEL_TRACE_MCOUNT_H */

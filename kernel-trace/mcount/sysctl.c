@@ -10,6 +10,7 @@
 #include <linux/capability.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
+#include <linux/mcount.h>
 #include <linux/security.h>
 #include <linux/string.h>
 #include <linux/sysctl.h>
@@ -36,8 +37,7 @@ static int mcount_sysctl_write(char *buf, size_t len)
 		if (ret)
 			return ret;
 	}
-	mcount_set_enabled(value);
-	return 0;
+	return mcount_set_enabled(value);
 }
 
 static int mcount_sysctl(const struct ctl_table *table, int write,

@@ -8,8 +8,8 @@
  *
  * The CPU is the ring's own. Kernel and module text lie in the top 2 GiB of a
  * 64-bit address space, so the upper half of an address is its sign extension,
- * and bit 31 is always set. In parent_ip it is borrowed: there the ring keeps
- * what tells one lap from the next (ring.h).
+ * and bit 31 is always set; on 32-bit Kconfig sees to that. In parent_ip it is
+ * borrowed: there the ring keeps what tells one lap from the next (ring.h).
  *
  * The clock is the low part of the cycle counter at full resolution. It wraps
  * after 2^42 cycles, about 24 minutes at 3 GHz, so stamps order records only

@@ -11,6 +11,7 @@
  *	snapshot.c	the records of all CPUs in time order
  *	text.c		a record as a line
  *	debugfs.c	the files; a leaf
+ *	boot.c		the kernel's command line; a leaf
  */
 #ifndef _KERNEL_TRACE_MCTRACER_H
 #define _KERNEL_TRACE_MCTRACER_H
@@ -39,6 +40,11 @@ extern struct mutex mctracer_mutex;
 void mctracer_look(void);
 DECLARE_PER_CPU(struct mctracer_silences, mctracer_silences);
 
+/*
+ * The size of each CPU's ring in bytes, rounded up to a power of two. -EINVAL if
+ * it is 0 or too large; -EBUSY after the first start.
+ */
+int mctracer_set_ring_size(u64 size);
 /* Register the hook; the first time, allocate. On error nothing is registered. */
 int mctracer_start(void);
 /* Take the hook away, if it is ours. On return nothing more is recorded. */

@@ -83,6 +83,8 @@
 #define _KERNEL_TRACE_MCTRACER_RING_H
 
 #include <linux/cache.h>
+#include <linux/kconfig.h>
+#include <linux/mmzone.h>
 #include <linux/percpu.h>
 #include <linux/sizes.h>
 #include <linux/types.h>
@@ -92,7 +94,10 @@
 #include "encoding.h"
 
 #define MCTRACER_RING_MIN_RECORDS	4096
-#define MCTRACER_RING_MAX_SIZE		SZ_1G	/* lap_factor is at least 2 */
+#define MCTRACER_RING_MIN_SIZE		(MCTRACER_RING_MIN_RECORDS * sizeof(struct mctracer_record))
+/* On 64-bit, lap_factor is at least 2; on 32-bit, ring.c allocates contiguous pages. */
+#define MCTRACER_RING_MAX_SIZE		(IS_ENABLED(CONFIG_64BIT) ? SZ_1G : \
+					 PAGE_SIZE << MAX_PAGE_ORDER)
 
 #define MCTRACER_LAP_BIT		BIT(31)
 
@@ -119,10 +124,13 @@ int mctracer_ring_alloc(struct mctracer_ring *ring, size_t size, int node);
 /* Only when nobody writes or reads any more. */
 void mctracer_ring_free(struct mctracer_ring *ring);
 
-/* Forget what is in the ring. Needs no pause of its writers. */
+/* Forget what is in the ring. Needs no pause of its writers. Under the tracer's mutex. */
 void mctracer_ring_clear(struct mctracer_ring *ring);
 
-/* Exact if nobody writes meanwhile. */
+/* The next position to be reserved. */
+u64 mctracer_ring_end(const struct mctracer_ring *ring);
+
+/* Exact if nobody writes meanwhile. Under the tracer's mutex. */
 struct mctracer_ring_counts mctracer_ring_counts(const struct mctracer_ring *ring);
 
 /* Copy the record of @pos; false if it was overwritten or is not committed yet. */
@@ -141,7 +149,11 @@ static inline u64 mctracer_ring_size(const struct mctracer_ring *ring)
  */
 static __always_inline u64 mctracer_ring_head(struct mctracer_ring __percpu *ring)
 {
-	return this_cpu_read(ring->head);
+	/* On 32-bit in two steps; if an interrupt gets in between, reserving fails. */
+	u64 head = raw_cpu_read(ring->head);
+
+	barrier();	/* head before the time */
+	return head;
 }
 
 /* False if an interrupt has reserved @pos meanwhile. */
@@ -150,8 +162,8 @@ static __always_inline bool mctracer_ring_reserve(struct mctracer_ring __percpu 
 {
 	u64 expected = pos;
 
-	return this_cpu_try_cmpxchg(ring->head, &expected,
-				    pos + sizeof(struct mctracer_record));
+	return this_cpu_try_cmpxchg64(ring->head, &expected,
+				      pos + sizeof(struct mctracer_record));
 }
 
 static __always_inline struct mctracer_record *

@@ -6,7 +6,7 @@
 
 static void give_up_oldest(struct mctracer_silences *silences, struct mctracer_ring *ring)
 {
-	WRITE_ONCE(ring->floor, silences->list[0].pos);
+	ring->floor = silences->list[0].pos;
 	silences->nr--;
 	memmove(&silences->list[0], &silences->list[1],
 		silences->nr * sizeof(silences->list[0]));
@@ -15,7 +15,7 @@ static void give_up_oldest(struct mctracer_silences *silences, struct mctracer_r
 void mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_ring *ring,
 			   u64 now)
 {
-	u64 head = READ_ONCE(ring->head);
+	u64 head = mctracer_ring_end(ring);
 
 	if (!ring->base)
 		return;

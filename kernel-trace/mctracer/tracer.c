@@ -7,7 +7,10 @@
  */
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
+#include <linux/kernel.h>
 #include <linux/lockdep.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/sizes.h>
@@ -17,10 +20,9 @@
 
 #include "mctracer.h"
 
-#define DEFAULT_RING_SIZE	SZ_1M	/* 65536 records */
-
 DEFINE_MUTEX(mctracer_mutex);	/* see mctracer.h */
 DEFINE_PER_CPU(struct mctracer_silences, mctracer_silences);
+static size_t ring_size = SZ_1M;	/* 65536 records */
 static bool have_rings;
 static bool watching;	/* looking for silences */
 
@@ -34,16 +36,19 @@ static void free_rings(void)
 
 static int alloc_rings(void)
 {
-	size_t pages = num_possible_cpus() * (DEFAULT_RING_SIZE / PAGE_SIZE);
+	size_t pages = num_possible_cpus() * (ring_size / PAGE_SIZE);
 	int cpu, ret;
 
-	/* An estimate, but better than to find out by means of the OOM killer. */
-	if (si_mem_available() < (long)pages)
+	/*
+	 * An estimate, but better than to find out by means of the OOM killer.
+	 * Early in boot not all memory is counted yet.
+	 */
+	if (system_state == SYSTEM_RUNNING && si_mem_available() < (long)pages)
 		return -ENOMEM;
 
 	for_each_possible_cpu(cpu) {
 		ret = mctracer_ring_alloc(per_cpu_ptr(&mctracer_rings, cpu),
-					  DEFAULT_RING_SIZE, cpu_to_node(cpu));
+					  ring_size, cpu_to_node(cpu));
 		if (ret) {
 			free_rings();
 			return ret;
@@ -80,6 +85,18 @@ static void look_work_fn(struct work_struct *work)
 	look_again();
 }
 
+int mctracer_set_ring_size(u64 size)
+{
+	guard(mutex)(&mctracer_mutex);
+
+	if (have_rings)
+		return -EBUSY;
+	if (!size || size > MCTRACER_RING_MAX_SIZE)
+		return -EINVAL;
+	ring_size = max(roundup_pow_of_two(size), MCTRACER_RING_MIN_SIZE);
+	return 0;
+}
+
 int mctracer_start(void)
 {
 	int ret;
@@ -95,12 +112,15 @@ int mctracer_start(void)
 	ret = mctracer_comm_start();
 	if (ret)
 		return ret;
+	ret = register_mcount_direct(mctracer_hook);
+	if (ret)
+		return ret;
 	if (!watching) {
 		watching = true;
 		mctracer_look();
 		look_again();
 	}
-	return register_mcount_direct(mctracer_hook);
+	return 0;
 }
 
 void mctracer_stop(void)

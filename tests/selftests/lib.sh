@@ -335,6 +335,63 @@ found()
 		"$MCT_TMP/summary"
 }
 
+# --- modules made for the tests ---------------------------------------------
+
+# mod_load NAME [PARAMETER=VALUE...]
+mod_load()
+{
+	local name=$1
+	shift
+	insmod "$MCT_BIN/test_modules/$name.ko" "$@"
+}
+
+mod_unload()
+{
+	rmmod "$1"
+}
+
+mod_loaded()
+{
+	[ -d "/sys/module/$1" ]
+}
+
+# mod_set NAME PARAMETER VALUE
+mod_set()
+{
+	echo "$3" > "/sys/module/$1/parameters/$2"
+}
+
+# mod_get NAME PARAMETER
+mod_get()
+{
+	cat "/sys/module/$1/parameters/$2"
+}
+
+# --- kernel text ------------------------------------------------------------
+
+# text_save NAME: what the kernel's text is now
+text_save()
+{
+	"$MCT_BIN/kerneltext" dump "$MCT_TMP/text.$1"
+}
+
+# text_same NAME NAME: are two of them the same to the byte?
+text_same()
+{
+	cmp "$MCT_TMP/text.$1" "$MCT_TMP/text.$2" && return 0
+	"$MCT_BIN/kerneltext" diff "$MCT_TMP/text.$1" "$MCT_TMP/text.$2"
+	return 1
+}
+
+# What the kernel's call sites are, with the tracer off: those of a dynamic
+# kernel are NOPs, those of a static one always calls.
+text_kind()
+{
+	"$MCT_BIN/kerneltext" heads | awk '
+		{ n[$1] = $2 }
+		END { print (n["nops"] > n["calls"]) ? "dynamic" : "static" }'
+}
+
 # --- load -------------------------------------------------------------------
 
 load_groups=
@@ -367,6 +424,49 @@ load_stop()
 	load_groups=
 }
 
+# --- toggles ----------------------------------------------------------------
+
+toggler=
+
+# toggles_start FILE: 1 and 0 in turn are written to it until toggles_stop
+toggles_start()
+{
+	rm -f "$MCT_TMP/toggles.stop" "$MCT_TMP/toggles.failed"
+	echo 0 > "$MCT_TMP/toggles"
+	(
+		n=0
+		while [ ! -e "$MCT_TMP/toggles.stop" ]; do
+			n=$((n + 1))
+			put $((n % 2)) "$1" ||
+				echo $n >> "$MCT_TMP/toggles.failed"
+			echo $n > "$MCT_TMP/toggles"
+		done
+	) &
+	toggler=$!
+}
+
+# toggles_reach N: have there been so many by now?
+toggles_reach()
+{
+	local n
+	read -r n < "$MCT_TMP/toggles"
+	[ "${n:-0}" -ge "$1" ]
+}
+
+toggles_stop()
+{
+	[ -n "$toggler" ] || return 0
+	: > "$MCT_TMP/toggles.stop"
+	wait "$toggler"
+	toggler=
+	diag "$(cat "$MCT_TMP/toggles") toggles"
+}
+
+toggles_failed()
+{
+	[ -e "$MCT_TMP/toggles.failed" ]
+}
+
 # --- beginning and end ------------------------------------------------------
 
 # A test that changes more than the tracer redefines this.
@@ -377,6 +477,7 @@ at_end()
 
 mct_restore()
 {
+	toggles_stop
 	load_stop
 	at_end
 	[ ! -w "$MCT_CTRL" ] || put 0 "$MCT_CTRL"
@@ -413,6 +514,11 @@ missing()
 	module:*)
 		modprobe -D "${1#module:}" >/dev/null 2>&1 ||
 			echo "no module ${1#module:}" ;;
+	testmod:*)
+		[ -e "$MCT_BIN/test_modules/${1#testmod:}.ko" ] ||
+			echo "module ${1#testmod:} is not built" ;;
+	kcore)
+		[ -r /proc/kcore ] || echo "no /proc/kcore" ;;
 	helper:*)
 		[ -x "$MCT_BIN/${1#helper:}" ] ||
 			echo "helper ${1#helper:} is not built" ;;

@@ -19,21 +19,28 @@
  *	many	N children after each other, named NAME0, NAME1 ...; each calls
  *		getppid, and exits; prints "pid N NAME" for each
  *	spin	calls getppid until killed; no child, no output
+ *	latency	with real-time priority, sleeps for a millisecond again and
+ *		again until SIGTERM; prints "longest N", the most milliseconds
+ *		that a sleep took longer than that; no child
  */
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NAME_SIZE	16
 #define MANY_MAX	1024
 #define MARKS		5
+#define PRIORITY	50
 
 static const char *name = "mct-victim", *file, *prog;
 static int trace_fd = -1, ctrl_fd = -1;
@@ -199,6 +206,39 @@ static void many(unsigned int n)
 		printf("pid %d %.10s%u\n", pids[i], name, i);
 }
 
+static long long microseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
+}
+
+static void latency(void)
+{
+	struct sched_param param = { .sched_priority = PRIORITY };
+	struct timespec nap = { .tv_nsec = 1000000 };
+	long long begun, waited, longest = 0;
+	sigset_t term;
+	int sig;
+
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, NULL);
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		die("mlockall");
+	if (sched_setscheduler(0, SCHED_FIFO, &param))
+		die("sched_setscheduler");
+	do {
+		begun = microseconds();
+		sig = sigtimedwait(&term, NULL, &nap);
+		waited = microseconds() - begun - nap.tv_nsec / 1000;
+		if (waited > longest)
+			longest = waited;
+	} while (sig != SIGTERM);
+	printf("longest %lld\n", longest / 1000);
+}
+
 static int open_for_write(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -257,6 +297,9 @@ int main(int argc, char **argv)
 		set_name(name);
 		for (;;)
 			syscall(SYS_getppid);
+	} else if (!strcmp(mode, "latency")) {
+		set_name(name);
+		latency();
 	} else {
 		fprintf(stderr, "victim: no such mode\n");
 		return 2;

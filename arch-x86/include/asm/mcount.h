@@ -4,7 +4,7 @@
  *
  * The compiler puts "call __fentry__" before anything else in a function, and
  * while a hook is registered the stub there does nothing but jump. So entry
- * code begins with this stack:
+ * code begins with this stack (on 32-bit, 4(%esp) and 0(%esp)):
  *
  *	 8(%rsp)	parent_ip: the return address of the traced function
  *	 0(%rsp)	ip: the return address into the traced function
@@ -22,6 +22,7 @@
 #ifndef __ASSEMBLY__
 
 #include <asm/rwonce.h>
+#include <asm/text-patching.h>
 
 #if !__has_attribute(__no_caller_saved_registers__)
 #error "CONFIG_MCOUNT needs a compiler that knows no_caller_saved_registers"
@@ -29,13 +30,15 @@
 
 /*
  * For the body of a direct hook, which is entry code written in C: its frame
- * is the saved %rbp, followed by the stack above. Volatile, so that each is
+ * is the saved frame pointer, followed by the stack above. Volatile, so that each is
  * loaded where it is used and occupies no register, to be saved, before.
  */
 #define arch_mcount_direct_ip()						\
 	READ_ONCE(((const unsigned long *)__builtin_frame_address(0))[1])
 #define arch_mcount_direct_parent_ip()					\
 	READ_ONCE(((const unsigned long *)__builtin_frame_address(0))[2])
+
+#define MCOUNT_SITE_SIZE	CALL_INSN_SIZE
 
 #endif /* __ASSEMBLY__ */
 

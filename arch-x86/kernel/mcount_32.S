@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The stub that every traced function calls, and the entry code for plain C
+ * hooks. asm/mcount.h says what the stack and the registers hold.
+ */
+#include <linux/export.h>
+#include <linux/linkage.h>
+#include <asm/asm.h>
+#include <asm/mcount.h>
+#include <asm/nops.h>
+#include <asm/nospec-branch.h>
+
+	.section .text, "ax"
+
+/*
+ * While nobody is called: a NOP and the return. arch_mcount_switch() patches
+ * the NOP to a jump to entry code and back. A kprobe here would fight over the
+ * same bytes, and be hit by every function.
+ */
+SYM_FUNC_START(__fentry__)
+	.byte	BYTES_NOP5
+	RET
+SYM_FUNC_END(__fentry__)
+EXPORT_SYMBOL(__fentry__)
+_ASM_NOKPROBE(__fentry__)
+
+/*
+ * The traced function has not set up its frame, so a frame pointer unwinder
+ * would miss it and its caller. Make both frames for it.
+ */
+#ifdef CONFIG_FRAME_POINTER
+#define FRAMES_SIZE	16
+
+.macro PUSH_FRAMES
+	pushl	4(%esp)			/* the caller's: return address ... */
+	pushl	%ebp			/* ... and link */
+	movl	%esp, %ebp
+	pushl	8(%esp)			/* the traced function's */
+	pushl	%ebp
+	movl	%esp, %ebp
+.endm
+
+.macro POP_FRAMES
+	movl	8(%esp), %ebp
+	addl	$FRAMES_SIZE, %esp
+.endm
+
+#else /* !CONFIG_FRAME_POINTER */
+#define FRAMES_SIZE	0
+
+.macro PUSH_FRAMES
+.endm
+
+.macro POP_FRAMES
+.endm
+#endif /* CONFIG_FRAME_POINTER */
+
+#define REGS_SIZE	(3 * 4)
+
+/*
+ * Call mcount_hook(ip, parent_ip), a C function like any other: save what such
+ * a function may clobber but the traced function's caller does not expect a
+ * call of the stub to clobber. Loading the pointer and calling it need not be
+ * one step: the core changes mcount_hook first, then waits until nobody runs
+ * what was there before.
+ */
+SYM_FUNC_START(arch_mcount_call_hook)
+	PUSH_FRAMES
+	pushl	%eax
+	pushl	%ecx
+	pushl	%edx
+	movl	FRAMES_SIZE+REGS_SIZE(%esp), %eax
+	movl	FRAMES_SIZE+REGS_SIZE+4(%esp), %edx
+	movl	mcount_hook, %ecx
+	CALL_NOSPEC ecx
+	popl	%edx
+	popl	%ecx
+	popl	%eax
+	POP_FRAMES
+	RET
+SYM_FUNC_END(arch_mcount_call_hook)
+_ASM_NOKPROBE(arch_mcount_call_hook)

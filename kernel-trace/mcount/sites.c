@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Call sites: at each, the compiler has left a NOP (or, where it can't, a call
+ * of the stub that boot turns into a NOP). While a hook is to be called they are
+ * calls of the stub; else NOPs.
+ *
+ * Nothing but these two instructions is ever written, and only over the other
+ * one. A site that holds anything else belongs to somebody else, or the table
+ * is wrong: then no site is touched any more. That is always safe, since a call
+ * only leads to the stub, and the stub returns when nobody is to be called.
+ *
+ * For the same reason a site whose memory is to be freed is just forgotten.
+ */
+#include <linux/bsearch.h>
+#include <linux/cleanup.h>
+#include <linux/init.h>
+#include <linux/kallsyms.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/mcount.h>
+#include <linux/memory.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/notifier.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/uaccess.h>
+
+#include <asm/sections.h>
+
+#include "mcount.h"
+
+#undef pr_fmt
+#define pr_fmt(fmt) "mcount: " fmt
+
+#define SITES_BUILT_AS_CALLS	(!IS_ENABLED(CONFIG_MCOUNT_NOPS))
+
+/* Protects what follows. Taken inside mcount_mutex, and text_mutex inside of it. */
+static DEFINE_MUTEX(sites_mutex);
+/* What all sites are. */
+static bool calls = SITES_BUILT_AS_CALLS;
+/* A site was not what it should be. */
+static bool broken;
+/* The kernel's own, ascending, relative to _stext: half the size of pointers. */
+static u32 *kernel_sites;
+static unsigned int nr_kernel_sites;
+/* Modules that have any. */
+static LIST_HEAD(modules_with_sites);
+
+typedef int (*site_fn)(void *site, bool call);
+
+static int each_kernel_site(site_fn fn, bool call)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < nr_kernel_sites; i++) {
+		ret = fn(_stext + kernel_sites[i], call);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+#ifdef CONFIG_MODULES
+/* Init sections go after MODULE_STATE_LIVE was announced, for which we have the mutex. */
+static bool module_has_text(struct module *mod, unsigned long addr)
+{
+	return within_module_mem_type(addr, mod, MOD_TEXT) ||
+	       (mod->state != MODULE_STATE_LIVE &&
+		within_module_mem_type(addr, mod, MOD_INIT_TEXT));
+}
+
+static int each_module_site(struct module *mod, site_fn fn, bool call)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < mod->num_mcount_sites; i++) {
+		if (!module_has_text(mod, mod->mcount_sites[i]))
+			continue;
+		ret = fn((void *)mod->mcount_sites[i], call);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int each_modules_site(site_fn fn, bool call)
+{
+	struct module *mod;
+	int ret;
+
+	list_for_each_entry(mod, &modules_with_sites, mcount_list) {
+		ret = each_module_site(mod, fn, call);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Also true before the module is on the list: kprobes may come first. */
+static bool is_module_site(unsigned long addr)
+{
+	struct module *mod;
+	unsigned int i;
+
+	guard(preempt)();
+	mod = __module_text_address(addr);
+	if (mod)
+		for (i = 0; i < mod->num_mcount_sites; i++)
+			if (mod->mcount_sites[i] == addr)
+				return true;
+	return false;
+}
+#else /* !CONFIG_MODULES */
+static int each_module_site(struct module *mod, site_fn fn, bool call)
+{
+	return 0;
+}
+
+static int each_modules_site(site_fn fn, bool call)
+{
+	return 0;
+}
+
+static bool is_module_site(unsigned long addr)
+{
+	return false;
+}
+#endif /* CONFIG_MODULES */
+
+/* The sites of @only, or of the kernel and all modules if it is NULL. */
+static int each_site(struct module *only, site_fn fn, bool call)
+{
+	if (only)
+		return each_module_site(only, fn, call);
+	return each_kernel_site(fn, call) ?: each_modules_site(fn, call);
+}
+
+static int refuse_site(void *site, const u8 *found, bool call)
+{
+	broken = true;
+	if (found)
+		pr_err("the call site %pS holds %*ph, not a %s\n", site,
+		       MCOUNT_SITE_SIZE, found, call ? "call of the stub" : "NOP");
+	else
+		pr_err("the call site %pS can't be read\n", site);
+	pr_err("no call site will be changed any more\n");
+	return -EIO;
+}
+
+static int check_site(void *site, bool call)
+{
+	u8 found[MCOUNT_SITE_SIZE];
+
+	if (copy_from_kernel_nofault(found, site, sizeof(found)))
+		return refuse_site(site, NULL, call);
+	if (!arch_mcount_site_is(site, found, call))
+		return refuse_site(site, found, call);
+	return 0;
+}
+
+static int queue_site(void *site, bool call)
+{
+	cond_resched();
+	arch_mcount_site_queue(site, call);
+	return 0;
+}
+
+/* All are checked before the first is changed. */
+static int change_sites(struct module *only, bool call)
+{
+	int ret;
+
+	lockdep_assert_held(&sites_mutex);
+
+	guard(mutex)(&text_mutex);
+	ret = each_site(only, check_site, !call);
+	if (ret)
+		return ret;
+	each_site(only, queue_site, call);
+	arch_mcount_sites_finish();
+	return 0;
+}
+
+int mcount_sites_set(bool call)
+{
+	int ret;
+
+	guard(mutex)(&sites_mutex);
+	if (!kernel_sites)
+		return -ENOMEM;
+	if (broken)
+		return -EIO;
+	if (calls == call)
+		return 0;
+
+	ret = change_sites(NULL, call);
+	if (!ret)
+		calls = call;
+	return ret;
+}
+
+static int compare_sites(const void *a, const void *b)
+{
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+bool mcount_is_site(unsigned long addr)
+{
+	u32 offset = addr - (unsigned long)_stext;
+
+	if (!is_kernel(addr))
+		return is_module_site(addr);
+
+	guard(mutex)(&sites_mutex);
+	return bsearch(&offset, kernel_sites, nr_kernel_sites, sizeof(offset), compare_sites);
+}
+
+/* Before SYSTEM_FREEING_INITMEM, from where on init text counts as data to be freed. */
+void __init mcount_free_init_mem(void)
+{
+	unsigned int i, kept = 0;
+
+	guard(mutex)(&sites_mutex);
+	for (i = 0; i < nr_kernel_sites; i++)
+		if (is_kernel_text((unsigned long)_stext + kernel_sites[i]))
+			kernel_sites[kept++] = kernel_sites[i];
+	nr_kernel_sites = kept;
+}
+
+#ifdef CONFIG_MODULES
+static int compare_addresses(const void *a, const void *b)
+{
+	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* While the table can be written. In ascending order, patching takes fewer batches. */
+void mcount_module_init(struct module *mod)
+{
+	sort(mod->mcount_sites, mod->num_mcount_sites, sizeof(*mod->mcount_sites),
+	     compare_addresses, NULL);
+}
+
+/* Before the module's first instruction runs. */
+static void module_coming(struct module *mod)
+{
+	guard(mutex)(&sites_mutex);
+	INIT_LIST_HEAD(&mod->mcount_list);
+	if (broken)
+		return;
+	if (calls == SITES_BUILT_AS_CALLS || !change_sites(mod, calls))
+		list_add_tail(&mod->mcount_list, &modules_with_sites);
+}
+
+static void module_going(struct module *mod)
+{
+	guard(mutex)(&sites_mutex);
+	list_del_init(&mod->mcount_list);
+}
+
+/* From now on module_has_text() says no to the init sections. */
+static void module_live(void)
+{
+	guard(mutex)(&sites_mutex);
+}
+
+static int module_event(struct notifier_block *nb, unsigned long event, void *data)
+{
+	struct module *mod = data;
+
+	if (!mod->num_mcount_sites)
+		return NOTIFY_DONE;
+
+	switch (event) {
+	case MODULE_STATE_COMING:
+		module_coming(mod);
+		break;
+	case MODULE_STATE_LIVE:
+		module_live();
+		break;
+	case MODULE_STATE_GOING:
+		module_going(mod);
+		break;
+	}
+	return NOTIFY_OK;
+}
+
+/* First: others may look at the text, or set kprobes. */
+static struct notifier_block module_notifier = {
+	.notifier_call	= module_event,
+	.priority	= INT_MAX,
+};
+
+static void watch_modules(void)
+{
+	register_module_notifier(&module_notifier);
+}
+#else /* !CONFIG_MODULES */
+static void watch_modules(void)
+{
+}
+#endif /* CONFIG_MODULES */
+
+static int __init mcount_sites_init(void)
+{
+	unsigned long *loc;
+
+	kernel_sites = kvmalloc_array(__stop_mcount_loc - __start_mcount_loc,
+				      sizeof(*kernel_sites), GFP_KERNEL);
+	if (!kernel_sites)
+		return -ENOMEM;
+
+	/* Not all text is mapped, or runs, or stays; and weak functions leave zeroes. */
+	for (loc = __start_mcount_loc; loc < __stop_mcount_loc; loc++)
+		if (is_kernel_text(*loc) || is_kernel_inittext(*loc))
+			kernel_sites[nr_kernel_sites++] = *loc - (unsigned long)_stext;
+	if (!IS_ENABLED(CONFIG_BUILDTIME_MCOUNT_SORT))
+		sort(kernel_sites, nr_kernel_sites, sizeof(*kernel_sites), compare_sites, NULL);
+
+	pr_info("%u call sites\n", nr_kernel_sites);
+	watch_modules();
+	return mcount_sites_set(false);
+}
+early_initcall(mcount_sites_init);

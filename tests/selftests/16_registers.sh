@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: Arguments, results and registers pass the stub and the hooks unharmed
+# requires: root tracer hackbench testmod:mct_regs
+
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+rounds=${MCT_REGS_ROUNDS:-1000}
+toggles=6
+sample=
+[ -n "$(missing module:mcount-sample)" ] || sample=yes
+
+plan 12
+
+at_end()
+{
+	! mod_loaded mct_regs || mod_unload mct_regs
+	! mod_loaded mcount_sample || mod_unload mcount_sample
+}
+
+# The module compares, and complains in the log.
+rounds_test()
+{
+	local before after
+	before=$(mod_get mct_regs rounds)
+	if mod_set mct_regs rounds "$rounds" 2>/dev/null; then
+		after=$(mod_get mct_regs rounds)
+		equal "$1" "$rounds" $((after - before))
+	else
+		not_ok "$1"
+		kmsg_since | grep 'mct_regs: ' | diag_lines
+	fi
+}
+
+# toggled_test NAME FILE: the same while it is toggled a few times
+toggled_test()
+{
+	local before wrong=
+	before=$(mod_get mct_regs rounds)
+	toggles_start "$2"
+	while [ -z "$wrong" ] && ! toggles_reach $toggles; do
+		mod_set mct_regs rounds 100 2>/dev/null || wrong=yes
+	done
+	toggles_stop
+	diag "$(($(mod_get mct_regs rounds) - before)) rounds"
+	if [ -z "$wrong" ]; then
+		ok "$1"
+	else
+		not_ok "$1"
+		kmsg_since | grep 'mct_regs: ' | diag_lines
+	fi
+	check "$1: no toggle failed" not toggles_failed
+}
+
+check "the module loads, and is right with the tracer off" \
+	mod_load mct_regs rounds=10
+rounds_test "right with the tracer off"
+load_start
+trace_on
+rounds_test "right with the tracer's hook"
+check "which was called" records_flow
+toggled_test "right while the tracer's hook comes and goes" "$MCT_CTRL"
+trace_on
+toggled_test "right while it is enabled and disabled" "$MCT_SYSCTL"
+
+put 1 "$MCT_SYSCTL"
+if [ -n "$sample" ]; then
+	modprobe mcount-sample
+	rounds_test "right with a module's plain hook"
+	toggled_test "right while a plain hook is enabled and disabled" \
+		"$MCT_SYSCTL"
+else
+	for name in "right with a module's plain hook" \
+		    "right while a plain hook is enabled and disabled" \
+		    "no toggle failed"; do
+		skip "$name" "no module mcount-sample"
+	done
+fi
+trace_off
+rounds_test "right when all is off again"
+finish

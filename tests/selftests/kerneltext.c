@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What stands in the kernel's text, and what changes there: as /proc/kcore and
+ * /proc/kallsyms have it, whatever the kernel's own tables say.
+ *
+ *	kerneltext dump FILE		saves the text: from _stext to _etext,
+ *					and that of each module
+ *	kerneltext diff [-l] BEFORE AFTER
+ *					what the differences are, as "KEY N"
+ *					lines; -l: also "site FUNCTION" lines
+ *	kerneltext heads		how function heads begin, "KEY N" lines
+ *	kerneltext init			the number of init functions' names
+ *
+ * The only differences that are right are whole instructions:
+ *
+ *	sites		at the head of a function a NOP became a call of
+ *			__fentry__
+ *	unsites		the other way round
+ *	stub		at __fentry__ a NOP became a jump, or the other way
+ *			round
+ *
+ * "module NAME N" are the sites and unsites in a module. Anything else is
+ * shown, counted as "other", and makes the exit status 1. A function's head is
+ * where a symbol is, or behind an ENDBR that is there.
+ *
+ * heads counts the functions of the kernel proper that begin with a NOP of
+ * this kind, and those that begin with a call of __fentry__.
+ */
+#define _FILE_OFFSET_BITS 64
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/elf.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PAGE		4096u
+#define INSN		5u	/* bytes of the NOP, the call, and the jump */
+#define ENDBR		4u
+#define NAME_SIZE	64
+#define COMPLAINTS	20
+
+#define OP_CALL		0xe8
+#define OP_JMP		0xe9
+
+#define MAGIC		"kerneltext 1"
+
+static const uint8_t nop64[INSN] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+static const uint8_t nop32[INSN] = { 0x3e, 0x8d, 0x74, 0x26, 0x00 };
+static const uint8_t endbr64[ENDBR] = { 0xf3, 0x0f, 0x1e, 0xfa };
+static const uint8_t endbr32[ENDBR] = { 0xf3, 0x0f, 0x1e, 0xfb };
+/* What the kernel makes of an ENDBR that it does not need. */
+static const uint8_t no_endbr[ENDBR] = { 0x66, 0x0f, 0x1f, 0x00 };
+
+/* A stretch of text: the kernel's, with an empty name, or a module's. */
+struct text {
+	char name[NAME_SIZE];
+	uint64_t start;
+	uint64_t size;
+	uint8_t *bytes;
+};
+
+struct dump {
+	struct text *texts;
+	unsigned int nr;
+};
+
+struct symbol {
+	uint64_t addr;
+	char *name;
+};
+
+static struct symbol *symbols;
+static size_t nr_symbols;
+static uint64_t stext, etext, fentry;
+static unsigned long nr_init;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "kerneltext: %s: %s\n", what,
+		errno ? strerror(errno) : "not as expected");
+	exit(2);
+}
+
+static void *need(void *memory)
+{
+	if (!memory)
+		die("memory");
+	return memory;
+}
+
+/* --- symbols ------------------------------------------------------------- */
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void add_symbol(uint64_t addr, const char *name)
+{
+	static size_t room;
+
+	if (nr_symbols == room) {
+		room = room ? 2 * room : 65536;
+		symbols = need(realloc(symbols, room * sizeof(*symbols)));
+	}
+	symbols[nr_symbols].addr = addr;
+	symbols[nr_symbols++].name = need(strdup(name));
+}
+
+/* A module's text is whole pages: those of its first to its last function. */
+static void add_to_module(struct dump *dump, const char *name, uint64_t addr)
+{
+	uint64_t page = addr & ~(uint64_t)(PAGE - 1), end;
+	struct text *text = NULL;
+	unsigned int i;
+
+	for (i = 0; i < dump->nr && !text; i++)
+		if (!strcmp(dump->texts[i].name, name))
+			text = &dump->texts[i];
+	if (!text) {
+		dump->texts = need(realloc(dump->texts,
+					   (dump->nr + 1) * sizeof(*text)));
+		text = &dump->texts[dump->nr++];
+		memset(text, 0, sizeof(*text));
+		snprintf(text->name, sizeof(text->name), "%s", name);
+		text->start = page;
+		text->size = PAGE;
+		return;
+	}
+	end = text->start + text->size;
+	if (page < text->start)
+		text->start = page;
+	if (page + PAGE > end)
+		end = page + PAGE;
+	text->size = end - text->start;
+}
+
+/* All functions' symbols, and in *dump, if given, the modules that have any. */
+static void read_symbols(struct dump *dump)
+{
+	uint64_t sinittext = 0, einittext = 0, addr;
+	char line[1024], name[512], module[NAME_SIZE], type;
+	FILE *file = fopen("/proc/kallsyms", "r");
+	size_t i;
+	int n;
+
+	if (!file)
+		die("/proc/kallsyms");
+	while (fgets(line, sizeof(line), file)) {
+		n = sscanf(line, "%llx %c %511s [%63[^]]]",
+			   (unsigned long long *)&addr, &type, name, module);
+		if (n < 3 || !strchr("tTwW", type))
+			continue;
+		/* What looks like a module, but is memory for other code. */
+		if (n == 4 && (!strncmp(module, "__builtin__", 11) ||
+			       !strcmp(module, "bpf")))
+			continue;
+		add_symbol(addr, name);
+		if (n == 4) {
+			if (dump)
+				add_to_module(dump, module, addr);
+			continue;
+		}
+		if (!strcmp(name, "_stext"))
+			stext = addr;
+		else if (!strcmp(name, "_etext"))
+			etext = addr;
+		else if (!strcmp(name, "_sinittext"))
+			sinittext = addr;
+		else if (!strcmp(name, "_einittext"))
+			einittext = addr;
+		else if (!strcmp(name, "__fentry__"))
+			fentry = addr;
+	}
+	fclose(file);
+	errno = 0;
+	if (!stext || etext <= stext || !fentry)
+		die("the symbols of /proc/kallsyms");
+
+	qsort(symbols, nr_symbols, sizeof(*symbols), by_addr);
+	for (i = 0; i < nr_symbols; i++)
+		nr_init += symbols[i].addr >= sinittext &&
+			   symbols[i].addr < einittext;
+}
+
+/* The first symbol of the last address that is not above addr */
+static const struct symbol *symbol_below(uint64_t addr)
+{
+	size_t low = 0, high = nr_symbols, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (symbols[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return NULL;
+	for (low--; low && symbols[low - 1].addr == symbols[low].addr;)
+		low--;
+	return &symbols[low];
+}
+
+static const struct symbol *symbol_at(uint64_t addr)
+{
+	const struct symbol *sym = symbol_below(addr);
+
+	return sym && sym->addr == addr ? sym : NULL;
+}
+
+/* --- /proc/kcore --------------------------------------------------------- */
+
+struct segment {
+	uint64_t addr;
+	uint64_t size;
+	uint64_t offset;
+};
+
+static struct segment *segments;
+static unsigned int nr_segments;
+static int kcore = -1;
+
+static void read_at(void *buf, size_t size, uint64_t offset)
+{
+	uint8_t *to = buf;
+	ssize_t n;
+
+	while (size) {
+		n = pread(kcore, to, size, offset);
+		if (n <= 0)
+			die("/proc/kcore");
+		to += n;
+		size -= n;
+		offset += n;
+	}
+}
+
+/* The file's class is that of the kernel, which need not be ours. */
+static void open_kcore(void)
+{
+	uint8_t ident[EI_NIDENT];
+	unsigned int i;
+	struct elf64_hdr head64;
+	struct elf64_phdr seg64;
+	struct elf32_hdr head32;
+	struct elf32_phdr seg32;
+
+	kcore = open("/proc/kcore", O_RDONLY);
+	if (kcore < 0)
+		die("/proc/kcore");
+	read_at(ident, sizeof(ident), 0);
+	if (memcmp(ident, ELFMAG, SELFMAG))
+		die("/proc/kcore");
+
+	if (ident[EI_CLASS] == ELFCLASS64) {
+		read_at(&head64, sizeof(head64), 0);
+		nr_segments = head64.e_phnum;
+	} else {
+		read_at(&head32, sizeof(head32), 0);
+		nr_segments = head32.e_phnum;
+	}
+	segments = need(calloc(nr_segments, sizeof(*segments)));
+	for (i = 0; i < nr_segments; i++) {
+		if (ident[EI_CLASS] == ELFCLASS64) {
+			read_at(&seg64, sizeof(seg64),
+				head64.e_phoff + i * sizeof(seg64));
+			if (seg64.p_type != PT_LOAD)
+				continue;
+			segments[i].addr = seg64.p_vaddr;
+			segments[i].size = seg64.p_memsz;
+			segments[i].offset = seg64.p_offset;
+		} else {
+			read_at(&seg32, sizeof(seg32),
+				head32.e_phoff + i * sizeof(seg32));
+			if (seg32.p_type != PT_LOAD)
+				continue;
+			segments[i].addr = seg32.p_vaddr;
+			segments[i].size = seg32.p_memsz;
+			segments[i].offset = seg32.p_offset;
+		}
+	}
+}
+
+static void read_text(struct text *text)
+{
+	const struct segment *seg;
+	unsigned int i;
+
+	text->bytes = need(malloc(text->size));
+	for (i = 0; i < nr_segments; i++) {
+		seg = &segments[i];
+		if (text->start >= seg->addr &&
+		    text->start - seg->addr < seg->size &&
+		    text->size <= seg->size - (text->start - seg->addr)) {
+			read_at(text->bytes, text->size,
+				seg->offset + (text->start - seg->addr));
+			return;
+		}
+	}
+	errno = 0;
+	die("text that is not in /proc/kcore");
+}
+
+/* The kernel's text comes first. */
+static void read_kernel(struct dump *dump)
+{
+	struct dump modules = { 0 };
+	unsigned int i;
+
+	read_symbols(&modules);
+	dump->nr = modules.nr + 1;
+	dump->texts = need(calloc(dump->nr, sizeof(*dump->texts)));
+	dump->texts[0].start = stext;
+	dump->texts[0].size = etext - stext;
+	for (i = 0; i < modules.nr; i++)
+		dump->texts[i + 1] = modules.texts[i];
+	free(modules.texts);
+
+	open_kcore();
+	for (i = 0; i < dump->nr; i++)
+		read_text(&dump->texts[i]);
+}
+
+/* --- dumps --------------------------------------------------------------- */
+
+static void save(const struct dump *dump, const char *path)
+{
+	FILE *file = fopen(path, "w");
+	const struct text *text;
+	unsigned int i;
+
+	if (!file)
+		die(path);
+	fprintf(file, "%s\n%u\n", MAGIC, dump->nr);
+	for (i = 0; i < dump->nr; i++) {
+		text = &dump->texts[i];
+		fprintf(file, "%llx %llx [%s]\n",
+			(unsigned long long)text->start,
+			(unsigned long long)text->size, text->name);
+		fwrite(text->bytes, 1, text->size, file);
+	}
+	if (ferror(file) | fclose(file))
+		die(path);
+}
+
+static void load(struct dump *dump, const char *path)
+{
+	unsigned long long start, size;
+	FILE *file = fopen(path, "r");
+	struct text *text;
+	char line[256];
+	unsigned int i;
+
+	if (!file)
+		die(path);
+	if (!fgets(line, sizeof(line), file) || strcmp(line, MAGIC "\n") ||
+	    !fgets(line, sizeof(line), file) ||
+	    sscanf(line, "%u", &dump->nr) != 1)
+		die(path);
+	dump->texts = need(calloc(dump->nr, sizeof(*text)));
+	for (i = 0; i < dump->nr; i++) {
+		text = &dump->texts[i];
+		if (!fgets(line, sizeof(line), file) ||
+		    sscanf(line, "%llx %llx [%63[^]]", &start, &size,
+			   text->name) < 2)
+			die(path);
+		text->start = start;
+		text->size = size;
+		text->bytes = need(malloc(size));
+		if (fread(text->bytes, 1, size, file) != size)
+			die(path);
+	}
+	fclose(file);
+}
+
+/* --- instructions -------------------------------------------------------- */
+
+static int is_nop(const uint8_t *insn)
+{
+	return !memcmp(insn, nop64, INSN) || !memcmp(insn, nop32, INSN);
+}
+
+static int is_endbr(const uint8_t *insn)
+{
+	return !memcmp(insn, endbr64, ENDBR) ||
+	       !memcmp(insn, endbr32, ENDBR) ||
+	       !memcmp(insn, no_endbr, ENDBR);
+}
+
+/* Only the low 32 bits count: all text lies within 2 GiB. */
+static int is_call_of_fentry(const uint8_t *insn, uint64_t addr)
+{
+	uint32_t rel = insn[1] | insn[2] << 8 | insn[3] << 16 |
+		       (uint32_t)insn[4] << 24;
+
+	return insn[0] == OP_CALL && (uint32_t)(addr + INSN + rel) ==
+				     (uint32_t)fentry;
+}
+
+/* The symbol of the function whose head this is, behind an ENDBR or not */
+static const struct symbol *head_of(const struct text *text, uint64_t pos)
+{
+	const struct symbol *sym = symbol_at(text->start + pos);
+
+	if (!sym && pos >= ENDBR && is_endbr(text->bytes + pos - ENDBR))
+		sym = symbol_at(text->start + pos - ENDBR);
+	return sym;
+}
+
+/* --- what is asked for --------------------------------------------------- */
+
+struct counts {
+	unsigned long sites;
+	unsigned long unsites;
+	unsigned long stub;
+	unsigned long other;
+};
+
+static void show_bytes(const uint8_t *bytes, size_t n)
+{
+	while (n--)
+		printf(" %02x", *bytes++);
+}
+
+/* The names of the symbols at an address, without what gcc adds to clones */
+static void list_site(const struct symbol *sym)
+{
+	uint64_t addr = sym->addr;
+
+	for (; sym < symbols + nr_symbols && sym->addr == addr; sym++)
+		printf("site %.*s\n",
+		       (int)(strcspn(sym->name + 1, ".") + 1), sym->name);
+}
+
+/* Judges the difference at pos; returns how many bytes are done with. */
+static size_t judge(const struct text *before, const struct text *after,
+		    size_t pos, struct counts *counts, int listing)
+{
+	const uint8_t *old = before->bytes + pos, *new = after->bytes + pos;
+	uint64_t addr = before->start + pos;
+	const struct symbol *sym;
+	size_t n;
+
+	if (pos + INSN <= before->size) {
+		sym = head_of(before, pos);
+		if (sym && is_nop(old) && is_call_of_fentry(new, addr)) {
+			counts->sites++;
+			if (listing)
+				list_site(sym);
+			return INSN;
+		}
+		if (sym && is_call_of_fentry(old, addr) && is_nop(new)) {
+			counts->unsites++;
+			if (listing)
+				list_site(sym);
+			return INSN;
+		}
+		if (addr == fentry && ((is_nop(old) && new[0] == OP_JMP) ||
+				       (old[0] == OP_JMP && is_nop(new)))) {
+			counts->stub++;
+			return INSN;
+		}
+	}
+
+	for (n = 1; pos + n < before->size && n < 16 && old[n] != new[n]; n++)
+		;
+	if (counts->other++ < COMPLAINTS) {
+		sym = symbol_below(addr);
+		printf("other %s+%#llx:", sym ? sym->name : "?",
+		       sym ? (unsigned long long)(addr - sym->addr) : 0);
+		show_bytes(old, n);
+		printf(" became");
+		show_bytes(new, n);
+		printf("\n");
+	}
+	return n;
+}
+
+static const struct text *find(const struct dump *dump, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < dump->nr; i++)
+		if (!strcmp(dump->texts[i].name, name))
+			return &dump->texts[i];
+	return NULL;
+}
+
+static void only_in(const char *which, const struct text *text,
+		    struct counts *counts)
+{
+	printf("other only %s, or moved: [%s]\n", which, text->name);
+	counts->other++;
+}
+
+static int diff(const char *path_before, const char *path_after, int listing)
+{
+	const struct text *before, *after;
+	struct dump dump1, dump2;
+	struct counts sum = { 0 };
+	unsigned long sites;
+	unsigned int i;
+	size_t pos;
+
+	read_symbols(NULL);
+	load(&dump1, path_before);
+	load(&dump2, path_after);
+	for (i = 0; i < dump1.nr; i++) {
+		before = &dump1.texts[i];
+		after = find(&dump2, before->name);
+		if (!after || after->start != before->start ||
+		    after->size != before->size) {
+			only_in("before", before, &sum);
+			continue;
+		}
+		sites = sum.sites + sum.unsites;
+		for (pos = 0; pos < before->size;)
+			if (before->bytes[pos] == after->bytes[pos])
+				pos++;
+			else
+				pos += judge(before, after, pos, &sum, listing);
+		if (before->name[0])
+			printf("module %s %lu\n", before->name,
+			       sum.sites + sum.unsites - sites);
+	}
+	for (i = 0; i < dump2.nr; i++)
+		if (!find(&dump1, dump2.texts[i].name))
+			only_in("after", &dump2.texts[i], &sum);
+
+	printf("sites %lu\n", sum.sites);
+	printf("unsites %lu\n", sum.unsites);
+	printf("stub %lu\n", sum.stub);
+	printf("other %lu\n", sum.other);
+	return sum.other != 0;
+}
+
+static int heads(void)
+{
+	unsigned long nops = 0, calls = 0;
+	const struct text *text;
+	const uint8_t *insn;
+	struct dump dump;
+	uint64_t last = 0;
+	size_t i, pos;
+
+	read_kernel(&dump);
+	text = &dump.texts[0];
+	for (i = 0; i < nr_symbols; i++) {
+		if (symbols[i].addr < stext || symbols[i].addr == last ||
+		    symbols[i].addr + ENDBR + INSN > etext)
+			continue;
+		last = symbols[i].addr;
+		pos = last - stext;
+		insn = text->bytes + pos;
+		if (is_endbr(insn)) {
+			insn += ENDBR;
+			pos += ENDBR;
+		}
+		/* __fentry__'s own NOP is no call site */
+		nops += is_nop(insn) && last != fentry;
+		calls += is_call_of_fentry(insn, stext + pos);
+	}
+	printf("nops %lu\n", nops);
+	printf("calls %lu\n", calls);
+	return 0;
+}
+
+static int init_functions(void)
+{
+	read_symbols(NULL);
+	printf("init %lu\n", nr_init);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct dump dump;
+
+	if (argc == 3 && !strcmp(argv[1], "dump")) {
+		read_kernel(&dump);
+		save(&dump, argv[2]);
+		return 0;
+	}
+	if (argc == 4 && !strcmp(argv[1], "diff"))
+		return diff(argv[2], argv[3], 0);
+	if (argc == 5 && !strcmp(argv[1], "diff") && !strcmp(argv[2], "-l"))
+		return diff(argv[3], argv[4], 1);
+	if (argc == 2 && !strcmp(argv[1], "heads"))
+		return heads();
+	if (argc == 2 && !strcmp(argv[1], "init"))
+		return init_functions();
+	fprintf(stderr,
+		"usage: kerneltext dump FILE | diff [-l] BEFORE AFTER | heads | init\n");
+	return 2;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A module whose functions are to be looked for in a trace by name.
+ *
+ *   # insmod mct_target.ko [calls=N] [hold=1]
+ *   # echo N > /sys/module/mct_target/parameters/calls
+ *
+ * calls: the task that writes N calls mct_target_branch() N times, which calls
+ *	mct_target_leaf() once. Reads as the number of all such calls so far.
+ * hold: init calls mct_target_init_step(), then says 2 here, and goes on when
+ *	0 is written: the functions that are freed after init can be looked at
+ *	meanwhile.
+ */
+#include <linux/atomic.h>
+#include <linux/delay.h>
+#include <linux/errno.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/sched/signal.h>
+
+#include "mct_target.h"
+
+#define HOLD_MAX_MS	60000
+#define HOLD_STEP_MS	10
+
+static atomic_t calls = ATOMIC_INIT(0);
+static int hold;
+
+noinline __noipa int mct_target_leaf(int n)
+{
+	return n + 1;
+}
+EXPORT_SYMBOL_GPL(mct_target_leaf);
+
+noinline __noipa int mct_target_branch(int n)
+{
+	return mct_target_leaf(n) + 1;
+}
+EXPORT_SYMBOL_GPL(mct_target_branch);
+
+static int calls_set(const char *text, const struct kernel_param *kp)
+{
+	unsigned int i, n;
+	int ret;
+
+	ret = kstrtouint(text, 0, &n);
+	if (ret)
+		return ret;
+	for (i = 0; i < n; i++) {
+		if (mct_target_branch(i) != i + 2)
+			return -EIO;
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	}
+	atomic_add(n, &calls);
+	return 0;
+}
+
+static int calls_get(char *buf, const struct kernel_param *kp)
+{
+	return sysfs_emit(buf, "%d\n", atomic_read(&calls));
+}
+
+static const struct kernel_param_ops calls_ops = {
+	.set	= calls_set,
+	.get	= calls_get,
+};
+
+module_param_cb(calls, &calls_ops, NULL, 0600);
+MODULE_PARM_DESC(calls, "Call mct_target_branch() this often");
+module_param(hold, int, 0600);
+MODULE_PARM_DESC(hold, "1: init waits until 0 is written");
+
+static noinline __noipa int __init mct_target_init_step(int n)
+{
+	return mct_target_leaf(n) + 1;
+}
+
+static int __init mct_target_init(void)
+{
+	int waited;
+
+	if (mct_target_init_step(0) != 2)
+		return -EIO;
+	if (!READ_ONCE(hold))
+		return 0;
+
+	WRITE_ONCE(hold, 2);
+	for (waited = 0; READ_ONCE(hold); waited += HOLD_STEP_MS) {
+		if (waited >= HOLD_MAX_MS)
+			return -ETIMEDOUT;
+		msleep(HOLD_STEP_MS);
+	}
+	return 0;
+}
+
+static void __exit mct_target_exit(void)
+{
+	mct_target_branch(0);
+}
+
+module_init(mct_target_init);
+module_exit(mct_target_exit);
+
+MODULE_DESCRIPTION("Selftest of mcount: functions to look for in a trace");
+MODULE_LICENSE("GPL");
