@@ -71,9 +71,9 @@ build()	# FLAVOUR: its list, to $T/FLAVOUR
 same()
 {
 	# shellcheck disable=SC2086	# a list of options
-	"$fentry" compare "$T/mctracer" "$T/ftrace-static" $own >"$LOGS/instrumented"
+	"$fentry" compare "$T/mctracer-static" "$T/ftrace-static" $own >"$LOGS/instrumented"
 	_rc=$?
-	echo "< mctracer only, > ftrace only:"
+	echo "< mctracer-static only, > ftrace only:"
 	grep DIFFERS "$LOGS/instrumented"
 	tail -n 1 "$LOGS/instrumented"
 	return "$_rc"
@@ -87,12 +87,12 @@ check "a function of one build only is found" differs
 check "a function that only one build has is named as such" absent
 check "gcc's suffixes alone make no difference" suffix
 if [ "${QUICK-}" = quick ]; then
-	for t in "the mctracer flavour builds" "the ftrace-static flavour builds" \
+	for t in "the mctracer-static flavour builds" "the ftrace-static flavour builds" \
 		"both instrument the same functions"; do
 		skip "$t" "builds kernels; make test does it"
 	done
 else
-	check "the mctracer flavour builds" build mctracer
+	check "the mctracer-static flavour builds" build mctracer-static
 	check "the ftrace-static flavour builds" build ftrace-static
 	check "both instrument the same functions" same
 	sed 's/^/# /' "$LOGS/instrumented"

@@ -8,26 +8,60 @@
  *   1
  *   # echo 0 > ctrl			clear it
  *   # cat trace			all CPUs' records, in time order
+ *   # cat per_cpu/cpu1/trace		one CPU's
  *   # echo > trace			clear the rings
  *   # cat stats			counts for each CPU
+ *   # echo 4096 > buffer_size_kb	resize each CPU's ring
+ *   # echo nooverwrite > options	keep the oldest records of a full ring
  */
 #include <linux/cleanup.h>
+#include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/security.h>
 #include <linux/seq_file.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "debugfs.h"
 #include "mctracer.h"
 
 /* Under lockdown debugfs itself refuses only files that can be written. */
-static int may_open(void)
+int mctracer_may_open(void)
 {
 	return security_locked_down(LOCKDOWN_DEBUGFS);
+}
+
+static int control_open(struct inode *inode, struct file *file)
+{
+	return mctracer_may_open();
+}
+
+/*
+ * What was written, between the white space. To be freed. A write does not move
+ * the file's position, so that a file kept open can be written again; but it
+ * must begin there.
+ */
+static char *written_word(const char __user *buf, size_t count, loff_t pos)
+{
+	char *text, *word;
+
+	if (pos || count > PAGE_SIZE)
+		return ERR_PTR(-EINVAL);
+	text = memdup_user_nul(buf, count);
+	if (IS_ERR(text))
+		return text;
+	if (strlen(text) != count) {
+		kfree(text);
+		return ERR_PTR(-EINVAL);
+	}
+	word = strim(text);
+	memmove(text, word, strlen(word) + 1);
+	return text;
 }
 
 /* ctrl */
@@ -39,23 +73,15 @@ static ssize_t ctrl_read(struct file *file, char __user *buf, size_t count, loff
 	return simple_read_from_buffer(buf, count, pos, text, 2);
 }
 
-/* *pos stays 0, so that a file kept open can be written again. */
 static ssize_t ctrl_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
 	static const char * const values[] = { "0", "1" };
-	char *text;
-	int value;
-	int ret = 0;
+	char *word __free(kfree) = written_word(buf, count, *pos);
+	int value, ret = 0;
 
-	if (*pos || count > PAGE_SIZE)
-		return -EINVAL;
-
-	text = memdup_user_nul(buf, count);
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	value = strlen(text) == count ? match_string(values, ARRAY_SIZE(values), strim(text))
-				      : -EINVAL;
-	kfree(text);
+	if (IS_ERR(word))
+		return PTR_ERR(word);
+	value = match_string(values, ARRAY_SIZE(values), word);
 	if (value < 0)
 		return value;
 
@@ -66,142 +92,92 @@ static ssize_t ctrl_write(struct file *file, const char __user *buf, size_t coun
 	return ret ?: count;
 }
 
-static int ctrl_open(struct inode *inode, struct file *file)
-{
-	return may_open();
-}
-
 static const struct file_operations ctrl_fops = {
 	.owner	= THIS_MODULE,
-	.open	= ctrl_open,
+	.open	= control_open,
 	.read	= ctrl_read,
 	.write	= ctrl_write,
 	.llseek	= default_llseek,
 };
 
-/* trace */
+/* buffer_size_kb */
 
-struct trace_reader {
-	struct mctracer_snapshot *snapshot;
-	struct mctracer_symbols *symbols;
+static ssize_t size_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+{
+	char text[32];
+	int length = scnprintf(text, sizeof(text), "%zu\n", mctracer_ring_bytes() / SZ_1K);
 
-	/* The record that comes next; seq_file may ask for it twice. */
-	const struct mctracer_record *record;
-	int cpu;
+	return simple_read_from_buffer(buf, count, pos, text, length);
+}
+
+static ssize_t size_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+{
+	char *word __free(kfree) = written_word(buf, count, *pos);
+	u64 kb;
+
+	if (IS_ERR(word))
+		return PTR_ERR(word);
+	if (kstrtou64(word, 10, &kb) || kb > U64_MAX / SZ_1K)
+		return -EINVAL;
+	return mctracer_set_ring_size(kb * SZ_1K) ?: count;
+}
+
+static const struct file_operations size_fops = {
+	.owner	= THIS_MODULE,
+	.open	= control_open,
+	.read	= size_read,
+	.write	= size_write,
+	.llseek	= default_llseek,
 };
 
-static void trace_advance(struct trace_reader *reader)
+/* options */
+
+static const char * const option_names[MCTRACER_OPTIONS] = {
+	[MCTRACER_TIME]		= "time",
+	[MCTRACER_CONTEXT]	= "context",
+	[MCTRACER_OVERWRITE]	= "overwrite",
+};
+
+static int options_show(struct seq_file *m, void *v)
 {
-	reader->record = mctracer_snapshot_next(reader->snapshot, &reader->cpu);
-}
+	int i;
 
-/* Position 0 is the header. Others are only ever reached by trace_next(). */
-static void *trace_start(struct seq_file *m, loff_t *pos)
-{
-	struct trace_reader *reader = m->private;
-
-	if (*pos == 0) {
-		mctracer_snapshot_rewind(reader->snapshot);
-		trace_advance(reader);
-		return SEQ_START_TOKEN;
-	}
-	return reader->record ? reader : NULL;
-}
-
-static void *trace_next(struct seq_file *m, void *v, loff_t *pos)
-{
-	struct trace_reader *reader = m->private;
-
-	(*pos)++;
-	if (v != SEQ_START_TOKEN)
-		trace_advance(reader);
-	return reader->record ? reader : NULL;
-}
-
-static void trace_stop(struct seq_file *m, void *v)
-{
-}
-
-static int trace_show(struct seq_file *m, void *v)
-{
-	struct trace_reader *reader = m->private;
-
-	if (v == SEQ_START_TOKEN)
-		mctracer_print_header(m, mctracer_snapshot_counts(reader->snapshot));
-	else
-		mctracer_print_record(m, reader->symbols, reader->record, reader->cpu);
+	for (i = 0; i < MCTRACER_OPTIONS; i++)
+		seq_printf(m, "%s%s\n", mctracer_option(i) ? "" : "no", option_names[i]);
 	return 0;
 }
 
-static const struct seq_operations trace_seq_ops = {
-	.start	= trace_start,
-	.next	= trace_next,
-	.stop	= trace_stop,
-	.show	= trace_show,
-};
-
-static void trace_reader_free(struct trace_reader *reader)
+static int options_open(struct inode *inode, struct file *file)
 {
-	mctracer_snapshot_free(reader->snapshot);
-	mctracer_symbols_free(reader->symbols);
+	return mctracer_may_open() ?: single_open(file, options_show, NULL);
 }
 
-static int trace_open(struct inode *inode, struct file *file)
+static ssize_t options_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
-	struct trace_reader *reader;
-	int ret;
+	char *word __free(kfree) = written_word(buf, count, *pos);
+	const char *name = word;
+	bool on = true;
+	int option;
 
-	ret = may_open();
-	if (ret)
-		return ret;
-
-	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC))
-		mctracer_clear();
-	if (!(file->f_mode & FMODE_READ))
-		return 0;
-
-	reader = __seq_open_private(file, &trace_seq_ops, sizeof(*reader));
-	if (!reader)
-		return -ENOMEM;
-	reader->snapshot = mctracer_snapshot_take();
-	reader->symbols = mctracer_symbols_alloc();
-	if (!reader->snapshot || !reader->symbols) {
-		trace_reader_free(reader);
-		seq_release_private(inode, file);
-		return -ENOMEM;
+	if (IS_ERR(word))
+		return PTR_ERR(word);
+	if (str_has_prefix(name, "no")) {
+		name += strlen("no");
+		on = false;
 	}
-	return 0;
+	option = match_string(option_names, MCTRACER_OPTIONS, name);
+	if (option < 0)
+		return option;
+	return mctracer_set_option(option, on) ?: count;
 }
 
-/* As for ctrl, *pos stays: it belongs to reading. */
-static ssize_t trace_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
-{
-	mctracer_clear();
-	return count;
-}
-
-static loff_t trace_llseek(struct file *file, loff_t offset, int whence)
-{
-	if (!(file->f_mode & FMODE_READ))
-		return 0;
-	return seq_lseek(file, offset, whence);
-}
-
-static int trace_release(struct inode *inode, struct file *file)
-{
-	if (!(file->f_mode & FMODE_READ))
-		return 0;
-	trace_reader_free(((struct seq_file *)file->private_data)->private);
-	return seq_release_private(inode, file);
-}
-
-static const struct file_operations trace_fops = {
+static const struct file_operations options_fops = {
 	.owner		= THIS_MODULE,
-	.open		= trace_open,
+	.open		= options_open,
 	.read		= seq_read,
-	.write		= trace_write,
-	.llseek		= trace_llseek,
-	.release	= trace_release,
+	.write		= options_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
 };
 
 /* stats */
@@ -212,18 +188,19 @@ static int stats_show(struct seq_file *m, void *v)
 	int cpu;
 
 	guard(mutex)(&mctracer_mutex);
-	seq_puts(m, "# cpu entries written overwritten lost recursions\n");
+	seq_puts(m, "# cpu entries written overwritten lost recursions read\n");
 	for_each_possible_cpu(cpu) {
 		counts = mctracer_ring_counts(per_cpu_ptr(&mctracer_rings, cpu));
-		seq_printf(m, "%d %llu %llu %llu 0 0\n", cpu,
-			   counts.entries, counts.written, counts.overwritten);
+		seq_printf(m, "%d %llu %llu %llu %llu %lu %llu\n", cpu, counts.entries,
+			   counts.written, counts.overwritten, counts.lost,
+			   READ_ONCE(*per_cpu_ptr(&mctracer_recursions, cpu)), counts.read);
 	}
 	return 0;
 }
 
 static int stats_open(struct inode *inode, struct file *file)
 {
-	return may_open() ?: single_open(file, stats_show, NULL);
+	return mctracer_may_open() ?: single_open(file, stats_show, NULL);
 }
 
 static const struct file_operations stats_fops = {
@@ -234,13 +211,32 @@ static const struct file_operations stats_fops = {
 	.release	= single_release,
 };
 
+static void __init create_cpu_dir(struct dentry *parent, int cpu)
+{
+	struct dentry *dir;
+	char name[16];
+
+	snprintf(name, sizeof(name), "cpu%d", cpu);
+	dir = debugfs_create_dir(name, parent);
+	debugfs_create_file("trace", 0600, dir, MCTRACER_CPU_DATA(cpu), &mctracer_trace_fops);
+	/* Unsafe only for files that are removed; the safe ones can't be mapped. */
+	debugfs_create_file_unsafe("raw", 0400, dir, MCTRACER_CPU_DATA(cpu), &mctracer_raw_fops);
+}
+
 static int __init mctracer_debugfs_init(void)
 {
 	struct dentry *dir = debugfs_create_dir("mctracer", NULL);
+	struct dentry *per_cpu = debugfs_create_dir("per_cpu", dir);
+	int cpu;
 
+	debugfs_create_file("buffer_size_kb", 0600, dir, NULL, &size_fops);
 	debugfs_create_file("ctrl", 0600, dir, NULL, &ctrl_fops);
-	debugfs_create_file("trace", 0600, dir, NULL, &trace_fops);
+	debugfs_create_file("options", 0600, dir, NULL, &options_fops);
 	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
+	debugfs_create_file("trace", 0600, dir, MCTRACER_ALL_CPUS_DATA, &mctracer_trace_fops);
+	debugfs_create_file("trace_pipe", 0400, dir, NULL, &mctracer_pipe_fops);
+	for_each_possible_cpu(cpu)
+		create_cpu_dir(per_cpu, cpu);
 	return 0;
 }
 late_initcall(mctracer_debugfs_init);

@@ -7,15 +7,18 @@
  *	silence.[ch]	where a ring's clock may have wrapped
  *	hook.c		the hot path: from the call to the ring
  *	comm.c		names of tasks, by pid
- *	tracer.c	start, stop, clear; memory
+ *	tracer.c	start, stop, clear, options; memory
  *	snapshot.c	the records of all CPUs in time order
+ *	consume.c	the same, but taking them away
+ *	clock.c		what the time is taken from
  *	text.c		a record as a line
- *	debugfs.c	the files; a leaf
+ *	debugfs*.c	the files; leaves
  *	boot.c		the kernel's command line; a leaf
  */
 #ifndef _KERNEL_TRACE_MCTRACER_H
 #define _KERNEL_TRACE_MCTRACER_H
 
+#include <linux/bits.h>
 #include <linux/mcount.h>
 #include <linux/mutex.h>
 #include <linux/percpu-defs.h>
@@ -26,33 +29,87 @@
 #include "ring.h"
 #include "silence.h"
 
-struct seq_file;
+struct seq_buf;
 
 /* hook.c: one ring for each possible CPU; has memory after the first start. */
-DECLARE_PER_CPU_SHARED_ALIGNED(struct mctracer_ring, mctracer_rings);
+DECLARE_PER_CPU_PAGE_ALIGNED(struct mctracer_ring, mctracer_rings);
 void __mcount_direct mctracer_hook(void);
+void __mcount_direct mctracer_hook_keep(void);
+void __mcount_direct mctracer_hook_context(void);
+void __mcount_direct mctracer_hook_keep_context(void);
+void __mcount_direct mctracer_hook_slow(void);
+DECLARE_PER_CPU(unsigned long, mctracer_recursions);
 
 /* tracer.c: all may sleep. */
 
 /* Serializes starting, stopping, clearing, and whatever needs the rings' memory to stay. */
 extern struct mutex mctracer_mutex;
-/* Look for silences in all rings; under the mutex, as what it finds. */
+/*
+ * Look for silences in all rings, and tell the clock's parameters to user space;
+ * under the mutex, as what it finds.
+ */
 void mctracer_look(void);
 DECLARE_PER_CPU(struct mctracer_silences, mctracer_silences);
 
 /*
- * The size of each CPU's ring in bytes, rounded up to a power of two. -EINVAL if
- * it is 0 or too large; -EBUSY after the first start.
+ * The size of each CPU's ring in bytes, rounded up to a power of two. Keeps the
+ * latest records, as many as fit, also while tracing. -EINVAL if it is 0 or too
+ * large, -ENOMEM, -EBUSY if user space has mapped a ring; then nothing has
+ * changed.
  */
 int mctracer_set_ring_size(u64 size);
+size_t mctracer_ring_bytes(void);
+/*
+ * A mapping by user space begins, is duplicated, ends. While there is one rings
+ * are not replaced; while they are being replaced none begins: -EBUSY; nor before
+ * there are rings: -ENXIO. Without the mutex.
+ */
+int mctracer_mapped(void);
+void mctracer_mapped_again(void);
+void mctracer_unmapped(void);
 /* Register the hook; the first time, allocate. On error nothing is registered. */
 int mctracer_start(void);
 /* Take the hook away, if it is ours. On return nothing more is recorded. */
 void mctracer_stop(void);
 /* Whether the registered hook is ours, now. */
 bool mctracer_started(void);
-/* Forget all records, also while more are coming. */
-void mctracer_clear(void);
+/* Whether records may be coming; under the mutex. */
+bool mctracer_is_live(void);
+
+#define MCTRACER_ALL_CPUS	-1
+
+/* Forget the records of CPU @only or of all, also while more are coming. */
+void mctracer_clear(int only);
+
+enum mctracer_option {
+	MCTRACER_TIME,		/* lines begin with the time */
+	MCTRACER_CONTEXT,	/* record interrupts, preemption and so on, too */
+	MCTRACER_OVERWRITE,	/* a full ring overwrites its oldest records */
+	MCTRACER_OPTIONS,
+};
+
+extern unsigned long mctracer_options;	/* bits */
+
+static __always_inline bool mctracer_option(enum mctracer_option option)
+{
+	return READ_ONCE(mctracer_options) & BIT(option);
+}
+
+/* Also while tracing. On error nothing has changed. */
+int mctracer_set_option(enum mctracer_option option, bool on);
+
+/* clock.c */
+
+/* Whether records are stamped with the cycle counter; else, with nanoseconds. */
+bool mctracer_clock_is_cycles(void);
+/* True, once, when the cycle counter is not to be used any more. Under the mutex. */
+bool mctracer_clock_lost(void);
+/* What the hook takes the time from, in full. */
+u64 mctracer_clock_now(void);
+/* That as nanoseconds. */
+u64 mctracer_clock_ns(u64 stamp);
+/* The same as numbers, for user space. */
+void mctracer_clock_params(struct mctracer_ring_header *header);
 
 /* comm.c */
 
@@ -64,26 +121,54 @@ void mctracer_comm_get(char comm[TASK_COMM_LEN], pid_t pid, int cpu);
 /* snapshot.c: may sleep. */
 struct mctracer_snapshot;
 
-/* NULL if there is no memory. */
-struct mctracer_snapshot *mctracer_snapshot_take(void);
+/* Of CPU @only or of all. NULL if there is no memory. */
+struct mctracer_snapshot *mctracer_snapshot_take(int only);
 void mctracer_snapshot_free(struct mctracer_snapshot *snapshot);
 /* Go back to the oldest record. */
 void mctracer_snapshot_rewind(struct mctracer_snapshot *snapshot);
-/* The next record in time order, and its CPU; NULL at the end. */
+/*
+ * The next record in time order, or the note of a gap before it, its CPU, and
+ * the CPU's cycle counter then; NULL at the end.
+ */
 const struct mctracer_record *mctracer_snapshot_next(struct mctracer_snapshot *snapshot,
-						     int *cpu);
-/* The counts of all CPUs together when it was taken. */
+						     int *cpu, u64 *cycles);
+/* The counts of all its CPUs together when it was taken. */
 const struct mctracer_ring_counts *
 mctracer_snapshot_counts(const struct mctracer_snapshot *snapshot);
 
-/* text.c: a line costs little only because @symbols remembers names. */
-struct mctracer_symbols;
+/* consume.c: taking records away; each is taken once, whoever reads. */
+struct mctracer_next {
+	struct mctracer_record record;
+	u64 cycles;	/* of the CPU's cycle counter then */
+	u64 missed;	/* that many before it could not be read any more */
+	int cpu;
+};
+
+/* Interruptible: 0 or -ERESTARTSYS. From begin to end there is no other reader. */
+int mctracer_consume_begin(void);
+void mctracer_consume_end(void);
+/* Look at the oldest record; false if there is none. */
+bool mctracer_consume_next(struct mctracer_next *next);
+/* Take the record that was looked at last. */
+void mctracer_consume_take(const struct mctracer_next *next);
+/* Another clock is used from now on. Under the tracer's mutex. */
+void mctracer_consume_forget_times(void);
+/* The reader knows what it has missed. */
+void mctracer_consume_told(const struct mctracer_next *next);
+/* At any time; not always right. */
+bool mctracer_anything_to_consume(void);
+
+/* text.c: lines, valid until the next. One costs little because it remembers names. */
+struct mctracer_text;
 
 /* NULL if there is no memory. */
-struct mctracer_symbols *mctracer_symbols_alloc(void);
-void mctracer_symbols_free(struct mctracer_symbols *symbols);
-void mctracer_print_header(struct seq_file *m, const struct mctracer_ring_counts *counts);
-void mctracer_print_record(struct seq_file *m, struct mctracer_symbols *symbols,
-			   const struct mctracer_record *record, int cpu);
+struct mctracer_text *mctracer_text_alloc(void);
+void mctracer_text_free(struct mctracer_text *text);
+const struct seq_buf *mctracer_text_header(struct mctracer_text *text,
+					   const struct mctracer_ring_counts *counts);
+/* @record may be the note of a gap. */
+const struct seq_buf *mctracer_text_record(struct mctracer_text *text,
+					   const struct mctracer_record *record,
+					   int cpu, u64 cycles);
 
 #endif /* _KERNEL_TRACE_MCTRACER_H */

@@ -18,6 +18,11 @@
  *	head	the next position to reserve. Only grows.
  *	start	the position that counting starts from; moved up to head to
  *		clear the ring, which leaves the writers alone.
+ *	read	the next position to consume: start, if nobody has. Nothing
+ *		before it is shown any more.
+ *	limit	while the oldest records are to be kept: a size above read.
+ *		From there on calls are counted as lost. Only the low half, to
+ *		be read in one step everywhere; sizes are far below 2^31.
  *	floor	records before this position are not shown any more; silence.h
  *		says why.
  *
@@ -99,22 +104,34 @@
 #define MCTRACER_RING_MAX_SIZE		(IS_ENABLED(CONFIG_64BIT) ? SZ_1G : \
 					 PAGE_SIZE << MAX_PAGE_ORDER)
 
-#define MCTRACER_LAP_BIT		BIT(31)
-
 struct mctracer_ring {
-	u64 head;	/* written by the ring's CPU, while tracing */
-	u64 mask;	/* size in bytes - 1 */
-	void *base;	/* NULL: no memory yet, nothing may be written */
-	u32 lap_factor;	/* moves a position's lowest lap bit to bit 31 */
-	u64 start;	/* <= head; written under the tracer's mutex, as floor is */
-	u64 floor;	/* <= head */
+	/*
+	 * The page that user space maps. head and lost are written by the ring's
+	 * CPU while tracing; the rest under the tracer's mutex.
+	 */
+	struct mctracer_ring_header user;
+
+	/* Under the mutex, but read by writers, whom it keeps away to be changed: */
+	void *base __aligned(PAGE_SIZE);	/* NULL: no memory yet, nothing may be written */
+	u64 mask;		/* size in bytes - 1 */
+	u32 lap_factor;		/* moves a position's lowest lap bit to bit 31 */
+	u32 limit;		/* for writers that keep the oldest; no need to keep away */
+
+	/* Under the mutex: */
+	u64 floor;		/* a position */
+	u64 missed;		/* records passed over since the last one consumed */
+	u64 lost_before;	/* user.lost at the last clear */
 };
 
-/* How many records, at one moment: written = entries + overwritten. */
+/*
+ * How many records, at one moment: written = read + entries + overwritten + lost.
+ */
 struct mctracer_ring_counts {
-	u64 written;
+	u64 written;	/* calls that came, lost ones too */
+	u64 read;
 	u64 entries;
 	u64 overwritten;
+	u64 lost;
 	u64 end;	/* the position that follows the newest entry */
 };
 
@@ -124,14 +141,45 @@ int mctracer_ring_alloc(struct mctracer_ring *ring, size_t size, int node);
 /* Only when nobody writes or reads any more. */
 void mctracer_ring_free(struct mctracer_ring *ring);
 
+/*
+ * Give @ring the memory of @new, which was allocated for it, with the latest
+ * records, as many as fit, and free its own. Nobody may be writing or reading.
+ */
+void mctracer_ring_move(struct mctracer_ring *ring, struct mctracer_ring *new);
+
+/* Forget what was overwritten, before writers come that keep the oldest. */
+void mctracer_ring_settle(struct mctracer_ring *ring);
+
 /* Forget what is in the ring. Needs no pause of its writers. Under the tracer's mutex. */
 void mctracer_ring_clear(struct mctracer_ring *ring);
+
+/* The page frame at @offset in the ring. */
+unsigned long mctracer_ring_pfn(const struct mctracer_ring *ring, size_t offset);
 
 /* The next position to be reserved. */
 u64 mctracer_ring_end(const struct mctracer_ring *ring);
 
 /* Exact if nobody writes meanwhile. Under the tracer's mutex. */
 struct mctracer_ring_counts mctracer_ring_counts(const struct mctracer_ring *ring);
+
+/*
+ * Consuming. mctracer_ring_peek() moves ring->user.read past what can't be read any
+ * more, adds the number of these records to ring->missed, and copies the record
+ * that is there; false if there is none. @live says that the ring is being
+ * written: then a reader that was lapped gets some distance from the writer.
+ * mctracer_ring_consume() takes the record that was copied. Both under the
+ * tracer's mutex.
+ */
+bool mctracer_ring_peek(struct mctracer_ring *ring, struct mctracer_record *record, bool live);
+void mctracer_ring_consume(struct mctracer_ring *ring);
+
+/*
+ * Consume as many records as fit into @size bytes of user space, with notes of
+ * gaps. The number of bytes, or -EFAULT if there are none because of that. May
+ * sleep.
+ */
+ssize_t mctracer_ring_consume_to_user(struct mctracer_ring *ring, void __user *to, size_t size,
+				      bool live);
 
 /* Copy the record of @pos; false if it was overwritten or is not committed yet. */
 bool mctracer_ring_read(const struct mctracer_ring *ring, u64 pos,
@@ -150,7 +198,7 @@ static inline u64 mctracer_ring_size(const struct mctracer_ring *ring)
 static __always_inline u64 mctracer_ring_head(struct mctracer_ring __percpu *ring)
 {
 	/* On 32-bit in two steps; if an interrupt gets in between, reserving fails. */
-	u64 head = raw_cpu_read(ring->head);
+	u64 head = raw_cpu_read(ring->user.head);
 
 	barrier();	/* head before the time */
 	return head;
@@ -162,8 +210,23 @@ static __always_inline bool mctracer_ring_reserve(struct mctracer_ring __percpu 
 {
 	u64 expected = pos;
 
-	return this_cpu_try_cmpxchg64(ring->head, &expected,
+	return this_cpu_try_cmpxchg64(ring->user.head, &expected,
 				      pos + sizeof(struct mctracer_record));
+}
+
+/* For a ring that keeps the oldest: true, and counted as lost, if @pos is full. */
+static __always_inline bool mctracer_ring_full(struct mctracer_ring __percpu *ring, u64 pos)
+{
+	bool counted;
+	u64 lost;
+
+	if ((s32)(this_cpu_read(ring->limit) - (u32)pos) > 0)
+		return false;
+	lost = raw_cpu_read(ring->user.lost);
+	do {
+		counted = this_cpu_try_cmpxchg64(ring->user.lost, &lost, lost + 1);
+	} while (!counted);
+	return true;
 }
 
 static __always_inline struct mctracer_record *

@@ -51,3 +51,14 @@ const struct mctracer_silence *mctracer_silence_at(const struct mctracer_silence
 			return &silences->list[i];
 	return NULL;
 }
+
+const struct mctracer_silence *mctracer_silence_within(const struct mctracer_silences *silences,
+						       u64 from, u64 to)
+{
+	int i;
+
+	for (i = 0; i < silences->nr; i++)
+		if (silences->list[i].pos - from - 1 < to - from)
+			return &silences->list[i];
+	return NULL;
+}

@@ -2,11 +2,11 @@
 /*
  * Where a ring's CPU was silent for long, so that the clock wrapped unseen.
  *
- * A record holds only the low 42 bits of the time. Consecutive records that are
- * less than half a wrap apart (12 minutes at 3 GHz) tell by themselves how far
- * apart they are. To know where they are not, so that the records of all CPUs
- * can be put in order, somebody looks at each ring once a minute while the
- * tracer is started, and when it is started, stopped or read. If nothing was
+ * A record holds only the low bits of the time, in the worst case 38. Consecutive
+ * records that are less than half a wrap apart (46 seconds at 3 GHz) tell by
+ * themselves how far apart they are. To know where they are not, so that the
+ * records of all CPUs can be put in order, somebody looks at each ring every few
+ * seconds while the tracer is started, and when it is started, stopped or read. If nothing was
  * written for long, the place and the time before and after are noted.
  *
  * Looking needs no help from the hook and costs it nothing.
@@ -19,15 +19,15 @@
 
 #include "ring.h"
 
-#define MCTRACER_LOOK_SECONDS	60	/* good for counters of up to 9 GHz */
+#define MCTRACER_LOOK_SECONDS	5	/* good for counters of up to 9 GHz */
 #define MCTRACER_SILENCES	16
 
 /*
- * In cycles, 92 seconds at 3 GHz: shorter silences need no note, and the bounds
+ * In cycles, 11 seconds at 3 GHz: shorter silences need no note, and the bounds
  * of those noted are kept so far from what they bound. That allows for counters
  * that differ between CPUs, and for looks between the steps of a writer.
  */
-#define MCTRACER_SILENCE_MARGIN	BIT_ULL(38)
+#define MCTRACER_SILENCE_MARGIN	BIT_ULL(35)
 
 struct mctracer_silence {
 	u64 pos;	/* of the first record after it */
@@ -52,5 +52,9 @@ void mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_r
 /* The silence before the record of @pos, or NULL. */
 const struct mctracer_silence *mctracer_silence_at(const struct mctracer_silences *silences,
 						   u64 pos);
+
+/* The first silence before a record behind @from, up to the one of @to, or NULL. */
+const struct mctracer_silence *mctracer_silence_within(const struct mctracer_silences *silences,
+						       u64 from, u64 to);
 
 #endif /* _KERNEL_TRACE_MCTRACER_SILENCE_H */

@@ -8,10 +8,10 @@
  */
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
-#include <linux/timex.h>
 
 #include "mctracer.h"
 
@@ -44,7 +44,7 @@ static void settle_times(struct cpu_entries *copy, size_t first, u64 end)
 	if (first == copy->nr)
 		return;
 	last = &copy->list[copy->nr - 1];
-	shift = end - mctracer_stamp_delta(last->record.stamp, mctracer_stamp(end, 0)) - last->time;
+	shift = end - mctracer_cycles_until(&last->record, end, U64_MAX) - last->time;
 	for (; first < copy->nr; first++)
 		copy->list[first].time += shift;
 }
@@ -52,7 +52,7 @@ static void settle_times(struct cpu_entries *copy, size_t first, u64 end)
 /*
  * Copy the valid records of a ring, as many as there is room for. A writer that
  * laps the copy makes it go on an eighth of the ring ahead of the writer, where
- * it won't be lapped again at once.
+ * it won't be lapped again at once, and leaves a note of the gap.
  */
 static void copy_ring(struct cpu_entries *copy, const struct mctracer_ring *ring,
 		      const struct mctracer_silences *silences,
@@ -62,38 +62,49 @@ static void copy_ring(struct cpu_entries *copy, const struct mctracer_ring *ring
 	struct mctracer_ring_counts counts = mctracer_ring_counts(ring);
 	u64 pos = counts.end - counts.entries * step;
 	const struct mctracer_silence *silence;
-	u64 previous = 0, time = 0;
-	size_t segment = 0;
+	struct mctracer_record record, previous;
+	u64 time = 0, missed = 0, from;
+	size_t segment = 0, gaps = 0;
 
-	for (; pos != counts.end && copy->nr < copy->room; pos += step) {
-		struct entry *entry = &copy->list[copy->nr];
-
+	for (; pos != counts.end && copy->nr + 1 < copy->room; pos += step) {
 		silence = mctracer_silence_at(silences, pos);
 		if (silence) {
 			settle_times(copy, segment, silence->before);
 			segment = copy->nr;
 		}
-		if (!mctracer_ring_read(ring, pos, &entry->record)) {
+		if (!mctracer_ring_read(ring, pos, &record)) {
+			from = pos;
 			counts = mctracer_ring_counts(ring);
 			if (counts.end - pos > counts.entries * step)
 				pos = counts.end - (counts.entries * 7 / 8 + 1) * step;
+			missed += div_u64(pos - from, step) + 1;
+			silence = mctracer_silence_within(silences, from, pos);
+			if (silence) {
+				settle_times(copy, segment, silence->before);
+				segment = copy->nr;
+			}
 			continue;
 		}
 		if (copy->nr)
-			time += mctracer_stamp_delta(previous, entry->record.stamp);
-		entry->time = time;
-		previous = entry->record.stamp;
-		copy->nr++;
+			time += mctracer_cycles_between(&previous, &record);
+		previous = record;
+		if (missed) {
+			copy->list[copy->nr++] = (struct entry) { mctracer_gap(missed), time };
+			gaps++;
+			missed = 0;
+		}
+		copy->list[copy->nr++] = (struct entry) { record, time };
 	}
 
 	silence = mctracer_silence_at(silences, pos);
 	settle_times(copy, segment,
-		     silence ? silence->before : get_cycles() + MCTRACER_SILENCE_MARGIN);
+		     silence ? silence->before : mctracer_clock_now() + MCTRACER_SILENCE_MARGIN);
 
 	/* At rest nothing but what was overwritten is missing. */
 	sum->written += counts.written;
-	sum->entries += copy->nr;
-	sum->overwritten += counts.written - copy->nr;
+	sum->lost += counts.lost;
+	sum->entries += copy->nr - gaps;
+	sum->overwritten += counts.written - counts.read - counts.lost - (copy->nr - gaps);
 }
 
 static bool alloc_entries(struct cpu_entries *copy, const struct mctracer_ring *ring)
@@ -101,12 +112,13 @@ static bool alloc_entries(struct cpu_entries *copy, const struct mctracer_ring *
 	copy->room = mctracer_ring_counts(ring).entries;
 	if (!copy->room)
 		return true;
+	copy->room++;	/* for a note of a gap */
 	copy->list = kvmalloc_array(copy->room, sizeof(*copy->list),
 				    GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 	return copy->list;
 }
 
-struct mctracer_snapshot *mctracer_snapshot_take(void)
+struct mctracer_snapshot *mctracer_snapshot_take(int only)
 {
 	struct mctracer_snapshot *snapshot;
 	int cpu;
@@ -117,6 +129,8 @@ struct mctracer_snapshot *mctracer_snapshot_take(void)
 
 	guard(mutex)(&mctracer_mutex);
 	for_each_possible_cpu(cpu) {
+		if (only != MCTRACER_ALL_CPUS && cpu != only)
+			continue;
 		if (!alloc_entries(&snapshot->cpus[cpu], per_cpu_ptr(&mctracer_rings, cpu))) {
 			mctracer_snapshot_free(snapshot);
 			return NULL;
@@ -124,8 +138,9 @@ struct mctracer_snapshot *mctracer_snapshot_take(void)
 	}
 	mctracer_look();
 	for_each_possible_cpu(cpu)
-		copy_ring(&snapshot->cpus[cpu], per_cpu_ptr(&mctracer_rings, cpu),
-			  per_cpu_ptr(&mctracer_silences, cpu), &snapshot->counts);
+		if (only == MCTRACER_ALL_CPUS || cpu == only)
+			copy_ring(&snapshot->cpus[cpu], per_cpu_ptr(&mctracer_rings, cpu),
+				  per_cpu_ptr(&mctracer_silences, cpu), &snapshot->counts);
 	return snapshot;
 }
 
@@ -149,7 +164,7 @@ void mctracer_snapshot_rewind(struct mctracer_snapshot *snapshot)
 }
 
 const struct mctracer_record *mctracer_snapshot_next(struct mctracer_snapshot *snapshot,
-						     int *cpu)
+						     int *cpu, u64 *cycles)
 {
 	const struct entry *entry, *oldest = NULL;
 	struct cpu_entries *copy;
@@ -166,6 +181,7 @@ const struct mctracer_record *mctracer_snapshot_next(struct mctracer_snapshot *s
 	if (!oldest)
 		return NULL;
 
+	*cycles = oldest->time;
 	snapshot->cpus[*cpu].next++;
 	return &oldest->record;
 }

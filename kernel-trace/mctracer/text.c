@@ -3,14 +3,19 @@
  * A record as a line of text:
  *
  *	CPU 2: hackbench:11867 preempt_schedule+0xc/0x84 <-- avc_has_perm_noaudit+0x45d/0x52c
+ *
+ * and before it, if asked for, "[seconds.nanoseconds] " and the context.
  */
 #include <linux/cleanup.h>
 #include <linux/hash.h>
+#include <linux/hex.h>
 #include <linux/kallsyms.h>
+#include <linux/math64.h>
 #include <linux/rcupdate.h>
-#include <linux/seq_file.h>
+#include <linux/seq_buf.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 
 #include "mctracer.h"
 
@@ -27,19 +32,28 @@ struct symbol {
 	char text[120];	/* not terminated; longer ones are not remembered */
 };
 
-struct mctracer_symbols {
-	struct symbol slots[1 << SYMBOLS_BITS];
+struct mctracer_text {
+	struct symbol symbols[1 << SYMBOLS_BITS];
 	char name[KSYM_SYMBOL_LEN];	/* for what is not remembered */
+	u64 seconds;		/* of the last line's time ... */
+	size_t seconds_length;
+	char seconds_text[32];	/* ... as text; few lines have another */
+	struct seq_buf line;
+	char buffer[3 * KSYM_SYMBOL_LEN];	/* two symbols and the rest */
 };
 
-struct mctracer_symbols *mctracer_symbols_alloc(void)
+struct mctracer_text *mctracer_text_alloc(void)
 {
-	return kvzalloc(sizeof(struct mctracer_symbols), GFP_KERNEL);
+	struct mctracer_text *text = kvzalloc(sizeof(*text), GFP_KERNEL);
+
+	if (text)
+		seq_buf_init(&text->line, text->buffer, sizeof(text->buffer));
+	return text;
 }
 
-void mctracer_symbols_free(struct mctracer_symbols *symbols)
+void mctracer_text_free(struct mctracer_text *text)
 {
-	kvfree(symbols);
+	kvfree(text);
 }
 
 /*
@@ -48,62 +62,123 @@ void mctracer_symbols_free(struct mctracer_symbols *symbols)
  * the offset equals the size. Otherwise the text is that of %pS, but never a
  * raw address.
  */
-static size_t name_address(char *text, u32 low)
+static size_t name_address(char *name, u32 low)
 {
 	unsigned long address = mctracer_address(low);
 	unsigned long size, offset;
 	char *module;
-	char name[KSYM_NAME_LEN];
+	char buffer[KSYM_NAME_LEN];
 	const char *symbol;
 
 	guard(rcu)();	/* keeps the module's name */
-	symbol = kallsyms_lookup(address - 1, &size, &offset, &module, name);
+	symbol = kallsyms_lookup(address - 1, &size, &offset, &module, buffer);
 	if (!symbol)
-		return scnprintf(text, KSYM_SYMBOL_LEN, "[unknown]");
+		return scnprintf(name, KSYM_SYMBOL_LEN, "[unknown]");
 	if (module)
-		return scnprintf(text, KSYM_SYMBOL_LEN, "%s+%#lx/%#lx [%s]",
+		return scnprintf(name, KSYM_SYMBOL_LEN, "%s+%#lx/%#lx [%s]",
 				 symbol, offset + 1, size, module);
-	return scnprintf(text, KSYM_SYMBOL_LEN, "%s+%#lx/%#lx",
+	return scnprintf(name, KSYM_SYMBOL_LEN, "%s+%#lx/%#lx",
 			 symbol, offset + 1, size);
 }
 
-static void print_address(struct seq_file *m, struct mctracer_symbols *symbols, u32 low)
+static void print_address(struct mctracer_text *text, u32 low)
 {
-	struct symbol *slot = &symbols->slots[hash_32(low, SYMBOLS_BITS)];
+	struct symbol *symbol = &text->symbols[hash_32(low, SYMBOLS_BITS)];
 	size_t length;
 
-	if (slot->address != low || !slot->length) {
-		length = name_address(symbols->name, low);
-		if (length > sizeof(slot->text)) {
-			seq_write(m, symbols->name, length);
+	if (symbol->address != low || !symbol->length) {
+		length = name_address(text->name, low);
+		if (length > sizeof(symbol->text)) {
+			seq_buf_putmem(&text->line, text->name, length);
 			return;
 		}
-		memcpy(slot->text, symbols->name, length);
-		slot->length = length;
-		slot->address = low;
+		memcpy(symbol->text, text->name, length);
+		symbol->length = length;
+		symbol->address = low;
 	}
-	seq_write(m, slot->text, slot->length);
+	seq_buf_putmem(&text->line, symbol->text, symbol->length);
 }
 
-void mctracer_print_header(struct seq_file *m, const struct mctracer_ring_counts *counts)
+const struct seq_buf *mctracer_text_header(struct mctracer_text *text,
+					   const struct mctracer_ring_counts *counts)
 {
-	seq_puts(m, "# mode: function\n");
-	seq_printf(m, "# entries: %llu\n", counts->entries);
-	seq_printf(m, "# written: %llu\n", counts->written);
-	seq_printf(m, "# overwritten: %llu\n", counts->overwritten);
-	seq_puts(m, "# lost: 0\n");
+	seq_buf_clear(&text->line);
+	seq_buf_printf(&text->line,
+		       "# mode: function\n"
+		       "# entries: %llu\n"
+		       "# written: %llu\n"
+		       "# overwritten: %llu\n"
+		       "# lost: %llu\n",
+		       counts->entries, counts->written, counts->overwritten, counts->lost);
+	return &text->line;
 }
 
-void mctracer_print_record(struct seq_file *m, struct mctracer_symbols *symbols,
-			   const struct mctracer_record *record, int cpu)
+/* printf would cost as much as the rest of the line. */
+static void print_time(struct mctracer_text *text, u64 cycles)
+{
+	char fraction[] = "000000000] ";
+	u64 seconds;
+	u32 ns;
+	int i;
+
+	seconds = div_u64_rem(mctracer_clock_ns(cycles), NSEC_PER_SEC, &ns);
+	if (seconds != text->seconds || !text->seconds_length) {
+		text->seconds = seconds;
+		text->seconds_length = scnprintf(text->seconds_text, sizeof(text->seconds_text),
+						 "[%llu.", seconds);
+	}
+	for (i = 8; i >= 0; i--, ns /= 10)
+		fraction[i] = '0' + ns % 10;
+	seq_buf_putmem(&text->line, text->seconds_text, text->seconds_length);
+	seq_buf_putmem(&text->line, fraction, sizeof(fraction) - 1);
+}
+
+/* In the letters of ftrace's latency format. */
+static void print_context(struct mctracer_text *text, const struct mctracer_record *record)
+{
+	static const char resched[] = ".npN";	/* by the task's flag and the count's */
+	u32 context = mctracer_context(record);
+	u32 depth = context >> MCTRACER_PREEMPT_SHIFT;
+	char irq;
+
+	if (!mctracer_has_context(record)) {
+		seq_buf_puts(&text->line, "---- ");	/* the option was off */
+		return;
+	}
+	if (context & MCTRACER_NMI)
+		irq = context & MCTRACER_HARDIRQ ? 'Z' : 'z';
+	else if (context & MCTRACER_HARDIRQ)
+		irq = context & MCTRACER_SOFTIRQ ? 'H' : 'h';
+	else
+		irq = context & MCTRACER_SOFTIRQ ? 's' : '.';
+
+	seq_buf_printf(&text->line, "%c%c%c%c ",
+		       context & MCTRACER_IRQS_OFF ? 'd' : '.',
+		       resched[(context & (MCTRACER_NEED_RESCHED | MCTRACER_PREEMPT_RESCHED)) >> 1],
+		       irq, depth ? hex_asc_lo(depth) : '.');
+}
+
+const struct seq_buf *mctracer_text_record(struct mctracer_text *text,
+					   const struct mctracer_record *record,
+					   int cpu, u64 cycles)
 {
 	pid_t pid = mctracer_stamp_pid(record->stamp);
 	char comm[TASK_COMM_LEN];
 
+	seq_buf_clear(&text->line);
+	if (mctracer_is_gap(record)) {
+		seq_buf_printf(&text->line, "# lost %llu\n", record->stamp);
+		return &text->line;
+	}
+	if (mctracer_option(MCTRACER_TIME))
+		print_time(text, cycles);
+	if (mctracer_option(MCTRACER_CONTEXT))
+		print_context(text, record);
 	mctracer_comm_get(comm, pid, cpu);
-	seq_printf(m, "CPU %d: %s:%d ", cpu, comm, pid);
-	print_address(m, symbols, record->ip);
-	seq_puts(m, " <-- ");
-	print_address(m, symbols, record->parent_ip);
-	seq_putc(m, '\n');
+	seq_buf_printf(&text->line, "CPU %d: %s:%d ", cpu, comm, pid);
+	print_address(text, record->ip);
+	seq_buf_puts(&text->line, " <-- ");
+	print_address(text, record->parent_ip);
+	seq_buf_putc(&text->line, '\n');
+	return &text->line;
 }

@@ -5,6 +5,8 @@
  * Rings are allocated at the first start, for each possible CPU, and kept: a
  * CPU may come at any time, and the records of one that went stay readable.
  */
+#include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
 #include <linux/kernel.h>
@@ -13,8 +15,8 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
 #include <linux/sizes.h>
-#include <linux/timex.h>
 #include <linux/topology.h>
 #include <linux/workqueue.h>
 
@@ -26,17 +28,29 @@ static size_t ring_size = SZ_1M;	/* 65536 records */
 static bool have_rings;
 static bool watching;	/* looking for silences */
 
-static void free_rings(void)
+unsigned long mctracer_options = BIT(MCTRACER_OVERWRITE);	/* see mctracer.h */
+
+static mcount_direct_func_t hook_for(unsigned long opts)
+{
+	if (!mctracer_clock_is_cycles())
+		return mctracer_hook_slow;
+	if (opts & BIT(MCTRACER_CONTEXT))
+		return opts & BIT(MCTRACER_OVERWRITE) ? mctracer_hook_context :
+							mctracer_hook_keep_context;
+	return opts & BIT(MCTRACER_OVERWRITE) ? mctracer_hook : mctracer_hook_keep;
+}
+
+static void free_rings(struct mctracer_ring __percpu *rings)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		mctracer_ring_free(per_cpu_ptr(&mctracer_rings, cpu));
+		mctracer_ring_free(per_cpu_ptr(rings, cpu));
 }
 
-static int alloc_rings(void)
+static int alloc_rings(struct mctracer_ring __percpu *rings, size_t size)
 {
-	size_t pages = num_possible_cpus() * (ring_size / PAGE_SIZE);
+	size_t pages = num_possible_cpus() * (size / PAGE_SIZE);
 	int cpu, ret;
 
 	/*
@@ -47,14 +61,22 @@ static int alloc_rings(void)
 		return -ENOMEM;
 
 	for_each_possible_cpu(cpu) {
-		ret = mctracer_ring_alloc(per_cpu_ptr(&mctracer_rings, cpu),
-					  ring_size, cpu_to_node(cpu));
+		ret = mctracer_ring_alloc(per_cpu_ptr(rings, cpu), size, cpu_to_node(cpu));
 		if (ret) {
-			free_rings();
+			free_rings(rings);
 			return ret;
 		}
 	}
 	return 0;
+}
+
+/* While nobody writes. */
+static void move_rings(struct mctracer_ring __percpu *new)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		mctracer_ring_move(per_cpu_ptr(&mctracer_rings, cpu), per_cpu_ptr(new, cpu));
 }
 
 void mctracer_look(void)
@@ -63,9 +85,12 @@ void mctracer_look(void)
 
 	lockdep_assert_held(&mctracer_mutex);
 
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
 		mctracer_silence_look(per_cpu_ptr(&mctracer_silences, cpu),
-				      per_cpu_ptr(&mctracer_rings, cpu), get_cycles());
+				      per_cpu_ptr(&mctracer_rings, cpu), mctracer_clock_now());
+		/* What user space has mapped stays true. */
+		mctracer_clock_params(&per_cpu_ptr(&mctracer_rings, cpu)->user);
+	}
 }
 
 static void look_work_fn(struct work_struct *work);
@@ -76,24 +101,123 @@ static void look_again(void)
 	queue_delayed_work(system_wq, &look_work, MCTRACER_LOOK_SECONDS * HZ);
 }
 
+/* Times by different clocks can't be told apart or compared: forget the old ones. */
+static int check_clock(void)
+{
+	mcount_direct_func_t old = hook_for(mctracer_options);
+	int cpu, ret = 0;
+
+	if (!mctracer_clock_lost())
+		return 0;
+	if (mcount_direct_registered(old)) {
+		ret = register_mcount_direct(hook_for(mctracer_options));
+		if (ret)
+			unregister_mcount_direct(old);
+	}
+	for_each_possible_cpu(cpu) {
+		*per_cpu_ptr(&mctracer_silences, cpu) = (struct mctracer_silences) {};
+		mctracer_ring_clear(per_cpu_ptr(&mctracer_rings, cpu));
+	}
+	mctracer_consume_forget_times();
+	return ret;
+}
+
 static void look_work_fn(struct work_struct *work)
 {
 	guard(mutex)(&mctracer_mutex);
 	if (!watching)
 		return;
+	check_clock();
 	mctracer_look();
 	look_again();
 }
 
+size_t mctracer_ring_bytes(void)
+{
+	return READ_ONCE(ring_size);
+}
+
+/* Larger or smaller rings take the place of those that there are. */
+static int replace_rings(size_t size)
+{
+	struct mctracer_ring __percpu *new;
+	bool started;
+	int ret;
+
+	new = alloc_percpu(struct mctracer_ring);
+	if (!new)
+		return -ENOMEM;
+	ret = alloc_rings(new, size);
+	if (!ret) {
+		started = unregister_mcount_direct(hook_for(mctracer_options)) == 0;
+		move_rings(new);
+		WRITE_ONCE(ring_size, size);
+		if (started)
+			ret = register_mcount_direct(hook_for(mctracer_options));
+	}
+	free_percpu(new);
+	return ret;
+}
+
+/* How many mappings there are; -1 while there must be none. */
+static atomic_t mappings;
+
+int mctracer_mapped(void)
+{
+	if (!smp_load_acquire(&have_rings))	/* before their memory */
+		return -ENXIO;
+	return atomic_inc_unless_negative(&mappings) ? 0 : -EBUSY;
+}
+
+void mctracer_mapped_again(void)
+{
+	atomic_inc(&mappings);
+}
+
+void mctracer_unmapped(void)
+{
+	atomic_dec(&mappings);
+}
+
 int mctracer_set_ring_size(u64 size)
 {
-	guard(mutex)(&mctracer_mutex);
+	int ret = 0;
 
-	if (have_rings)
-		return -EBUSY;
 	if (!size || size > MCTRACER_RING_MAX_SIZE)
 		return -EINVAL;
-	ring_size = max(roundup_pow_of_two(size), MCTRACER_RING_MIN_SIZE);
+	size = max(roundup_pow_of_two(size), MCTRACER_RING_MIN_SIZE);
+
+	guard(mutex)(&mctracer_mutex);
+	if (atomic_cmpxchg(&mappings, 0, -1))
+		return -EBUSY;
+	if (!have_rings)
+		WRITE_ONCE(ring_size, size);
+	else if (size != ring_size)
+		ret = replace_rings(size);
+	atomic_set(&mappings, 0);
+	return ret;
+}
+
+int mctracer_set_option(enum mctracer_option option, bool on)
+{
+	unsigned long new;
+	int cpu, ret;
+
+	guard(mutex)(&mctracer_mutex);
+	new = on ? mctracer_options | BIT(option) :
+		   mctracer_options & ~BIT(option);
+
+	if (!on && option == MCTRACER_OVERWRITE)
+		for_each_possible_cpu(cpu)
+			mctracer_ring_settle(per_cpu_ptr(&mctracer_rings, cpu));
+	if (hook_for(new) != hook_for(mctracer_options)) {
+		if (mcount_direct_registered(hook_for(mctracer_options))) {
+			ret = register_mcount_direct(hook_for(new));
+			if (ret)
+				return ret;
+		}
+	}
+	WRITE_ONCE(mctracer_options, new);
 	return 0;
 }
 
@@ -104,15 +228,16 @@ int mctracer_start(void)
 	guard(mutex)(&mctracer_mutex);
 
 	if (!have_rings) {
-		ret = alloc_rings();
+		ret = alloc_rings(&mctracer_rings, ring_size);
 		if (ret)
 			return ret;
-		have_rings = true;
+		/* Only now may they be mapped: those of all CPUs are there to stay. */
+		smp_store_release(&have_rings, true);
 	}
-	ret = mctracer_comm_start();
+	ret = mctracer_comm_start() ?: check_clock();
 	if (ret)
 		return ret;
-	ret = register_mcount_direct(mctracer_hook);
+	ret = register_mcount_direct(hook_for(mctracer_options));
 	if (ret)
 		return ret;
 	if (!watching) {
@@ -128,23 +253,31 @@ void mctracer_stop(void)
 	guard(mutex)(&mctracer_mutex);
 
 	/* -ENOENT: another hook has taken over, and ours is not running. */
-	unregister_mcount_direct(mctracer_hook);
+	unregister_mcount_direct(hook_for(mctracer_options));
 	/* The work may be waiting for the mutex; then it finds out by itself. */
 	watching = false;
 	cancel_delayed_work(&look_work);
 	mctracer_look();
 }
 
-bool mctracer_started(void)
+bool mctracer_is_live(void)
 {
-	return mcount_direct_registered(mctracer_hook);
+	lockdep_assert_held(&mctracer_mutex);
+	return mcount_direct_registered(hook_for(mctracer_options));
 }
 
-void mctracer_clear(void)
+bool mctracer_started(void)
+{
+	guard(mutex)(&mctracer_mutex);
+	return mctracer_is_live();
+}
+
+void mctracer_clear(int only)
 {
 	int cpu;
 
 	guard(mutex)(&mctracer_mutex);
 	for_each_possible_cpu(cpu)
-		mctracer_ring_clear(per_cpu_ptr(&mctracer_rings, cpu));
+		if (only == MCTRACER_ALL_CPUS || cpu == only)
+			mctracer_ring_clear(per_cpu_ptr(&mctracer_rings, cpu));
 }

@@ -16,7 +16,7 @@ for name in vfs_read ksys_read do_sys_openat2; do
 done
 [ -n "$hot" ] || skip_all "no function to probe is known here"
 
-plan 41
+plan 44
 
 trace=$MCT_TMP/trace
 
@@ -64,8 +64,8 @@ shown()
 	} END { print n + 0 }' "$trace"
 }
 
-# counted WHAT WHO: hits, returns and so on, of a probe on mct_target_branch
-# since it was set: argument i, result i + 2 for each of the calls
+# counted WHAT: does a probe on mct_target_branch see what work() does? The
+# argument of call i is i, and the function returns i + 2.
 counted()
 {
 	equal "$1: each call hits" $calls "$(mod_get mct_kprobe hits)"
@@ -74,7 +74,7 @@ counted()
 	equal "$1: and none is missed" 0 "$(mod_get mct_kprobe missed)"
 }
 
-# recorded WHAT FUNCTION: with the tracer on, is each call in the trace?
+# recorded WHAT: and does the tracer, which is on?
 recorded()
 {
 	cat "$MCT_TRACE" > "$trace"
@@ -144,6 +144,14 @@ unprobe
 trace_off
 text_save now
 check "after which the text is restored" text_same clean now
+
+# --- what runs at each call site
+hook=$(sed -n 's/.* [tT] \(mctracer_hook[a-z_]*\)$/\1/p' /proc/kallsyms |
+	head -n 1)
+for name in __fentry__ arch_mcount_call_hook "${hook:-mctracer_hook}"; do
+	check "$name can not be probed" not probe symbol="$name"
+	mod_unload mct_kprobe 2>/dev/null
+done
 
 # --- a hot function of the kernel, under load, while toggled
 diag "the hot function is $hot"

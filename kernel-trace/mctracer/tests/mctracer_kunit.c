@@ -29,10 +29,13 @@ static void encoding_stamp(struct kunit *test)
 
 	for (c = 0; c < ARRAY_SIZE(clocks); c++) {
 		for (p = 0; p < ARRAY_SIZE(pids); p++) {
-			u64 stamp = mctracer_stamp(clocks[c], pids[p]);
+			struct mctracer_record record = {
+				.ip = MCTRACER_PLAIN,
+				.stamp = mctracer_stamp(clocks[c], pids[p]),
+			};
 
-			KUNIT_EXPECT_EQ(test, mctracer_stamp_clock(stamp), clocks[c]);
-			KUNIT_EXPECT_EQ(test, mctracer_stamp_pid(stamp), pids[p]);
+			KUNIT_EXPECT_EQ(test, mctracer_clock(&record), clocks[c]);
+			KUNIT_EXPECT_EQ(test, mctracer_stamp_pid(record.stamp), pids[p]);
 		}
 	}
 
@@ -41,18 +44,57 @@ static void encoding_stamp(struct kunit *test)
 			mctracer_stamp(MCTRACER_CLOCK_MASK, 7));
 }
 
+static struct mctracer_record at(u64 clock)
+{
+	return (struct mctracer_record) {
+		.ip = MCTRACER_PLAIN,
+		.stamp = mctracer_stamp(clock, 1),
+	};
+}
+
+static struct mctracer_record with_context(u64 clock, u32 context)
+{
+	return (struct mctracer_record) {
+		.stamp = mctracer_context_stamp(clock, context, PID_MAX_LIMIT - 1),
+	};
+}
+
 static void encoding_delta(struct kunit *test)
 {
-	u64 a = mctracer_stamp(1000, 1), b = mctracer_stamp(5000, 4000000);
-	u64 last = mctracer_stamp(MCTRACER_CLOCK_MASK, 5);
+	struct mctracer_record a = at(1000), b = at(5000), last = at(MCTRACER_CLOCK_MASK);
 
-	KUNIT_EXPECT_EQ(test, mctracer_stamp_delta(a, b), 4000);
-	KUNIT_EXPECT_EQ(test, mctracer_stamp_delta(a, a), 0);
-	KUNIT_EXPECT_EQ(test, mctracer_stamp_delta(last, a), 1001);
+	KUNIT_EXPECT_EQ(test, mctracer_cycles_between(&a, &b), 4000);
+	KUNIT_EXPECT_EQ(test, mctracer_cycles_between(&a, &a), 0);
+	KUNIT_EXPECT_EQ(test, mctracer_cycles_between(&last, &a), 1001);
+	KUNIT_EXPECT_EQ(test, mctracer_cycles_until(&a, 1ULL << 50 | 3000, U64_MAX), 2000);
 
 	/* Going back is no distance. */
-	KUNIT_EXPECT_EQ(test, mctracer_stamp_delta(b, a), 0);
-	KUNIT_EXPECT_EQ(test, mctracer_stamp_delta(a, last), 0);
+	KUNIT_EXPECT_EQ(test, mctracer_cycles_between(&b, &a), 0);
+	KUNIT_EXPECT_EQ(test, mctracer_cycles_between(&a, &last), 0);
+}
+
+static void encoding_context(struct kunit *test)
+{
+	const u64 unit = 1 << MCTRACER_CONTEXT_SHIFT;
+	const u32 most = GENMASK(MCTRACER_CONTEXT_BITS - 1, 0);
+	struct mctracer_record a = with_context(1000 * unit, most);
+	struct mctracer_record b = with_context(1007 * unit, 0);
+	struct mctracer_record last = with_context(MCTRACER_CONTEXT_CLOCK_MASK, 1);
+	struct mctracer_record plain = at(1002 * unit + 1);
+
+	KUNIT_EXPECT_TRUE(test, mctracer_has_context(&a));
+	KUNIT_EXPECT_FALSE(test, mctracer_has_context(&plain));
+	KUNIT_EXPECT_EQ(test, mctracer_context(&a), most);
+	KUNIT_EXPECT_EQ(test, mctracer_context(&b), 0);
+	KUNIT_EXPECT_EQ(test, mctracer_stamp_pid(a.stamp), PID_MAX_LIMIT - 1);
+
+	KUNIT_EXPECT_EQ(test, mctracer_cycles_between(&a, &b), 7 * unit);
+	KUNIT_EXPECT_EQ(test, mctracer_cycles_between(&last, &a), 1001 * unit);
+	KUNIT_EXPECT_EQ(test, mctracer_cycles_between(&b, &a), 0);
+
+	/* Mixed, after the option was changed. */
+	KUNIT_EXPECT_EQ(test, mctracer_cycles_between(&a, &plain), 2 * unit + 1);
+	KUNIT_EXPECT_EQ(test, mctracer_cycles_between(&plain, &b), 5 * unit - 1);
 }
 
 static void encoding_address(struct kunit *test)
@@ -169,7 +211,7 @@ static void expect_counts(struct kunit *test, u64 written, u64 entries, u64 over
 
 static void ring_sizes(struct kunit *test)
 {
-	struct mctracer_ring ring = {};
+	static struct mctracer_ring ring;	/* too large for the stack */
 
 	KUNIT_EXPECT_EQ(test, mctracer_ring_alloc(&ring, 0, NUMA_NO_NODE), -EINVAL);
 	KUNIT_EXPECT_EQ(test, mctracer_ring_alloc(&ring, RING_SIZE / 2, NUMA_NO_NODE), -EINVAL);
@@ -181,7 +223,7 @@ static void ring_sizes(struct kunit *test)
 
 static void ring_no_memory(struct kunit *test)
 {
-	struct mctracer_ring ring = {};
+	static struct mctracer_ring ring;	/* too large for the stack */
 
 	if (totalram_pages() > MCTRACER_RING_MAX_SIZE >> PAGE_SHIFT)
 		kunit_skip(test, "this machine has memory for the largest ring");
@@ -203,7 +245,7 @@ static void ring_wraps(struct kunit *test)
 	struct ring_test *t = test->priv;
 	u64 n = 0;
 
-	KUNIT_EXPECT_EQ(test, t->mine->head + 2 * RING_SIZE, 0);
+	KUNIT_EXPECT_EQ(test, t->mine->user.head + 2 * RING_SIZE, 0);
 
 	for (; n <= RECORDS; n += RECORDS / 4) {
 		expect_records(test, 0, n, NONE);
@@ -221,7 +263,7 @@ static void ring_overwritten(struct kunit *test)
 {
 	struct ring_test *t = test->priv;
 	struct mctracer_record record;
-	u64 pos = t->mine->head;
+	u64 pos = t->mine->user.head;
 
 	write(test, 0, RECORDS);
 	KUNIT_EXPECT_TRUE(test, mctracer_ring_read(t->mine, pos, &record));
@@ -346,6 +388,207 @@ static void ring_clear(struct kunit *test)
 	expect_counts(test, 0, 0, 0);
 }
 
+/* Consume @from up to, not including, @to; before the first, @missed were passed over. */
+static void expect_consumed(struct kunit *test, u64 from, u64 to, u64 missed, bool live)
+{
+	struct ring_test *t = test->priv;
+	struct mctracer_record record;
+
+	for (; from < to; from++) {
+		KUNIT_ASSERT_TRUE(test, mctracer_ring_peek(t->mine, &record, live));
+		KUNIT_ASSERT_EQ(test, record.stamp, stamp_of(from));
+		KUNIT_ASSERT_EQ(test, t->mine->missed, missed);
+		missed = 0;
+		mctracer_ring_consume(t->mine);
+	}
+}
+
+/* written = read + entries + overwritten + lost */
+static void expect_sum(struct kunit *test, u64 read, u64 entries, u64 overwritten, u64 lost)
+{
+	struct ring_test *t = test->priv;
+	struct mctracer_ring_counts counts = mctracer_ring_counts(t->mine);
+
+	KUNIT_EXPECT_EQ(test, counts.read, read);
+	KUNIT_EXPECT_EQ(test, counts.entries, entries);
+	KUNIT_EXPECT_EQ(test, counts.overwritten, overwritten);
+	KUNIT_EXPECT_EQ(test, counts.lost, lost);
+	KUNIT_EXPECT_EQ(test, counts.written, read + entries + overwritten + lost);
+}
+
+static void ring_consume(struct kunit *test)
+{
+	struct ring_test *t = test->priv;
+	struct mctracer_record record;
+
+	KUNIT_EXPECT_FALSE(test, mctracer_ring_peek(t->mine, &record, true));
+	write(test, 0, 10);
+	expect_consumed(test, 0, 4, 0, true);
+	expect_sum(test, 4, 6, 0, 0);
+	expect_records(test, 4, 10, NONE);
+	expect_consumed(test, 4, 10, 0, true);
+	expect_sum(test, 10, 0, 0, 0);
+	KUNIT_EXPECT_FALSE(test, mctracer_ring_peek(t->mine, &record, true));
+
+	/* To look is not to take. */
+	write(test, 10, 11);
+	KUNIT_EXPECT_TRUE(test, mctracer_ring_peek(t->mine, &record, true));
+	KUNIT_EXPECT_TRUE(test, mctracer_ring_peek(t->mine, &record, true));
+	expect_sum(test, 10, 1, 0, 0);
+
+	mctracer_ring_clear(t->mine);
+	expect_sum(test, 0, 0, 0, 0);
+}
+
+/* A reader that was lapped is told how much it missed, once. */
+static void ring_consume_lapped(struct kunit *test)
+{
+	struct ring_test *t = test->priv;
+	struct mctracer_record record;
+
+	write(test, 0, RECORDS + 100);
+	expect_consumed(test, 100, 110, 100, false);
+	expect_sum(test, 10, RECORDS - 10, 100, 0);
+
+	/* At rest nothing more than was overwritten; else some distance is kept. */
+	write(test, RECORDS + 100, 2 * RECORDS + 200);
+	KUNIT_EXPECT_TRUE(test, mctracer_ring_peek(t->mine, &record, true));
+	expect_consumed(test, RECORDS + 200 + RECORDS / 8, RECORDS + 300 + RECORDS / 8,
+			RECORDS + 90 + RECORDS / 8, true);
+	expect_sum(test, 110, RECORDS - RECORDS / 8 - 100, RECORDS + 190 + RECORDS / 8, 0);
+}
+
+/* What is not committed yet is waited for, but not for ever. */
+static void ring_consume_uncommitted(struct kunit *test)
+{
+	struct ring_test *t = test->priv;
+	struct mctracer_record record;
+	u64 pos;
+
+	write(test, 0, 5);
+	pos = reserve(test);
+	write(test, 6, 10);
+	expect_consumed(test, 0, 5, 0, true);
+	KUNIT_EXPECT_FALSE(test, mctracer_ring_peek(t->mine, &record, true));
+	commit(test, pos, 5);
+	expect_consumed(test, 5, 10, 0, true);
+
+	/* Its writer is gone: at rest, or half a ring later. */
+	reserve(test);
+	write(test, 11, 20);
+	expect_consumed(test, 11, 20, 1, false);
+	reserve(test);
+	write(test, 21, 22 + RECORDS / 2);
+	expect_consumed(test, 21, 22 + RECORDS / 2, 1, true);
+	expect_sum(test, 20 + RECORDS / 2, 0, 2, 0);
+}
+
+static void ring_keeps_oldest(struct kunit *test)
+{
+	struct ring_test *t = test->priv;
+	int i;
+
+	for (i = 0; i < RECORDS; i++) {
+		KUNIT_ASSERT_FALSE(test, mctracer_ring_full(t->ring, mctracer_ring_head(t->ring)));
+		write(test, i, i + 1);
+	}
+	for (i = 0; i < 3; i++)
+		KUNIT_ASSERT_TRUE(test, mctracer_ring_full(t->ring, mctracer_ring_head(t->ring)));
+	expect_sum(test, 0, RECORDS, 0, 3);
+
+	/* What is taken makes room. */
+	expect_consumed(test, 0, 2, 0, true);
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_FALSE(test, mctracer_ring_full(t->ring, mctracer_ring_head(t->ring)));
+		write(test, RECORDS + i, RECORDS + i + 1);
+	}
+	KUNIT_ASSERT_TRUE(test, mctracer_ring_full(t->ring, mctracer_ring_head(t->ring)));
+	expect_records(test, 2, RECORDS + 2, NONE);
+	expect_sum(test, 2, RECORDS, 0, 4);
+
+	mctracer_ring_clear(t->mine);
+	KUNIT_EXPECT_FALSE(test, mctracer_ring_full(t->ring, mctracer_ring_head(t->ring)));
+	expect_sum(test, 0, 0, 0, 0);
+}
+
+/* After many laps, so that what was overwritten is far behind. */
+static void ring_keeps_what_is_there(struct kunit *test)
+{
+	struct ring_test *t = test->priv;
+
+	write(test, 0, 3 * RECORDS + 7);
+	mctracer_ring_settle(t->mine);
+	KUNIT_EXPECT_TRUE(test, mctracer_ring_full(t->ring, mctracer_ring_head(t->ring)));
+	expect_records(test, 2 * RECORDS + 7, 3 * RECORDS + 7, NONE);
+	expect_sum(test, 0, RECORDS, 2 * RECORDS + 7, 1);
+}
+
+static void move(struct kunit *test, size_t size)
+{
+	struct ring_test *t = test->priv;
+	struct mctracer_ring *new = kunit_kzalloc(test, sizeof(*new), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, new);
+	KUNIT_ASSERT_EQ(test, mctracer_ring_alloc(new, size, NUMA_NO_NODE), 0);
+	mctracer_ring_move(t->mine, new);
+	KUNIT_EXPECT_NULL(test, new->base);
+	KUNIT_EXPECT_EQ(test, mctracer_ring_size(t->mine), size);
+}
+
+/* In the first lap, in an odd and in an even one, by one, and with some read. */
+static void ring_moves(struct kunit *test)
+{
+	static const u64 lengths[] = {
+		5, RECORDS, RECORDS + 5, 2 * RECORDS - 1, 2 * RECORDS, 2 * RECORDS + 9,
+		5 * RECORDS + 1
+	};
+	struct ring_test *t = test->priv;
+	u64 from, length, end;
+	int i, skip;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		for (skip = 0; skip < 4; skip += 3) {
+			length = lengths[i];
+			mctracer_ring_free(t->mine);
+			KUNIT_ASSERT_EQ(test, mctracer_ring_alloc(t->mine, RING_SIZE, NUMA_NO_NODE),
+					0);
+			write(test, 0, length);
+			from = length > RECORDS ? length - RECORDS : 0;
+			expect_consumed(test, from, from + skip, from, false);
+
+			/* All of it fits. */
+			move(test, 4 * RING_SIZE);
+			expect_records(test, from + skip, length, NONE);
+			expect_sum(test, skip, length - from - skip, from, 0);
+
+			/* And it is a ring like any other. */
+			end = length + 9 * RECORDS;
+			write(test, length, end);
+			expect_records(test, end - 4 * RECORDS, end, NONE);
+			expect_sum(test, skip, 4 * RECORDS, end - 4 * RECORDS - skip, 0);
+
+			/* Only the latest fit. */
+			move(test, RING_SIZE);
+			expect_records(test, end - RECORDS, end, NONE);
+			expect_sum(test, skip, RECORDS, end - RECORDS - skip, 0);
+			reserve(test);
+			expect_records(test, end - RECORDS + 1, end + 1, end);
+		}
+	}
+}
+
+static void ring_moves_uncommitted(struct kunit *test)
+{
+	write(test, 0, 10);
+	reserve(test);
+	write(test, 11, 20);
+	move(test, 2 * RING_SIZE);
+	expect_records(test, 0, 20, 10);
+	write(test, 20, 30);
+	expect_consumed(test, 0, 10, 0, false);
+	expect_consumed(test, 11, 30, 1, false);
+}
+
 /* Silences */
 
 #define MARGIN	MCTRACER_SILENCE_MARGIN
@@ -376,7 +619,7 @@ static void silence_long(struct kunit *test)
 	u64 pos;
 
 	write(test, 0, 3);
-	pos = t->mine->head;
+	pos = t->mine->user.head;
 	mctracer_silence_look(&silences, t->mine, 10 * MARGIN);
 	mctracer_silence_look(&silences, t->mine, 11 * MARGIN);
 	mctracer_silence_look(&silences, t->mine, 99 * MARGIN);
@@ -414,6 +657,7 @@ static void silence_too_many(struct kunit *test)
 static struct kunit_case encoding_cases[] = {
 	KUNIT_CASE(encoding_stamp),
 	KUNIT_CASE(encoding_delta),
+	KUNIT_CASE(encoding_context),
 	KUNIT_CASE(encoding_address),
 	{}
 };
@@ -438,6 +682,13 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(ring_torn),
 	KUNIT_CASE(ring_lapped_writer),
 	KUNIT_CASE(ring_clear),
+	KUNIT_CASE(ring_consume),
+	KUNIT_CASE(ring_consume_lapped),
+	KUNIT_CASE(ring_consume_uncommitted),
+	KUNIT_CASE(ring_keeps_oldest),
+	KUNIT_CASE(ring_keeps_what_is_there),
+	KUNIT_CASE(ring_moves),
+	KUNIT_CASE(ring_moves_uncommitted),
 	{}
 };
 

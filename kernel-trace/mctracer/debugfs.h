@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of /sys/kernel/debug/mctracer/ have in common. */
+#ifndef _KERNEL_TRACE_MCTRACER_DEBUGFS_H
+#define _KERNEL_TRACE_MCTRACER_DEBUGFS_H
+
+#include <linux/fs.h>
+
+/*
+ * The private data of an inode for all CPUs, and for one: debugfs has only a
+ * pointer for it.
+ */
+#define MCTRACER_ALL_CPUS_DATA	NULL
+#define MCTRACER_CPU_DATA(cpu)	((void *)((unsigned long)(cpu) + 1))
+
+/* The CPU of an inode, or MCTRACER_ALL_CPUS. */
+static inline int mctracer_inode_cpu(const struct inode *inode)
+{
+	return (int)(unsigned long)inode->i_private - 1;
+}
+
+/* 0, or the error that opening any of the files ends with. */
+int mctracer_may_open(void);
+
+extern const struct file_operations mctracer_trace_fops;
+extern const struct file_operations mctracer_pipe_fops;
+extern const struct file_operations mctracer_raw_fops;
+
+#endif /* _KERNEL_TRACE_MCTRACER_DEBUGFS_H */

@@ -1,0 +1,212 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: Options are set by name; with "time", lines begin with the time
+# requires: root tracer helper:badwrite helper:tracecheck helper:victim
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+plan 16
+
+# The two that are known here, in their order; there may be more.
+options()
+{
+	grep -E '^(no)?(time|overwrite)$' "$MCT_OPTIONS" | xargs
+}
+
+# write_as FORMAT [OPTIONS]: what badwrite says to FORMAT, printf's way
+write_as()
+{
+	local format=$1
+	shift
+	# shellcheck disable=SC2059 # the format is the input
+	printf "$format" | "$MCT_BIN/badwrite" "$@" "$MCT_OPTIONS"
+}
+
+names_only()
+{
+	! grep -Ev '^[a-z][a-z0-9_-]*$' "$MCT_OPTIONS" &&
+		[ -z "$(sed 's/^no//' "$MCT_OPTIONS" | sort | uniq -d)" ]
+}
+
+# refused: no bad input is taken or changes anything
+refused()
+{
+	local input got before bad=
+
+	before=$(cat "$MCT_OPTIONS")
+	for input in '' ' ' '\n' no nono nonotime nonooverwrite nonotime'\n' \
+		not tim timee Time TIME xtime -time +time 'no time' no-time \
+		'time overwrite' 'notime\noverwrite' 'time,' 'time=1' 1 0 -1 \
+		'time\0' 'time\0x' '\0' '\0time' '\377' '\001\002' 'no\377'; do
+		got=$(write_as "$input")
+		if [ "$got" != "write EINVAL" ]; then
+			echo "'$input': $got"
+			bad=1
+		fi
+	done
+	for input in time notime nooverwrite; do
+		got=$(write_as "$input" -o 1)
+		case $got in
+		"write EINVAL"|"write ESPIPE")
+			;;
+		*)
+			echo "$input at offset 1: $got"
+			bad=1 ;;
+		esac
+	done
+	got=$(head -c 65536 /dev/zero | tr '\0' t |
+		"$MCT_BIN/badwrite" "$MCT_OPTIONS")
+	if [ "$got" != "write EINVAL" ]; then
+		echo "64 KiB of t: $got"
+		bad=1
+	fi
+	if [ "$(cat "$MCT_OPTIONS")" != "$before" ]; then
+		cat "$MCT_OPTIONS"
+		bad=1
+	fi
+	[ -z "$bad" ]
+}
+
+# taken: white space around a name does not matter
+taken()
+{
+	local input got want bad=
+
+	for input in time 'notime\n' ' time\n' '\tnotime ' '\ntime\n\n' \
+		'notime\r\n' 'time'; do
+		want=$(printf '%b' "$input" | wc -c)
+		got=$(write_as "$input")
+		if [ "$got" != "ok $want" ]; then
+			echo "'$input': $got"
+			bad=1
+		fi
+		want=$(printf '%b' "$input" | tr -dc '[:lower:]')
+		got=$(options)
+		if [ "$got" != "$want overwrite" ]; then
+			echo "'$input' gives $got"
+			bad=1
+		fi
+	done
+	[ -z "$bad" ]
+}
+
+# timed FILE: do all records begin with the time, which never goes back?
+timed()
+{
+	awk '/^#/ { next }
+	     !/^\[[0-9]+\.[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]\] CPU / {
+		print; bad = 1; exit
+	     }
+	     {
+		dot = index($1, ".")
+		t = substr($1, 2, dot - 2) + 0
+		u = "." substr($1, dot + 1, 9)	# text: not octal
+		if (t < s || (t == s && u < ns)) {
+			print "went back from " s ns ":"; print
+			bad = 1; exit
+		}
+		s = t; ns = u; n++
+	     }
+	     END {
+		if (!n) print "no records"
+		exit bad || !n
+	     }' "$1"
+}
+
+# event NAME: the first time that the task NAME called getppid
+event()
+{
+	sed -n "s/^\\[\\([0-9.]*\\)\\] CPU [0-9]*: $1:[0-9]* [^ ]*getppid+.*/\\1/p" \
+		"$MCT_TMP/trace" | head -n 1
+}
+
+# logged TEXT: when that was written to the kernel's log
+logged()
+{
+	dmesg | sed -n "s/^\\[ *\\([0-9.]*\\)\\] .*$1 $$\$/\\1/p" | tail -n 1
+}
+
+# between LOW X HIGH: are these in order?
+between()
+{
+	awk -v low="$1" -v x="$2" -v high="$3" \
+		'BEGIN { exit !(x != "" && low + 0 <= x + 0 && x + 0 <= high + 0) }'
+}
+
+minus()
+{
+	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.6f\n", a - b }'
+}
+
+check "the options are listed by name, each once" names_only
+equal "they read as they were set" "notime overwrite" "$(options)"
+check "bad input is EINVAL and changes nothing" refused
+check "white space around a name is taken" taken
+put time "$MCT_OPTIONS"
+put nooverwrite "$MCT_OPTIONS"
+equal "each is for itself, on" "time nooverwrite" "$(options)"
+check "bad input changes nothing there either" refused
+put notime "$MCT_OPTIONS"
+equal "and off" "notime nooverwrite" "$(options)"
+put overwrite "$MCT_OPTIONS"
+
+# Two events, one second apart, in rings that hold them both.
+put 4096 "$MCT_SIZE"
+trace_clear
+trace_on
+begun=$(cut -d ' ' -f 1 /proc/uptime)
+echo "$kmsg_prefix before $$" > /dev/kmsg
+"$MCT_BIN/victim" -n mcta many 1 >/dev/null
+sleep 1
+"$MCT_BIN/victim" -n mctb many 1 >/dev/null
+echo "$kmsg_prefix after $$" > /dev/kmsg
+ended=$(cut -d ' ' -f 1 /proc/uptime)
+trace_off
+
+cat "$MCT_TRACE" > "$MCT_TMP/plain"
+check "without time, a line has none" examine "$MCT_TMP/plain"
+put time "$MCT_OPTIONS"
+cat "$MCT_TRACE" > "$MCT_TMP/trace"
+check "with time, each line begins with it and it never goes back" \
+	timed "$MCT_TMP/trace"
+sed 's/^\[[0-9.]*\] //' "$MCT_TMP/trace" > "$MCT_TMP/stripped"
+check "and is as before behind it" cmp "$MCT_TMP/plain" "$MCT_TMP/stripped"
+bad=
+for cpu in $(cpu_list online); do
+	cat "$(per_cpu "$cpu" trace)" > "$MCT_TMP/cpu"
+	timed "$MCT_TMP/cpu" > "$MCT_TMP/why" || {
+		bad="$bad $cpu"
+		diag_lines < "$MCT_TMP/why"
+	}
+done
+equal "so it is in each CPU's own trace" "" "$bad"
+
+a=$(event mcta0)
+b=$(event mctb0)
+diag "getppid at $a and $b; uptime $begun to $ended"
+took=$(minus "$b" "$a")
+check "what slept for a second took a second or more" between 1 "$took" 1000
+check "and no more than uptime says" between 1 "$took" \
+	"$(minus "$ended" "$begun" | awk '{ print $1 + 0.02 }')"
+before=$(logged before)
+after=$(logged after)
+diag "the log has $before to $after"
+source=/sys/devices/system/clocksource/clocksource0/current_clocksource
+if [ -z "$before" ] || [ -z "$after" ]; then
+	skip "the first is where the log says" "the log has no times"
+	skip "and so is the second" "the log has no times"
+elif [ "$(cat $source)" != tsc ]; then
+	skip "the first is where the log says" "the log has another clock"
+	skip "and so is the second" "the log has another clock"
+else
+	check "the first is where the log says" between "$before" "$a" "$b"
+	check "and so is the second" between "$a" "$b" "$after"
+fi
+put notime "$MCT_OPTIONS"
+cat "$MCT_TRACE" > "$MCT_TMP/again"
+check "notime takes the times away" cmp "$MCT_TMP/plain" "$MCT_TMP/again"
+finish

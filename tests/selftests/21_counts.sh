@@ -1,0 +1,142 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: written = read + entries + overwritten + lost, whatever was done
+# requires: root tracer hackbench helper:pipecheck helper:rawreader
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+plan 37
+
+stats=$MCT_TMP/stats
+
+at_end()
+{
+	rings_restore
+	[ ! -e "$MCT_CPUS/cpu1/online" ] || put 1 "$MCT_CPUS/cpu1/online"
+}
+
+# add_up AFTER: both results that every part ends with
+add_up()
+{
+	check "$1: the counts add up" counts_add_up
+	check "$1: each CPU has as many records as entries" entries_are_there
+}
+
+# The sum of a column since stats was copied.
+grown()
+{
+	echo $(($(stat_sum "$1") - $(awk -v col="$1" '
+		!/^#/ { n += $col } END { printf "%.0f", n }' "$stats")))
+}
+
+# same COLUMN...: have these columns not changed since?
+same()
+{
+	local column
+	for column in "$@"; do
+		[ "$(grown "$column")" -eq 0 ] || return 1
+	done
+}
+
+storm
+add_up "a storm"
+check "a storm: each CPU's ring is full" \
+	each_cpu_has "$ENTRIES" "$RING_RECORDS"
+check "a storm: and has overwritten" each_cpu_has "$OVERWRITTEN" 1
+check "a storm: nothing is lost or read" \
+	test "$(stat_sum "$LOST") $(stat_sum "$READ")" = "0 0"
+
+cat "$MCT_STATS" > "$stats"
+cat "$MCT_TRACE" >/dev/null
+cat "$(per_cpu 0 trace)" >/dev/null
+check "reading trace changes no count" cmp "$stats" "$MCT_STATS"
+
+trace_clear
+check "a clear: every count is 0" test "$(stat_sum "$ENTRIES") \
+$(stat_sum "$WRITTEN") $(stat_sum "$OVERWRITTEN") $(stat_sum "$LOST") \
+$(stat_sum "$READ")" = "0 0 0 0 0"
+storm
+add_up "a storm after a clear"
+put 1 "$(per_cpu 0 trace)"
+equal "clearing one CPU: it has none" 0 "$(stat_cpu 0 "$WRITTEN")"
+at_least "clearing one CPU: the others keep theirs" 1 "$(stat_sum "$WRITTEN")"
+
+trace_clear
+storm
+cat "$MCT_STATS" > "$stats"
+dd if="$MCT_PIPE" of="$MCT_TMP/some" bs=4096 count=20 2>/dev/null
+some=$(records_of "$MCT_TMP/some" | wc -l)
+equal "trace_pipe: as many were read as there are lines" "$some" \
+	"$(grown "$READ")"
+equal "trace_pipe: and left the ring" "-$some" "$(grown "$ENTRIES")"
+check "trace_pipe: no other count changes" same "$WRITTEN" "$OVERWRITTEN" "$LOST"
+add_up "some of trace_pipe"
+
+cat "$MCT_STATS" > "$stats"
+"$MCT_BIN/rawreader" read "$(per_cpu 0 raw)" > "$MCT_TMP/raw"
+equal "raw: as many were read as there are records" "$(grown "$READ")" \
+	"$(awk '$1 == "records" { print $2 }' "$MCT_TMP/raw")"
+equal "raw: none is left" 0 "$(stat_cpu 0 "$ENTRIES")"
+add_up "raw"
+"$MCT_BIN/pipecheck" drain "$MCT_PIPE" > /dev/null
+equal "draining trace_pipe: none is left" 0 "$(stat_sum "$ENTRIES")"
+
+storm
+put 256 "$MCT_SIZE"
+add_up "resizing up"
+storm
+put 128 "$MCT_SIZE"
+add_up "resizing down"
+put "$RING_KB" "$MCT_SIZE"
+
+# The first to come are those that stay.
+trace_clear
+put nooverwrite "$MCT_OPTIONS"
+storm
+check "nooverwrite: each CPU has lost" each_cpu_has "$LOST" 1
+equal "nooverwrite: none was overwritten" 0 "$(stat_sum "$OVERWRITTEN")"
+records_of > "$MCT_TMP/first"
+storm
+records_of > "$MCT_TMP/second"
+check "nooverwrite: the oldest are kept" cmp "$MCT_TMP/first" "$MCT_TMP/second"
+add_up "nooverwrite"
+dd if="$MCT_PIPE" of=/dev/null bs=4096 count=20 2>/dev/null
+storm
+equal "nooverwrite: what was read makes room" $RING_RECORDS \
+	"$(stat_cpu 0 "$ENTRIES")"
+add_up "nooverwrite and reading"
+put overwrite "$MCT_OPTIONS"
+storm
+
+light_load_start
+for file in "$MCT_CTRL" "$MCT_SYSCTL"; do
+	trace_on
+	toggles_start "$file"
+	wait_until 10 toggles_reach 6
+	toggles_stop
+done
+trace_off
+load_stop
+add_up "toggles"
+
+if [ -e "$MCT_CPUS/cpu1/online" ]; then
+	light_load_start
+	trace_on
+	put 0 "$MCT_CPUS/cpu1/online"
+	put 1 "$MCT_CPUS/cpu1/online"
+	put 0 "$MCT_CPUS/cpu1/online"
+	trace_off
+	load_stop
+	add_up "CPU 1 offline"
+	put 1 "$MCT_CPUS/cpu1/online"
+else
+	skip "CPU 1 offline: the counts add up" "it can not go"
+	skip "CPU 1 offline: each CPU has as many records as entries" \
+		"it can not go"
+fi
+sed 's/^/# /' "$MCT_STATS"
+finish
