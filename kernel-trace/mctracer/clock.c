@@ -7,6 +7,7 @@
  * change its pace or to differ between CPUs, CLOCK_MONOTONIC in nanoseconds.
  */
 #include <linux/printk.h>
+#include <linux/sched/clock.h>
 #include <linux/timekeeping.h>
 #include <linux/timex.h>
 
@@ -43,7 +44,9 @@ u64 mctracer_clock_now(void)
 
 u64 mctracer_clock_ns(u64 stamp)
 {
-	return mctracer_clock_is_cycles() ? native_sched_clock_from_tsc(stamp) : stamp;
+	if (!mctracer_clock_is_cycles())
+		return stamp;
+	return native_sched_clock_from_tsc(stamp) + __sched_clock_offset;
 }
 
 void mctracer_clock_params(struct mctracer_ring_header *header)
@@ -53,6 +56,7 @@ void mctracer_clock_params(struct mctracer_ring_header *header)
 	if (mctracer_clock_is_cycles()) {
 		cyc2ns_read_begin(&data);
 		cyc2ns_read_end();
+		data.cyc2ns_offset += __sched_clock_offset;
 	}
 	header->clock_offset = data.cyc2ns_offset;
 	header->clock_mult = data.cyc2ns_mul;

@@ -111,6 +111,13 @@ void __mcount_direct mctracer_hook_keep_context(void)
 
 NOKPROBE_SYMBOL(mctracer_hook_keep_context);
 
+/* While rings are exchanged: registered instead, it spares patching all call sites twice. */
+void __mcount_direct mctracer_hook_nothing(void)
+{
+}
+
+NOKPROBE_SYMBOL(mctracer_hook_nothing);
+
 DEFINE_PER_CPU(unsigned long, mctracer_recursions);
 static DEFINE_PER_CPU(bool, recording);
 

@@ -38,6 +38,7 @@ void __mcount_direct mctracer_hook_keep(void);
 void __mcount_direct mctracer_hook_context(void);
 void __mcount_direct mctracer_hook_keep_context(void);
 void __mcount_direct mctracer_hook_slow(void);
+void __mcount_direct mctracer_hook_nothing(void);
 DECLARE_PER_CPU(unsigned long, mctracer_recursions);
 
 /* tracer.c: all may sleep. */

@@ -148,13 +148,21 @@ static int replace_rings(size_t size)
 	if (!new)
 		return -ENOMEM;
 	ret = alloc_rings(new, size);
-	if (!ret) {
-		started = unregister_mcount_direct(hook_for(mctracer_options)) == 0;
+	if (ret)
+		goto out;
+	started = mcount_direct_registered(hook_for(mctracer_options));
+	if (started)
+		ret = register_mcount_direct(mctracer_hook_nothing);
+	if (ret) {
+		free_rings(new);
+	} else {
 		move_rings(new);
 		WRITE_ONCE(ring_size, size);
-		if (started)
+		/* Unless another hook has taken over meanwhile. */
+		if (started && mcount_direct_registered(mctracer_hook_nothing))
 			ret = register_mcount_direct(hook_for(mctracer_options));
 	}
+out:
 	free_percpu(new);
 	return ret;
 }

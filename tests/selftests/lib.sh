@@ -410,14 +410,14 @@ load_start()
 
 load_gone()
 {
-	! kill -0 -- "-$1" 2>/dev/null
+	! kill -0 "-$1" 2>/dev/null
 }
 
 load_stop()
 {
 	local group
 	for group in $load_groups; do
-		kill -KILL -- "-$group"
+		kill -KILL "-$group"
 		wait "$group"
 		wait_until 10 load_gone "$group"
 	done 2>/dev/null
