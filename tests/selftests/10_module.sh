@@ -12,7 +12,7 @@ plan 17
 sample=mcount-sample
 calls=/sys/kernel/debug/mcount_sample/calls
 trace=$MCT_TMP/trace
-loads=100
+loads=${MCT_MODULE_LOADS:-100}
 
 sample_load()
 {
@@ -81,7 +81,7 @@ done > /dev/null &
 reader=$!
 done=0
 wrong=
-end=$(($(now) + 4 * MCT_PATIENCE))
+end=$(($(now) + 6 * loads + MCT_PATIENCE))
 begun=$(now)
 while [ $done -lt $loads ] && [ "$(now)" -lt $end ]; do
 	sample_load || wrong="$wrong load $done;"
