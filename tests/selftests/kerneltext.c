@@ -8,7 +8,8 @@
  *	kerneltext diff [-l] BEFORE AFTER
  *					what the differences are, as "KEY N"
  *					lines; -l: also "site FUNCTION" lines
- *	kerneltext heads		how function heads begin, "KEY N" lines
+ *	kerneltext heads [-l]		how function heads begin, "KEY N" lines;
+ *					-l: also "nop FUNCTION" lines
  *	kerneltext init			the number of init functions' names
  *
  * The only differences that are right are whole instructions:
@@ -430,12 +431,12 @@ static void show_bytes(const uint8_t *bytes, size_t n)
 }
 
 /* The names of the symbols at an address, without what gcc adds to clones */
-static void list_site(const struct symbol *sym)
+static void list(const char *key, const struct symbol *sym)
 {
 	uint64_t addr = sym->addr;
 
 	for (; sym < symbols + nr_symbols && sym->addr == addr; sym++)
-		printf("site %.*s\n",
+		printf("%s %.*s\n", key,
 		       (int)(strcspn(sym->name + 1, ".") + 1), sym->name);
 }
 
@@ -453,13 +454,13 @@ static size_t judge(const struct text *before, const struct text *after,
 		if (sym && is_nop(old) && is_call_of_fentry(new, addr)) {
 			counts->sites++;
 			if (listing)
-				list_site(sym);
+				list("site", sym);
 			return INSN;
 		}
 		if (sym && is_call_of_fentry(old, addr) && is_nop(new)) {
 			counts->unsites++;
 			if (listing)
-				list_site(sym);
+				list("site", sym);
 			return INSN;
 		}
 		if (addr == fentry && ((is_nop(old) && new[0] == OP_JMP) ||
@@ -541,7 +542,7 @@ static int diff(const char *path_before, const char *path_after, int listing)
 	return sum.other != 0;
 }
 
-static int heads(void)
+static int heads(int listing)
 {
 	unsigned long nops = 0, calls = 0;
 	const struct text *text;
@@ -564,7 +565,11 @@ static int heads(void)
 			pos += ENDBR;
 		}
 		/* __fentry__'s own NOP is no call site */
-		nops += is_nop(insn) && last != fentry;
+		if (is_nop(insn) && last != fentry) {
+			nops++;
+			if (listing)
+				list("nop", &symbols[i]);
+		}
 		calls += is_call_of_fentry(insn, stext + pos);
 	}
 	printf("nops %lu\n", nops);
@@ -593,10 +598,12 @@ int main(int argc, char **argv)
 	if (argc == 5 && !strcmp(argv[1], "diff") && !strcmp(argv[2], "-l"))
 		return diff(argv[3], argv[4], 1);
 	if (argc == 2 && !strcmp(argv[1], "heads"))
-		return heads();
+		return heads(0);
+	if (argc == 3 && !strcmp(argv[1], "heads") && !strcmp(argv[2], "-l"))
+		return heads(1);
 	if (argc == 2 && !strcmp(argv[1], "init"))
 		return init_functions();
 	fprintf(stderr,
-		"usage: kerneltext dump FILE | diff [-l] BEFORE AFTER | heads | init\n");
+		"usage: kerneltext dump FILE | diff [-l] BEFORE AFTER | heads [-l] | init\n");
 	return 2;
 }
