@@ -5,9 +5,11 @@
  * All readers share what there is: between mctracer_consume_begin() and _end()
  * one of them looks at the next record of each CPU, uses the oldest, and only
  * then takes it. A reader that is killed has taken nothing that it did not use.
+ * In between there are no page faults: what user space has not got there fails.
  */
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
+#include <linux/uaccess.h>
 
 #include "mctracer.h"
 
@@ -36,6 +38,7 @@ int mctracer_consume_begin(void)
 
 	if (mutex_lock_interruptible(&mctracer_mutex))
 		return -ERESTARTSYS;
+	pagefault_disable();
 
 	mctracer_look();
 	live = mctracer_is_live();
@@ -47,6 +50,7 @@ int mctracer_consume_begin(void)
 
 void mctracer_consume_end(void)
 {
+	pagefault_enable();
 	mutex_unlock(&mctracer_mutex);
 }
 

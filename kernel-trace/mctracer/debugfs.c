@@ -20,6 +20,8 @@
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/pagemap.h>
 #include <linux/security.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
@@ -34,6 +36,12 @@
 int mctracer_may_open(void)
 {
 	return security_locked_down(LOCKDOWN_DEBUGFS);
+}
+
+size_t mctracer_fault_in(char __user *buf, size_t count)
+{
+	count = min_t(size_t, count, SZ_64K);
+	return count - fault_in_writeable(buf, count);
 }
 
 static int control_open(struct inode *inode, struct file *file)

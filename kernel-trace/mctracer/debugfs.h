@@ -21,6 +21,13 @@ static inline int mctracer_inode_cpu(const struct inode *inode)
 /* 0, or the error that opening any of the files ends with. */
 int mctracer_may_open(void);
 
+/*
+ * Have the pages of a reader's buffer present, and tell for how many bytes that
+ * worked. Under the tracer's mutex no page faults are taken: user space can
+ * make them last for ever (userfaultfd), and everybody else would wait.
+ */
+size_t mctracer_fault_in(char __user *buf, size_t count);
+
 extern const struct file_operations mctracer_trace_fops;
 extern const struct file_operations mctracer_pipe_fops;
 extern const struct file_operations mctracer_raw_fops;

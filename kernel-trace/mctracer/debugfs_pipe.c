@@ -138,15 +138,21 @@ static ssize_t put_lines(struct pipe_reader *reader, char __user *buf, size_t co
 static ssize_t pipe_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
 	struct pipe_reader *reader = file->private_data;
+	size_t room;
 	ssize_t ret;
 
 	if (!count)
 		return 0;
 	for (;;) {
+		room = mctracer_fault_in(buf, count);
+		if (!room)
+			return -EFAULT;
 		if (mutex_lock_interruptible(&reader->mutex))
 			return -ERESTARTSYS;
-		ret = put_lines(reader, buf, count);
+		ret = put_lines(reader, buf, room);
 		mutex_unlock(&reader->mutex);
+		if (ret == -EFAULT && !signal_pending(current))
+			continue;	/* the pages have gone again */
 		if (ret)
 			return ret;
 

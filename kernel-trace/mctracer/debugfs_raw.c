@@ -7,6 +7,8 @@
 #include <linux/kallsyms.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
 #include "debugfs.h"
@@ -17,17 +19,33 @@ static struct mctracer_ring *ring_of(struct file *file)
 	return per_cpu_ptr(&mctracer_rings, mctracer_inode_cpu(file_inode(file)));
 }
 
-static ssize_t raw_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+static ssize_t consume(struct mctracer_ring *ring, char __user *buf, size_t count)
 {
 	ssize_t ret = 0;
 
-	if (count < sizeof(struct mctracer_record))
-		return -EINVAL;
 	if (mutex_lock_interruptible(&mctracer_mutex))
 		return -ERESTARTSYS;
-	if (ring_of(file)->base)
-		ret = mctracer_ring_consume_to_user(ring_of(file), buf, count, mctracer_is_live());
+	pagefault_disable();	/* mctracer_fault_in() says why */
+	if (ring->base)
+		ret = mctracer_ring_consume_to_user(ring, buf, count, mctracer_is_live());
+	pagefault_enable();
 	mutex_unlock(&mctracer_mutex);
+	return ret;
+}
+
+static ssize_t raw_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+{
+	size_t room;
+	ssize_t ret;
+
+	if (count < sizeof(struct mctracer_record))
+		return -EINVAL;
+	do {
+		room = mctracer_fault_in(buf, count);
+		if (room < sizeof(struct mctracer_record))
+			return -EFAULT;
+		ret = consume(ring_of(file), buf, room);
+	} while (ret == -EFAULT && !signal_pending(current));
 
 	if (!ret && file->f_flags & O_NONBLOCK)
 		return -EAGAIN;
@@ -36,7 +54,7 @@ static ssize_t raw_read(struct file *file, char __user *buf, size_t count, loff_
 
 /*
  * A mapping keeps the rings from being replaced, by a count and without the
- * mutex: reading faults with that held, and here the address space is locked.
+ * mutex: here the address space is locked, and the mutex may be held for long.
  */
 static void raw_vm_open(struct vm_area_struct *vma)
 {

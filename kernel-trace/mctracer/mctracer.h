@@ -145,7 +145,10 @@ struct mctracer_next {
 	int cpu;
 };
 
-/* Interruptible: 0 or -ERESTARTSYS. From begin to end there is no other reader. */
+/*
+ * Interruptible: 0 or -ERESTARTSYS. From begin to end there is no other reader,
+ * and page faults are disabled.
+ */
 int mctracer_consume_begin(void);
 void mctracer_consume_end(void);
 /* Look at the oldest record; false if there is none. */

@@ -37,7 +37,7 @@ static void *alloc_memory(size_t size, int node)
 
 	if (IS_ENABLED(CONFIG_64BIT))
 		return __vmalloc_node(size, PAGE_SIZE, GFP_RING, node,
-				      __builtin_return_address(0));
+				      mctracer_ring_alloc);
 
 	pages = alloc_pages_node(node, GFP_RING, get_order(size));
 	return pages ? page_address(pages) : NULL;

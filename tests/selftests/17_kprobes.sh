@@ -21,8 +21,14 @@ plan 44
 
 trace=$MCT_TMP/trace
 
+# Room for all that is called from one work() to the look at the trace.
+size=$MCT_DIR/buffer_size_kb
+old_size=$(cat "$size" 2>/dev/null)
+[ -z "$old_size" ] || put 8192 "$size"
+
 at_end()
 {
+	[ -z "$old_size" ] || put "$old_size" "$size"
 	! mod_loaded mct_kprobe || mod_unload mct_kprobe
 	! mod_loaded mct_target || mod_unload mct_target
 }

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: A reader whose memory never comes keeps nobody else waiting
+# requires: root tracer helper:pipecheck helper:rawreader helper:stuckreader
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+"$MCT_BIN/stuckreader" || skip_all "no userfaultfd in this kernel"
+
+plan 12
+
+reader=
+
+at_end()
+{
+	[ -z "$reader" ] || kill -KILL "$reader"
+	rings_restore
+}
+
+reading()
+{
+	grep -qs reading "$MCT_TMP/said"
+}
+
+# Is it still there, waiting inside the kernel?
+stuck()
+{
+	kill -0 "$reader" && [ "$(sed 's/.*) \(.\).*/\1/' "/proc/$reader/stat")" = S ]
+}
+
+# What others do, all of which takes the tracer's mutex.
+others()
+{
+	timeout 20 sh -c "cat $MCT_STATS && cat $MCT_TRACE && echo 1 > $MCT_CTRL &&
+		echo 0 > $MCT_CTRL && echo 128 > $MCT_SIZE && echo $RING_KB > $MCT_SIZE" \
+		> /dev/null
+}
+
+for file in "$MCT_PIPE" "$(per_cpu 0 raw)"; do
+	name=${file##*/}
+	storm
+	written=$(stat_sum "$WRITTEN")
+	"$MCT_BIN/stuckreader" "$file" > "$MCT_TMP/said" &
+	reader=$!
+	check "$name: a reader reads into memory that does not come" \
+		wait_until 10 reading
+	sleep 1
+	check "$name: it is stuck" stuck
+	check "$name: others go on" others
+	equal "$name: it has taken nothing" 0 "$(stat_sum "$READ")"
+	kill -TERM "$reader"
+	wait "$reader" 2>/dev/null
+	equal "$name: it ends by a signal" 143 $?
+	reader=
+	rm -f "$MCT_TMP/said"
+	at_least "$name: nothing was forgotten" "$written" "$(stat_sum "$WRITTEN")"
+	trace_clear
+done
+finish

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: When the cycle counter is found unreliable, times stay right
+# requires: root tracer hackbench helper:tracecheck helper:victim testmod:mct_clock
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+plan 14
+
+trace=$MCT_TMP/trace
+
+at_end()
+{
+	! mod_loaded mct_clock || mod_unload mct_clock
+	put nocontext "$MCT_OPTIONS"
+	rings_restore
+}
+
+said()
+{
+	kmsg_since | grep -q 'mctracer: the cycle counter is not reliable'
+}
+
+# getppids NAME FILE: when the task called it first
+getppids()
+{
+	sed -n "s/^\\[\\([0-9.]*\\)\\] CPU [0-9]*: $1:[0-9]* [^ ]*getppid+.*/\\1/p" \
+		"$2" | head -n 1
+}
+
+# backwards FILE: the records of each CPU that are older than the one before
+backwards()
+{
+	awk '!/^#/ {
+		split(substr($1, 2, length($1) - 2), t, ".")
+		cpu = $3
+		if (t[1] < s[cpu] || (t[1] == s[cpu] && t[2] "" < ns[cpu] ""))
+			n++
+		s[cpu] = t[1]
+		ns[cpu] = t[2]
+	} END { print n + 0 }' "$1"
+}
+
+# second_apart LABEL: are two events that are a second apart shown as that?
+second_apart()
+{
+	local a b uptime
+	trace_clear
+	uptime=$(cut -d ' ' -f 1 /proc/uptime)
+	"$MCT_BIN/victim" -n mcta many 1 > /dev/null
+	sleep 1
+	"$MCT_BIN/victim" -n mctb many 1 > /dev/null
+	uptime="$uptime $(cut -d ' ' -f 1 /proc/uptime)"
+	put 0 "$MCT_CTRL"
+	put time "$MCT_OPTIONS"
+	cat "$MCT_TRACE" > "$trace"
+	put notime "$MCT_OPTIONS"
+	put 1 "$MCT_CTRL"
+	a=$(getppids mcta0 "$trace")
+	b=$(getppids mctb0 "$trace")
+	echo "getppid at $a and $b, uptime $uptime"
+	echo "$a $b $uptime" | awk 'NF == 4 {
+		took = $2 - $1
+		ok = took >= 1 && took <= $4 - $3 + 0.02
+	} END { exit !ok }'
+}
+
+put 4096 "$MCT_SIZE"
+trace_on
+check "with the cycle counter a second is a second" second_apart
+check "no complaint about the counter so far" not said
+
+mod_load mct_clock
+check "the tracer notices within seconds, and says so" wait_until 15 said
+equal "it is still on" 1 "$(cat "$MCT_CTRL")"
+check "and records" wait_until 10 records_flow
+check "with the other clock a second is a second, too" second_apart
+equal "no CPU's time goes back" 0 "$(backwards "$trace")"
+trace_clear
+hackbench -g 1 -f 4 -l 20 > /dev/null
+trace_off
+at_least "calls that reading the clock makes are refused and counted" 1 \
+	"$(stat_sum "$RECURSIONS")"
+check "the counts add up" counts_add_up
+cat "$MCT_TRACE" > "$trace"
+check "the trace is well-formed" examine "$trace"
+
+put context "$MCT_OPTIONS"
+put nooverwrite "$MCT_OPTIONS"
+put "$RING_KB" "$MCT_SIZE"
+trace_clear
+trace_on
+hackbench -g 1 -f 4 -l 20 > /dev/null
+trace_off
+at_least "the oldest can be kept" 1 "$(stat_sum "$LOST")"
+equal "and nothing is overwritten then" 0 "$(stat_sum "$OVERWRITTEN")"
+check "then the counts add up, too" counts_add_up
+at_least "the context is recorded" 1 \
+	"$(grep -c '^d... CPU' "$MCT_TRACE")"
+finish

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Makes the kernel distrust the cycle counter, as its watchdog does when it finds
+ * the counter wrong. Only a reboot brings the trust back.
+ *
+ *   # insmod mct_clock.ko
+ */
+#include <linux/init.h>
+#include <linux/module.h>
+#include <asm/tsc.h>
+
+static int __init mct_clock_init(void)
+{
+	mark_tsc_unstable("a selftest says so");
+	return 0;
+}
+
+static void __exit mct_clock_exit(void)
+{
+}
+
+module_init(mct_clock_init);
+module_exit(mct_clock_exit);
+
+MODULE_DESCRIPTION("Selftest of mctracer: an unreliable cycle counter");
+MODULE_LICENSE("GPL");
