@@ -7,7 +7,8 @@ help:
 	@echo "make apply LINUX=DIR    apply the series to a Linux 6.12 tree"
 	@echo "make worktree DIR=DIR   a git tree of the kernel with the series, to edit in"
 	@echo "make export DIR=DIR     write such a tree's commits back to this repository"
-	@echo "make check              quick checks only: nothing is built or booted"
+	@echo "make check              what can be checked without building or booting a kernel"
+	@echo "make check-bisect       build and boot the kernel after each patch; takes long"
 	@echo "make clean              remove the cache: trees, builds, logs"
 	@echo
 	@echo "LINUX=DIR makes run, test and bench use that 6.12 tree instead of Debian's."
@@ -34,9 +35,12 @@ export:
 check:
 	@scripts/test quick
 
+check-bisect:
+	@scripts/check-bisect
+
 clean:
 	@scripts/clean
 
 export LINUX
 
-.PHONY: help run test bench apply worktree export check clean
+.PHONY: help run test bench apply worktree export check check-bisect clean

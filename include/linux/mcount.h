@@ -40,8 +40,16 @@ typedef __no_caller_saved_registers void (*mcount_direct_func_t)(void);
  * that the hook uses, and so not those that it doesn't. Whatever it calls out
  * of line makes it save them all. On x86 its file needs -mgeneral-regs-only. A
  * frame pointer backtrace from within it misses the traced function's caller.
+ *
+ * A file in which all functions are direct hooks that call nothing out of line is
+ * better compiled with $(CC_FLAGS_MCOUNT_DIRECT), if the architecture defines
+ * that: then registers that hold nothing at a function's head are not preserved.
  */
+#ifdef MCOUNT_DIRECT_BY_FLAGS
+#define __mcount_direct	notrace
+#else
 #define __mcount_direct	notrace __no_caller_saved_registers
+#endif
 
 #ifdef CONFIG_MCOUNT
 

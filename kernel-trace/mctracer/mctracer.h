@@ -5,7 +5,7 @@
  *	encoding.h	a call as 16 bytes
  *	ring.[ch]	records of one CPU, lockless
  *	silence.[ch]	where a ring's clock may have wrapped
- *	hook.c		the hot path: from the call to the ring
+ *	hook*.[ch]	the hot path: from the call to the ring
  *	comm.c		names of tasks, by pid
  *	tracer.c	start, stop, clear, options; memory
  *	snapshot.c	the records of all CPUs in time order
@@ -31,7 +31,7 @@
 
 struct seq_buf;
 
-/* hook.c: one ring for each possible CPU; has memory after the first start. */
+/* hook.c, hook_slow.c: one ring for each possible CPU; has memory after the first start. */
 DECLARE_PER_CPU_PAGE_ALIGNED(struct mctracer_ring, mctracer_rings);
 void __mcount_direct mctracer_hook(void);
 void __mcount_direct mctracer_hook_keep(void);

@@ -9,8 +9,10 @@
  *	 8(%rsp)	parent_ip: the return address of the traced function
  *	 0(%rsp)	ip: the return address into the traced function
  *
- * To be preserved are all registers but %r10, %r11 and the flags: those carry
- * neither arguments nor, since -pg turns -fipa-ra off, anything across a call.
+ * To be preserved are all registers but the flags and, on 64-bit, %rax, %r10 and
+ * %r11. Those carry no arguments: %rax would have the number of those that are in
+ * vector registers, of which the kernel passes none. Nor do they keep anything
+ * across a call, since -pg turns -fipa-ra off.
  */
 #ifndef _ASM_X86_MCOUNT_H
 #define _ASM_X86_MCOUNT_H
@@ -29,14 +31,15 @@
 #endif
 
 /*
- * For the body of a direct hook, which is entry code written in C: its frame
- * is the saved frame pointer, followed by the stack above. Volatile, so that each is
- * loaded where it is used and occupies no register, to be saved, before.
+ * For the body of a direct hook, which is entry code written in C: the stack above,
+ * as seen from where the compiler knows it to begin, with or without a frame
+ * pointer. Volatile, so that each is loaded where it is used and occupies no
+ * register, to be saved, before.
  */
 #define arch_mcount_direct_ip()						\
-	READ_ONCE(((const unsigned long *)__builtin_frame_address(0))[1])
+	READ_ONCE(((const unsigned long *)__builtin_dwarf_cfa())[-1])
 #define arch_mcount_direct_parent_ip()					\
-	READ_ONCE(((const unsigned long *)__builtin_frame_address(0))[2])
+	READ_ONCE(((const unsigned long *)__builtin_dwarf_cfa())[0])
 
 #define MCOUNT_SITE_SIZE	CALL_INSN_SIZE
 
