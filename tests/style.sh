@@ -3,20 +3,21 @@
 . "${0%/*}/../scripts/test-lib.sh"
 
 cd "$REPO" || exit 1
-shell=$(for f in scripts/* scripts/guest/* tests/*.sh .ci/run; do
+shell=$(for f in scripts/* scripts/guest/* bench/native/* tests/*.sh .ci/run; do
 	[ -d "$f" ] || head -n 1 "$f" | grep -qvE '^#!/bin/(ba)?sh' || echo "$f"
 done)
 
 no_machine_paths()
 {
 	! grep -nE '(^|[^A-Za-z0-9_.~-])/(root|home|work)/[a-z]' Makefile series scripts/* \
-		scripts/guest/* tests/*.sh configs/* .ci/run README.md patches/*.patch 2>/dev/null |
+		scripts/guest/* bench/* bench/*/* tests/*.sh configs/* .ci/run README.md patches/*.patch \
+		2>/dev/null |
 		grep -v 'tests/style.sh'
 }
 
 executables()
 {
-	for f in $shell scripts/*.py; do
+	for f in $shell $(grep -l '^#!' scripts/*.py bench/*.py); do
 		[ -x "$f" ] || {
 			echo "$f cannot be executed"
 			return 1
@@ -36,7 +37,7 @@ headers()
 
 python()
 {
-	for f in scripts/*.py; do
+	for f in scripts/*.py bench/*.py; do
 		python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$f" || return 1
 	done
 }
@@ -44,7 +45,7 @@ python()
 plan 6
 # shellcheck disable=SC2086	# a list of files
 check "shellcheck finds nothing in the scripts" shellcheck $shell scripts/lib.sh scripts/test-lib.sh
-check "codespell finds nothing" codespell -q 3 README.md Makefile scripts \
+check "codespell finds nothing" codespell -q 3 README.md Makefile scripts bench \
 	configs tests/*.sh .ci/run
 check "python parses" python
 check "every script can be executed" executables

@@ -1,63 +1,69 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * usage: measure stat N | measure run COMMAND... | measure lines FILE |
- *        measure records FILE | measure write FILE TEXT
+ * usage: measure WORKLOAD N | measure run COMMAND... | measure lines FILE |
+ *        measure records FILE | measure bytes FILE | measure write FILE TEXT |
+ *        measure boot | measure first COMMAND... | measure nothing
  *
- * Print how many cycles something takes: N stat() calls, a command from fork to
- * wait, reading a file until there is no more, or writing to one, which is how
- * things are switched. Under "qemu -icount shift=0" one cycle is
- * one instruction, of the kernel and of user space together. The second number
- * is that of records that mctracer wrote meanwhile; of a file that is read, of its
- * lines, or of its records of 16 bytes.
+ * Print how many cycles something takes: a workload (see workloads.c) N times, a
+ * command from fork to wait, reading a file from open() until there is no more,
+ * or writing to one, which is how things are switched. Under "qemu -icount
+ * shift=0" one cycle is one instruction, of the kernel and of user space together.
+ *
+ * The second number is that of events that a tracer, mctracer or ftrace, has
+ * counted meanwhile; of a file that is read, of its lines, bytes, or records of 16
+ * bytes.
+ *
+ * boot: the cycles since the machine was switched on, without those in which its
+ * one CPU was idle. first: nothing; runs a command that goes before all others.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
+#include "workloads.h"
 
-/* Records written on all CPUs; 0 where there is no tracer. */
-static long written(void)
+#define MCTRACER_STATS	"/sys/kernel/debug/mctracer/stats"
+#define FTRACE_STATS	"/sys/kernel/tracing/per_cpu/cpu0/stats"
+
+/* Events on all CPUs (of ftrace, on the first one); 0 where there is no tracer. */
+static long events(void)
 {
-	FILE *stats = fopen("/sys/kernel/debug/mctracer/stats", "r");
+	FILE *stats = fopen(MCTRACER_STATS, "r");
 	long sum = 0, n;
 	char line[256];
 
 	if (!stats)
+		stats = fopen(FTRACE_STATS, "r");
+	if (!stats)
 		return 0;
 	while (fgets(line, sizeof(line), stats))
-		if (sscanf(line, "%*d %*d %ld", &n) == 1)
+		if (sscanf(line, "%*d %*d %ld", &n) == 1 ||
+		    sscanf(line, "entries: %ld", &n) == 1 ||
+		    sscanf(line, "overrun: %ld", &n) == 1)
 			sum += n;
 	fclose(stats);
 	return sum;
 }
 
-/* Records that reading the count leaves between two readings of it. */
-static long written_by_reading(void)
+/* Events that reading the count leaves between two readings of it. */
+static long events_by_reading(void)
 {
-	long before = written();
+	long before = events();
 
-	return written() - before;
+	return events() - before;
 }
 
-static unsigned long long stat_loop(long n)
+static unsigned long long do_work(const struct workload *workload, long n)
 {
 	unsigned long long start = __rdtsc();
-	struct stat st;
 
-	while (n--)
-		if (stat("/etc/passwd", &st))
-			die("/etc/passwd");
+	workload->work(n);
 	return __rdtsc() - start;
 }
 
@@ -86,13 +92,16 @@ static unsigned long long run(char **command)
 static unsigned long long read_all(const char *path, long *lines, long *bytes)
 {
 	static char buf[65536] __attribute__((aligned(16)));
-	int fd = open(path, O_RDONLY | O_NONBLOCK);
-	unsigned long long spent = 0, start;
+	unsigned long long spent, start;
 	ssize_t len, i;
+	int fd;
 
+	memset(buf, 1, sizeof(buf));	/* its page faults are not what is measured */
+	start = __rdtsc();
+	fd = open(path, O_RDONLY | O_NONBLOCK);
+	spent = __rdtsc() - start;
 	if (fd < 0)
 		die(path);
-	memset(buf, 1, sizeof(buf));	/* its page faults are not what is measured */
 	for (;;) {
 		start = __rdtsc();
 		len = read(fd, buf, sizeof(buf));
@@ -120,32 +129,81 @@ static unsigned long long write_text(const char *path, const char *text)
 	return __rdtsc() - start;
 }
 
+/* One cycle is a nanosecond. The resolution of the idle time is 10 ms. */
+static unsigned long long since_boot(void)
+{
+	unsigned long long now = __rdtsc(), seconds, hundredths;
+	FILE *uptime = fopen("/proc/uptime", "r");
+
+	if (!uptime || fscanf(uptime, "%*s %llu.%llu", &seconds, &hundredths) != 2)
+		die("/proc/uptime");
+	fclose(uptime);
+	return now - seconds * 1000000000 - hundredths * 10000000;
+}
+
+static void run_first(char **command)
+{
+	const struct sched_param param = { .sched_priority = 1 };
+
+	if (sched_setscheduler(0, SCHED_FIFO, &param))
+		die("sched_setscheduler");
+	execvp(command[0], command);
+	die(command[0]);
+}
+
+static int usage(void)
+{
+	fprintf(stderr,
+		"usage: measure WORKLOAD N | run COMMAND... | lines FILE | records FILE | bytes FILE |\n"
+		"               write FILE TEXT | boot | first COMMAND... | nothing\n");
+	return 2;
+}
+
+static int is(const char *a, const char *b)
+{
+	return !strcmp(a, b);
+}
+
 int main(int argc, char **argv)
 {
-	long n = argc == 3 ? atol(argv[2]) : 0, lines = 0, bytes = 0, events;
+	const char *what = argc > 1 ? argv[1] : "";
+	const struct workload *workload = find_workload(what);
+	long n = argc == 3 ? atol(argv[2]) : 0, lines = 0, bytes = 0, before;
 	unsigned long long cycles;
 
-	written_by_reading();	/* warms the caches */
-	events = -written_by_reading() - written();
-	if (argc == 3 && !strcmp(argv[1], "stat") && n > 0) {
-		cycles = stat_loop(n);
-		printf("%llu %ld\n", cycles, events + written());
-	} else if (argc >= 3 && !strcmp(argv[1], "run")) {
-		cycles = run(argv + 2);
-		printf("%llu %ld\n", cycles, events + written());
-	} else if (argc == 3 && !strcmp(argv[1], "lines")) {
-		cycles = read_all(argv[2], &lines, &bytes);
-		printf("%llu %ld\n", cycles, lines);
-	} else if (argc == 3 && !strcmp(argv[1], "records")) {
-		cycles = read_all(argv[2], &lines, &bytes);
-		printf("%llu %ld\n", cycles, bytes / 16);
-	} else if (argc == 4 && !strcmp(argv[1], "write")) {
-		cycles = write_text(argv[2], argv[3]);
-		printf("%llu %ld\n", cycles, events + written());
-	} else {
-		fprintf(stderr,
-			"usage: measure stat N | run COMMAND... | lines FILE | records FILE | write FILE TEXT\n");
-		return 2;
+	if (argc == 2 && is(what, "nothing"))
+		return 0;
+	if (argc >= 3 && is(what, "first"))
+		run_first(argv + 2);
+	if (argc == 2 && is(what, "boot")) {
+		printf("%llu 0\n", since_boot());
+		return 0;
 	}
+	if (argc == 3 && (is(what, "lines") || is(what, "records") || is(what, "bytes"))) {
+		cycles = read_all(argv[2], &lines, &bytes);
+		printf("%llu %ld\n", cycles, is(what, "lines") ? lines :
+		       is(what, "bytes") ? bytes : bytes / 16);
+		return 0;
+	}
+
+	if (workload && n > 0) {
+		if (workload->prepare)
+			workload->prepare();
+		workload->work(n / 10 + 1);	/* warms the caches */
+	}
+	events_by_reading();	/* the same */
+	before = events_by_reading();
+	before += events();
+	if (workload && n > 0)
+		cycles = do_work(workload, n);
+	else if (argc >= 3 && is(what, "run"))
+		cycles = run(argv + 2);
+	else if (argc == 4 && is(what, "write"))
+		cycles = write_text(argv[2], argv[3]);
+	else
+		return usage();
+	printf("%llu %ld\n", cycles, events() - before);
+	if (workload && workload->finish)
+		workload->finish();
 	return 0;
 }

@@ -1,0 +1,24 @@
+# usage: gnuplot -e "data='FILE'; chart='FILE.svg'" chart.gp
+# Draws what report.py has written: how much slower each workload is, in bars with their numbers.
+set terminal svg size 1000,460 font "sans-serif,13" background "white"
+set output chart
+set title "Slowdown by workload: instructions, against a kernel without a function tracer"
+set style data histograms
+set style histogram clustered gap 1
+set style fill solid 0.9 noborder
+set yrange [0:*]
+set offsets 0, 0, graph 0.08, 0
+set ytics nomirror format "%gx"
+set grid ytics lc rgb "#dddddd"
+set border 3
+set key autotitle columnhead outside top center horizontal reverse Left
+set xtics nomirror scale 0
+step = 0.2	# from bar to bar: 4 and a gap of 1
+plot data using 2:xtic(1) lc rgb "#9aa0a6", \
+	"" using 3 lc rgb "#1a9850", \
+	"" using 4 lc rgb "#f4a742", \
+	"" using 5 lc rgb "#d73027", \
+	"" using ($0 - 1.5 * step):2:(sprintf("%.1f", $2)) with labels offset 0,0.5 font ",9" notitle, \
+	"" using ($0 - 0.5 * step):3:(sprintf("%.1f", $3)) with labels offset 0,0.5 font ",9" notitle, \
+	"" using ($0 + 0.5 * step):4:(sprintf("%.0f", $4)) with labels offset 0,0.5 font ",9" notitle, \
+	"" using ($0 + 1.5 * step):5:(sprintf("%.0f", $5)) with labels offset 0,0.5 font ",9" notitle

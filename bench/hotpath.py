@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""usage: hotpath.py VMLINUX
+
+Show, from the disassembly of the hook in VMLINUX, what memory a recorded call touches, in
+Markdown: each operand must be the stack, a per-CPU variable (relative to %gs), the running
+task (loads only), a global (loads only), or the slot of the record, which is what the ring's
+base and nothing else was added to last. Exit status 1 if there is any other, or if two CPUs'
+variables could share a cache line.
+"""
+import re
+import subprocess
+import sys
+
+HOOK = "mctracer_hook"
+LINE = 64
+PAGE = 4096
+RINGS = "mctracer_rings"
+BASE = PAGE	# of the member base in struct mctracer_ring: the first behind the mapped page
+INSN = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*(.*)$")
+MEMORY = re.compile(r"(%gs:)?(-?0x[0-9a-f]+)?\((%\w+)\)")
+NARROW = {"eax": "rax", "ecx": "rcx", "edx": "rdx", "esi": "rsi", "edi": "rdi"}
+IMPLIED = {"rdtsc": ["rax", "rdx"], "cmpxchg": ["rax"]}
+ONLY_READS = re.compile(r"(cmp[bwlq]?|test[bwlq]?|push|j.*|call|nop.*|bt[bwlq]?|imul)$")
+EXCHANGES = ("xchg", "xadd", "cmpxchg")	# these write to both, or to their memory in any case
+
+
+class Broken(Exception):
+    """It is not as it must be."""
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def symbols(vmlinux):
+    """Name: (address, size)"""
+    found = {}
+    for line in run("nm", "-S", vmlinux).splitlines():
+        words = line.split()
+        if len(words) == 4:
+            found[words[3]] = int(words[0], 16), int(words[1], 16)
+        elif len(words) == 3:
+            found.setdefault(words[2], (int(words[0], 16), 0))
+    return found
+
+
+def instructions(vmlinux):
+    """Of the hook: (mnemonic, operands, address that a %rip-relative operand has or None)."""
+    text = run("objdump", "-d", "--no-show-raw-insn", f"--disassemble={HOOK}", vmlinux)
+    found = []
+    for line in text.splitlines():
+        match = INSN.match(line)
+        if match and not match.group(2).startswith(("nop", "data16", "cs", "xchg   %ax")):
+            operands, _, note = match.group(3).partition("#")
+            address = int(note.split()[0], 16) if note.strip() else None
+            found.append((match.group(2), operands.strip(), address))
+    if not found:
+        raise Broken(f"no {HOOK} in {vmlinux}")
+    return found
+
+
+def register(text):
+    name = text.lstrip("%")
+    return NARROW.get(name, name)
+
+
+def split(operands):
+    return [o for o in re.split(r",(?![^(]*\))", operands) if o]
+
+
+class Path:
+    def __init__(self, vmlinux):
+        self.symbols = symbols(vmlinux)
+        self.rings, self.rings_size = self.symbols[RINGS]
+        self.holds = {}	# what registers do: "slot", "task"
+
+    def name(self, address):
+        for name in RINGS, "pcpu_hot":
+            start, size = self.symbols[name]
+            if start <= address < start + size:
+                return f"{name}+{address - start:#x}"
+        raise Broken(f"%gs:{address:#x} is none of the variables that are known here")
+
+    def classify(self, operand, address, store):
+        """What the memory is."""
+        is_gs, _, base = operand.groups()
+        base = register(base)
+        if is_gs:
+            if base != "rip":
+                raise Broken(f"%gs with a register: {operand.group(0)}")
+            return f"per CPU: {self.name(address)}"
+        if base in ("rsp", "rbp"):
+            return "stack"
+        if self.holds.get(base) == "slot":
+            return "slot of the record"
+        if not store and self.holds.get(base) == "task":
+            return "running task"
+        if not store and base == "rip":
+            return "global"
+        raise Broken(f"{'store to' if store else 'load from'} {operand.group(0)}")
+
+    def known(self, insn, operands):
+        """Refuse what memory could hide in: all operands are registers, constants or MEMORY."""
+        for part in split(operands):
+            if not re.fullmatch(r"%\w+|\$-?0x[0-9a-f]+", part) and not MEMORY.fullmatch(part) and \
+                    not insn.startswith(("j", "call")):
+                raise Broken(f"what is {insn} {operands}?")
+
+    def step(self, insn, operands, address):
+        """The operand's (text, kind of access, class) or None; then what registers hold."""
+        self.known(insn, operands)
+        parts = split(operands)
+        touched = None
+        match = MEMORY.search(operands)
+        if match and not insn.startswith(("lea", "nop", "data16")):
+            store = insn.startswith(EXCHANGES) or \
+                (MEMORY.fullmatch(parts[-1]) and not ONLY_READS.match(insn))
+            kind = "load" if not store else "store" if insn.startswith("mov") else "load, store"
+            where = self.classify(match, address, store)
+            touched = f"{insn} {operands}", kind, where
+        if insn in ("push", "pop"):
+            touched = f"{insn} {operands}", "store" if insn == "push" else "load", "stack"
+
+        for name in IMPLIED.get(insn, []):
+            self.holds.pop(name, None)
+        for part in parts if insn.startswith(EXCHANGES) else parts[-1:]:
+            self.holds.pop(register(part), None)
+        if parts:
+            if match and match.group(1) and address == self.rings + BASE and insn == "add":
+                self.holds[register(parts[-1])] = "slot"
+            if match and match.group(1) and insn == "mov" and \
+                    address == self.symbols["pcpu_hot"][0]:
+                self.holds[register(parts[-1])] = "task"
+        return touched
+
+    def check_layout(self):
+        """Nothing of these lies on another CPU's cache line; copies are whole pages apart."""
+        hot, hot_size = self.symbols["pcpu_hot"]
+        if hot % LINE or hot_size % LINE:
+            raise Broken(f"pcpu_hot at {hot:#x}, {hot_size} bytes, is not whole cache lines")
+        if self.rings % PAGE or self.rings_size % PAGE:
+            raise Broken(f"{RINGS} at {self.rings:#x}, {self.rings_size} bytes, is not whole pages")
+        return hot, hot_size
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    path = Path(sys.argv[1])
+    count = 2	# the call of the stub, its jump
+    done = False
+    touched = []
+    for insn, operands, address in instructions(sys.argv[1]):
+        if insn == "endbr64":
+            continue	# the stub's jump goes past it
+        touched.append(path.step(insn, operands, address))
+        count += not done
+        # What follows is for a preemption that is due: then the path is left.
+        done |= insn == "ret" or "__x86_return_thunk" in operands
+    touched = [t for t in touched if t]
+    hot, hot_size = path.check_layout()
+
+    print("| instruction | access | memory |")
+    print("|---|---|---|")
+    for text, kind, where in touched:
+        if where != "stack":
+            print(f"| `{text}` | {kind} | {where} |")
+    stores = [where.split(":")[0] for _, kind, where in touched if "store" in kind]
+    print()
+    print(f"Instructions from the call of the stub to its return, uninterrupted: {count}.")
+    print("Stores: " + ", ".join(f"{stores.count(w)} {w}" for w in sorted(set(stores))) + ".")
+    print(f"Each CPU has its own copy of `{RINGS}` ({path.rings_size} bytes from a page's start), of")
+    print(f"`pcpu_hot` ({hot_size} bytes at {hot:#x}: whole cache lines), and whole pages for its ring.")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Broken as what:
+        sys.exit(f"hotpath.py: {what}")

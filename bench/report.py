@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""usage: report.py FIGURES CHART-DATA
+
+Print the benchmark's tables, in Markdown, of the FIGURES of a run (see figures.py), and
+write what chart.gp draws. Exit status 1 if a promised bound is missed, 2 if a figure is
+missing.
+"""
+import sys
+
+from bounds import WORKLOADS, bounds, calls, mean_off, native, per_call, slowdown
+from figures import Figures, Missing
+
+TITLES = {
+    "stat": "`stat()`",
+    "read": "`read()` of 1 byte",
+    "pipe": "pipe ping-pong",
+    "file": "file create, write, unlink",
+    "exec": "fork, exec, wait",
+    "tcp": "TCP echo",
+    "hackbench": "hackbench -g 2 -l 50",
+}
+TRACERS = ["mctracer", "mctracer-static", "ftrace"]
+unstable = []
+
+
+def number(value):
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    if value == int(value):
+        return f"{value:.0f}"
+    return f"{value:.1f}" if abs(value) >= 100 else f"{value:.2f}"
+
+
+def mark(where, *figures):
+    """" ~" if one of them did not repeat; it is listed then."""
+    worst = max(figures, key=lambda figure: figure.spread)
+    if worst.stable:
+        return ""
+    unstable.append(f"{where}: {worst.spread * 100:.1f} %")
+    return " ~"
+
+
+def cell(where, figure):
+    return number(figure.value) + mark(where, figure)
+
+
+def table(head, rows):
+    print("| " + " | ".join(head) + " |")
+    print("|---" + "|---:" * (len(head) - 1) + "|")
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+    print()
+
+
+def by_tracer(title, figures, none=None):
+    """A row: what it is without a tracer, with each, and ftrace's divided by mctracer's."""
+    cells = [title, cell(f"{title}, none", none) if none else "-"]
+    for tracer in TRACERS:
+        figure = figures.get(tracer)
+        cells.append(cell(f"{title}, {tracer}", figure) if figure else "-")
+    if "mctracer" in figures and "ftrace" in figures and figures["mctracer"].value:
+        ratio = figures["ftrace"].value / figures["mctracer"].value
+        cells.append(f"{ratio:.2f}")
+    else:
+        cells.append("-")
+    return cells
+
+
+def workload_rows(f, workload):
+    times = f.get("none", workload + "_times").value
+    base = f.get("none", workload + "_off")
+    rows = []
+    for state in "off", "on", "graph":
+        title = f"{TITLES[workload]}, {state}"
+        kernels = ["ftrace"] if state == "graph" else TRACERS
+        cells = [title]
+        cells.append(cell(f"{title}, none", base / times) if state == "off" else "-")
+        found = {}
+        for tracer in TRACERS:
+            if tracer not in kernels:
+                cells.append("-")
+                continue
+            found[tracer] = f.get(tracer, f"{workload}_{state}")
+            text = f"{number(found[tracer].value / times)} "
+            text += f"({slowdown(f, tracer, workload, state).value:.2f}x)"
+            cells.append(text + mark(f"{title}, {tracer}", found[tracer]))
+        compared = f.get("mctracer", workload + "_on") if state == "graph" else found["mctracer"]
+        cells.append(f"{found['ftrace'].value / compared.value:.2f}")
+        rows.append(cells)
+    return rows
+
+
+def cost_rows(f):
+    def each(title, get, tracers=None, none=None):
+        return by_tracer(title, {t: get(t) for t in tracers or TRACERS}, none)
+
+    def kib(name):
+        return lambda kernel: f.get(kernel, name) / 1024
+
+    rows = [
+        each("calls in a `stat()`, by the tracer's own count", lambda t: calls(f, t)),
+        each("instructions a call, off", lambda t: per_call(f, t, "off")),
+        each("instructions a traced call, on", lambda t: per_call(f, t)),
+        by_tracer("instructions an event, graph", {"ftrace": per_call(f, "ftrace", "graph")}),
+        each("bytes an event, in the full ring", lambda t: f.each(t, "ring")),
+        by_tracer("bytes an event, graph", {"ftrace": f.each("ftrace", "ring_graph")}),
+    ]
+    for name, title in ("text", "line of `trace`"), ("pipe", "line of `trace_pipe`"), \
+            ("raw", "record read in binary"):
+        rows.append(each(f"instructions a {title}", lambda t, n=name: f.each(t, n)))
+    for way in "on", "off":
+        rows.append(each(f"microseconds to switch {way}",
+                         lambda t, w=way: f.get(t, "switch_" + w) / 1000))
+    rows.append(each("off: mean slowdown of all workloads", lambda t: mean_off(f, t)))
+    rows.append(each("million instructions to boot", lambda t: f.get(t, "boot") / 1e6,
+                     none=f.get("none", "boot") / 1e6))
+    for name in "text", "data", "bss":
+        rows.append(each(f"kernel {name}, KiB", kib("size_" + name),
+                         none=kib("size_" + name)("none")))
+    rows.append(each("table of call sites, KiB", kib("sites"), ["mctracer", "ftrace"]))
+    return rows
+
+
+def native_table(f):
+    loops = [("nothing", "nothing"), ("rdtsc", "`rdtsc`"), ("empty", "an empty call"),
+             ("rdtsc_empty", "`rdtsc` and an empty call"), ("traced", "a traced call")]
+    both = f.get("native", "rdtsc_empty")
+    rows = []
+    for name, title in loops:
+        figure = f.get("native", name) / 1000
+        rows.append([title, cell(f"native, {title}", figure),
+                     f"{f.get('native', name).value / both.value:.2f}"])
+    rows.append(["a traced call, as a ratio", "-", cell("native, ratio", native(f))])
+    table(["a loop of", "ns", "ratio"], rows)
+
+
+def scale_table(f):
+    rows = []
+    for cpus in 1, 2, 4:
+        per_ms = f.get(f"smp{cpus}", "events") / f.items(f"smp{cpus}", "events")
+        shares = [f.get(f"smp{cpus}", f"cpu{cpu}").value for cpu in range(cpus)]
+        share = f"{min(shares) * 100 / sum(shares):.0f} - {max(shares) * 100 / sum(shares):.0f} %"
+        rows.append([str(cpus), cell(f"scale, {cpus} CPUs", per_ms * 1000), share])
+    table(["CPUs", "events a second, all together", "share of each CPU"], rows)
+
+
+def bounds_table(f):
+    """What was missed."""
+    missed, rows = [], []
+    for bound in bounds(f):
+        limit = ("at least " if bound.at_least else "at most ") + number(bound.limit)
+        verdict = "met"
+        if bound.missed_by:
+            verdict = f"**missed by {number(bound.missed_by)}**"
+            missed.append(f"{bound.title}: {number(bound.figure.value)}, {limit}: "
+                          f"missed by {number(bound.missed_by)}")
+        rows.append([bound.title, cell("promised: " + bound.title, bound.figure), limit, verdict])
+    table(["promised", "measured", "bound", ""], rows)
+    return missed
+
+
+def slowdowns(f):
+    """Of each workload: off, mctracer, ftrace, ftrace graph."""
+    for workload in WORKLOADS:
+        yield workload, [slowdown(f, kernel, workload, state) for kernel, state in (
+            ("mctracer", "off"), ("mctracer", "on"), ("ftrace", "on"), ("ftrace", "graph"))]
+
+
+def chart_data(f, path):
+    with open(path, "w", encoding="ascii") as out:
+        print("workload", '"mctracer, off"', "mctracer", "ftrace", '"ftrace graph"', file=out)
+        for workload, figures in slowdowns(f):
+            print(workload, *(f"{figure.value:.3f}" for figure in figures), file=out)
+
+
+def summary_table(f):
+    rows = []
+    for workload, figures in slowdowns(f):
+        cells = [TITLES[workload]]
+        cells += [f"{figure.value:.2f}x" + ("" if figure.stable else " ~") for figure in figures]
+        rows.append(cells)
+    table(["slowdown of", "mctracer, off", "mctracer", "ftrace", "ftrace graph"], rows)
+
+
+def report(f, chart):
+    print("## Instructions\n")
+    print("Per operation (in parentheses: against the kernel without a tracer), counted with"
+          " `-icount`.\nThe last column is ftrace's figure divided by mctracer's; of graph, by"
+          " mctracer's when on.\n")
+    rows = [row for workload in WORKLOADS for row in workload_rows(f, workload)]
+    table(["", "no tracer"] + TRACERS + ["ftrace / mctracer"], rows + cost_rows(f))
+    print("## On this processor\n\nNanoseconds an iteration; the ratio is to `rdtsc` and an empty"
+          " call in one loop.\n")
+    native_table(f)
+    print("## Several CPUs\n\nThe guest's CPUs are threads of the emulator, and time is the"
+          " wall's: these depend on how\nmany processors the machine has and what else it"
+          " does.\n")
+    scale_table(f)
+    print("## Promised\n")
+    missed = bounds_table(f)
+    if unstable:
+        print("## Not stable\n\nMarked with `~`: what was measured several times in this run and"
+              " differs by more than\n2 % of its median.\n")
+        print("".join(f"- {line}\n" for line in unstable))
+    print("## Slowdown by workload\n")
+    print("<!-- summary -->")
+    summary_table(f)
+    print("<!-- end -->")
+    chart_data(f, chart)
+    return missed
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    try:
+        missed = report(Figures(sys.argv[1]), sys.argv[2])
+    except Missing as missing:
+        print(f"error: report.py: {missing}", file=sys.stderr)
+        return 2
+    for line in missed:
+        print(f"error: {line}", file=sys.stderr)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,225 @@
+#!/bin/sh
+# The benchmark's report says what its figures say, and what is missed by how much; the check of the
+# hot path finds what it looks for; README shows the latest results.
+. "${0%/*}/../scripts/test-lib.sh"
+
+# Made-up figures with which all is met. 1000000 calls in a stat() loop.
+figures()
+{
+	cat <<'END'
+none stat_off 100000000 0
+none stat_off 100100000 0
+none stat_off 100050000 0
+native nothing 300 2000
+native rdtsc 9000 2000
+native empty 1000 2000
+native rdtsc_empty 10000 2000
+native traced 12000 2000
+follow seen 2000000 0
+follow lost 0 0
+follow bad 0 0
+follow written 2000000 0
+END
+	for w in read pipe file exec tcp hackbench; do
+		echo "none ${w}_off 100000000 0"
+	done
+	for w in stat read pipe file exec tcp hackbench; do
+		echo "none ${w}_times 1000 0"
+		echo "mctracer ${w}_off 101000000 0
+mctracer ${w}_on 139050000 1000000
+mctracer ${w}_times 1000 0
+mctracer-static ${w}_off 104000000 0
+mctracer-static ${w}_on 140000000 1000000
+mctracer-static ${w}_times 1000 0
+ftrace ${w}_off 102000000 0
+ftrace ${w}_on 600000000 1010000
+ftrace ${w}_graph 1500000000 2020000
+ftrace ${w}_times 1000 0"
+	done
+	for k in mctracer mctracer-static ftrace; do
+		echo "$k ring 1048576 65536
+$k text 140000000 70000
+$k pipe 147000000 70000
+$k raw 630000 70000
+$k switch_on 40000000 9
+$k switch_off 90000000 9
+$k sites 80000 20000"
+	done
+	echo "ftrace ring_graph 1048576 30000"
+	for k in none mctracer mctracer-static ftrace; do
+		echo "$k boot 250000000 0
+$k size_text 4096000 0
+$k size_data 1024000 0
+$k size_bss 1024000 0"
+	done
+	for n in 1 2 4; do
+		echo "smp$n events 9000000 3000
+smp$n events 9010000 3000"
+		for cpu in 0 1 2 3; do
+			echo "smp$n cpu$cpu 1000000 0"
+		done
+	done
+}
+
+# report RC [KERNEL NAME VALUE ITEMS]...: ends with that status when these figures are others; no
+# VALUE: they are not there.
+report()
+{
+	_want=$1
+	shift
+	figures >"$T/figures"
+	while [ $# != 0 ]; do
+		grep -v "^$1 $2 " "$T/figures" >"$T/changed"
+		[ -z "$3" ] || echo "$1 $2 $3 $4" >>"$T/changed"
+		mv "$T/changed" "$T/figures"
+		shift 4
+	done
+	_rc=0
+	"$REPO/bench/report.py" "$T/figures" "$T/chart" >"$T/report" 2>"$T/said" || _rc=$?
+	cat "$T/said"
+	[ "$_rc" = "$_want" ]
+}
+
+good()
+{
+	report 0 && [ ! -s "$T/said" ] && ! grep -q missed "$T/report" &&
+		grep -q '^| instructions a traced call | 39 | at most 40 | met |' "$T/report"
+}
+
+# missed TEXT FIGURE...: then exactly this is said
+missed()
+{
+	_text=$1
+	shift
+	report 1 "$@" && [ "$(cat "$T/said")" = "error: $_text" ] &&
+		grep -q '\*\*missed by' "$T/report"
+}
+
+all_missing()	# each figure that is taken away is missed, and named
+{
+	figures | awk '{ print $1, $2 }' | sort -u >"$T/names"
+	_n=0
+	while read -r _kernel _what; do
+		# Tracers say themselves how often they did it; the loops that nobody asked are shown.
+		case $_kernel:$_what in
+		none:stat_times | mctracer:stat_times | mctracer-static:stat_times | ftrace:stat_times)
+			;;
+		smp1:cpu[123] | smp2:cpu[23] | mctracer*:*_times | ftrace:*_times | mctracer-static:sites)
+			continue ;;
+		esac
+		_n=$((_n + 1))
+		report 2 "$_kernel" "$_what" '' '' &&
+			grep -q "the $_kernel guest printed no figure for $_what\$" "$T/said" || {
+			echo "without $_kernel $_what"
+			return 1
+		}
+	done <"$T/names"
+	[ "$_n" -gt 80 ]
+}
+
+unstable()
+{
+	figures >"$T/figures"
+	echo "mctracer hackbench_on 144050000 1000000" >>"$T/figures"
+	"$REPO/bench/report.py" "$T/figures" "$T/chart" >"$T/report" &&
+		grep -q '^| hackbench -g 2 -l 50, on .* 141,550 (1.42x) ~ |' "$T/report" &&
+		grep -q '^- hackbench -g 2 -l 50, on, mctracer: 3.5 %$' "$T/report" &&
+		! grep -q '^- .*stat.*:' "$T/report"
+}
+
+chart()
+{
+	[ "$(sed -n 2p "$T/chart")" = "stat 1.009 1.390 5.997 14.993" ] &&
+		[ "$(wc -l <"$T/chart")" = 8 ]
+}
+
+# hook BODY: a program that has such a hook, for hotpath.py
+hook()
+{
+	{
+		printf '.text\n.globl mctracer_hook\n.type mctracer_hook, @function\n'
+		printf 'mctracer_hook:\n\tpush %%rax\n\tmov %%gs:mctracer_rings+0x1008(%%rip), %%rax\n'
+		printf '\tadd %%gs:mctracer_rings+0x1000(%%rip), %%rax\n'
+		printf '%b\n\tpop %%rax\n\tret\n' "$1"
+		printf '.size mctracer_hook, . - mctracer_hook\n.data\n.balign 4096\n'
+		printf '.type mctracer_rings, @object\nmctracer_rings: .skip 8192\n'
+		printf '.size mctracer_rings, 8192\n.skip %s\n' "${2-64}"
+		printf '.type pcpu_hot, @object\npcpu_hot: .skip 64\n.size pcpu_hot, 64\n'
+		printf 'elsewhere: .quad 0\n'
+	} >"$T/hook.s"
+	gcc -nostdlib -static -no-pie -Wl,-e,0 -o "$T/hook" "$T/hook.s" &&
+		"$REPO/bench/hotpath.py" "$T/hook"
+}
+
+stores_found()
+{
+	hook '\tmov %edx, 4(%rax)\n\tincl %gs:pcpu_hot+8(%rip)' >"$T/path" || return 1
+	cat "$T/path"
+	grep -q '^Stores: 1 per CPU, 1 slot of the record, 1 stack\.$' "$T/path" &&
+		grep -q 'uninterrupted: 9\.$' "$T/path"
+}
+
+refused()	# REGEX BODY [DISTANCE]
+{
+	fails_saying "$1" hook "$2" "${3-0}"
+}
+
+readme()
+{
+	_shown=$(sed -n 's,.*(\(bench/results/[^)]*\)\.svg).*,\1,p' "$REPO/README.md")
+	_latest=$(find "$REPO/bench/results" -name '*.md' | sort | tail -n 1)
+	[ "$REPO/$_shown.md" = "$_latest" ] || {
+		echo "README shows $_shown, the latest is $_latest"
+		return 1
+	}
+	[ -f "$REPO/$_shown.svg" ] || return 1
+	sed -n '/^<!-- summary/,/^<!-- end/p' "$_latest" >"$T/latest"
+	[ -s "$T/latest" ] &&
+		sed -n '/^<!-- summary/,/^<!-- end/p' "$REPO/README.md" | diff - "$T/latest"
+}
+
+plan 23
+check "nothing is missed" good
+check "what the chart shows" chart
+check "a traced call" missed \
+	"instructions a traced call: 43.95, at most 40: missed by 3.95" \
+	mctracer stat_on 144000000 1000000
+check "bytes" missed "bytes an event: 20, at most 16: missed by 4" mctracer ring 20000 1000
+check "hackbench" missed \
+	"hackbench, all functions traced: slowed by: 2.10, at most 2: missed by 0.10" \
+	mctracer hackbench_on 210000000 5000000
+check "off" report 1 mctracer pipe_off 120000000 0
+check "the ratio to ftrace's, a bound from below" missed \
+	"instructions a traced call: ftrace's / mctracer's: 5.08, at least 10: missed by 4.92" \
+	ftrace stat_on 300000000 1010000
+check "counts that differ" missed \
+	"calls in a stat(): % from ftrace's count: 4.76, at most 2: missed by 2.76" \
+	ftrace stat_on 600000000 1050000
+check "native" missed \
+	"on this processor: a traced call / rdtsc and an empty call: 1.35, at most 1.30: missed by 0.05" \
+	native traced 13500 2000
+check "a line" missed "instructions a line of trace: 4,000, at most 3,000: missed by 1,000" \
+	mctracer text 280000000 70000
+check "a record" missed "instructions a record read from raw: 11, at most 10: missed by 1" \
+	mctracer raw 770000 70000
+check "switching" missed \
+	"microseconds to switch off, against ftrace: 91,000, at most 90,000: missed by 1,000" \
+	mctracer switch_off 91000000 9
+check "a record lost" missed "of these: lost: 3, at most 0: missed by 3" follow lost 3 0
+check "a record not seen" missed "of these: not seen by the readers: 7, at most 0: missed by 7" \
+	follow written 2000007 0
+check "too few to be a proof" missed \
+	"records followed by mmap: 5,000, at least 1,000,000: missed by 995,000" \
+	follow seen 5000 0 follow written 5000 0
+check "a figure that is missing" all_missing
+check "what does not repeat is marked and listed" unstable
+check "the hot path: stores are told apart" stores_found
+check "the hot path: a store to a global" refused 'store to' '\tmov %edx, elsewhere(%rip)'
+check "the hot path: a store to what was only loaded" refused 'store to' \
+	'\tmov %gs:pcpu_hot(%rip), %rdx\n\tmov %eax, 8(%rdx)'
+check "the hot path: a locked one to where an exchange left the slot" refused 'load from|store to' \
+	'\txchg %rdx, %rax\n\tcmpxchg %rcx, (%rax)'
+check "the hot path: a line that two CPUs share" refused 'not whole cache lines' \
+	'\tmov %edx, 4(%rax)' 8
+check "README shows the latest results" readme
+finish
