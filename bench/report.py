@@ -7,7 +7,7 @@ missing.
 """
 import sys
 
-from bounds import WORKLOADS, bounds, calls, mean_off, native, per_call, slowdown
+from bounds import WORKLOADS, added, bounds, calls, mean_off, native, per_call, slowdown
 from figures import Figures, Missing
 
 TITLES = {
@@ -28,7 +28,8 @@ def number(value):
         return f"{value:,.0f}"
     if value == int(value):
         return f"{value:.0f}"
-    return f"{value:.1f}" if abs(value) >= 100 else f"{value:.2f}"
+    digits = 1 if abs(value) >= 100 else 2 if abs(value) >= 10 else 3
+    return f"{value:.{digits}f}"
 
 
 def mark(where, *figures):
@@ -99,8 +100,9 @@ def cost_rows(f):
 
     rows = [
         each("calls in a `stat()`, by the tracer's own count", lambda t: calls(f, t)),
-        each("instructions a call, off", lambda t: per_call(f, t, "off")),
-        each("instructions a traced call, on", lambda t: per_call(f, t)),
+        each("instructions a call, off, against no tracer", lambda t: per_call(f, t, "off")),
+        each("instructions a traced call, against no tracer", lambda t: per_call(f, t)),
+        each("instructions that tracing adds to a call", lambda t: added(f, t)),
         by_tracer("instructions an event, graph", {"ftrace": per_call(f, "ftrace", "graph")}),
         each("bytes an event, in the full ring", lambda t: f.each(t, "ring")),
         by_tracer("bytes an event, graph", {"ftrace": f.each("ftrace", "ring_graph")}),
@@ -130,7 +132,8 @@ def native_table(f):
         figure = f.get("native", name) / 1000
         rows.append([title, cell(f"native, {title}", figure),
                      f"{f.get('native', name).value / both.value:.2f}"])
-    rows.append(["a traced call, as a ratio", "-", cell("native, ratio", native(f))])
+    rows.append(["a traced call, median of each round's ratio", "-",
+                 cell("native, ratio", native(f))])
     table(["a loop of", "ns", "ratio"], rows)
 
 
@@ -186,7 +189,9 @@ def report(f, chart):
     print("## Instructions\n")
     print("Per operation (in parentheses: against the kernel without a tracer), counted with"
           " `-icount`.\nThe last column is ftrace's figure divided by mctracer's; of graph, by"
-          " mctracer's when on.\n")
+          " mctracer's when on. Microseconds\nare the guest's, in which an instruction takes a"
+          " nanosecond, and include waiting.\nBooting leaves out the time in which the CPU is"
+          " idle.\n")
     rows = [row for workload in WORKLOADS for row in workload_rows(f, workload)]
     table(["", "no tracer"] + TRACERS + ["ftrace / mctracer"], rows + cost_rows(f))
     print("## On this processor\n\nNanoseconds an iteration; the ratio is to `rdtsc` and an empty"
@@ -196,8 +201,9 @@ def report(f, chart):
           " wall's: these depend on how\nmany processors the machine has and what else it"
           " does.\n")
     scale_table(f)
-    print("## Promised\n")
+    print("## Promised\n\n<!-- promised -->")
     missed = bounds_table(f)
+    print("<!-- end -->\n")
     if unstable:
         print("## Not stable\n\nMarked with `~`: what was measured several times in this run and"
               " differs by more than\n2 % of its median.\n")
