@@ -1,6 +1,6 @@
 #!/bin/sh
-# The benchmark's report says what its figures say, and what is missed by how much; the check of the
-# hot path finds what it looks for; README shows the latest results.
+# The benchmark's report says what its figures say, and what is missed by how much; its driver fails
+# when that does; the check of the hot path finds what it looks for; README shows the latest results.
 . "${0%/*}/../scripts/test-lib.sh"
 
 # Made-up figures with which all is met. 1000000 calls in a stat() loop.
@@ -166,6 +166,62 @@ refused()	# REGEX BODY [DISTANCE]
 	fails_saying "$1" hook "$2" "${3-0}"
 }
 
+# A repository whose guests and programs print the figures above; FAIL names a job that does not run.
+fake_bench()
+{
+	mkdir -p "$T/repo/bench" "$T/linux" "$T/cache"
+	cp -R -- "$REPO/scripts" "$T/repo/"
+	cp -- "$REPO/bench/"*.py "$REPO/bench/chart.gp" "$T/repo/bench/"
+	mkdir "$T/repo/bench/native"
+	printf 'VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 1\n' >"$T/linux/Makefile"
+	cat >"$T/repo/scripts/boot" <<'END'
+#!/bin/sh
+case $2 in
+bench)	kernel=$1 ;;
+follow)	kernel=follow ;;
+scale)	kernel=smp$SMP ;;
+esac
+[ "$2" != "${FAIL-}" ] || exit 1
+sed -n "s/^$kernel //p" "$FIGURES"
+END
+	printf '#!/bin/sh\n' >"$T/repo/scripts/build"
+	printf '#!/bin/sh\necho "%s"\n' "$T/linux" >"$T/repo/scripts/kernel-tree"
+	printf '#!/bin/sh\nsed -n "s/^native //p" "%s"\n' "$T/figures" >"$T/repo/bench/native/run"
+	printf '#!/bin/sh\necho "Instructions from here to there: 40."\n' >"$T/repo/bench/hotpath.py"
+	printf '#!/bin/sh\n' >"$T/repo/bench/sizes.py"
+	chmod +x "$T/repo/scripts/"* "$T/repo/bench/native/run"
+}
+
+driver()
+{
+	XDG_CACHE_HOME=$T/cache FIGURES=$T/figures "$T/repo/scripts/bench"
+}
+
+driver_writes()
+{
+	fake_bench
+	figures >"$T/figures"
+	driver || return 1
+	set -- "$T/repo/bench/results/"*-6.12.1.md
+	[ -f "$1" ] && [ -s "${1%.md}.svg" ] && grep -q '^| of these: lost | 0 |' "$1" &&
+		grep -qF "($(basename -- "$1" .md).svg)" "$1"
+}
+
+driver_misses()
+{
+	figures | sed 's/^follow lost 0/follow lost 3/' >"$T/figures"
+	fails_saying '^error: of these: lost: 3, at most 0: missed by 3' driver &&
+		grep -q '^error: a promised bound was missed' "$T/err" &&
+		grep -q 'missed by 3' "$T/repo/bench/results/"*.md
+}
+
+driver_fails()
+{
+	figures >"$T/figures"
+	export FAIL=follow
+	fails_saying "^error: the benchmark's job follow did not run in the mctracer guest" driver
+}
+
 readme()
 {
 	_shown=$(sed -n 's,.*(\(bench/results/[^)]*\)\.svg).*,\1,p' "$REPO/README.md")
@@ -185,7 +241,7 @@ shown_tables()	# FILE
 	sed -n '/^<!-- summary/,/^<!-- end/p' "$1"
 }
 
-plan 24
+plan 27
 check "nothing is missed" good
 check "what the chart shows" chart
 check "a traced call" missed \
@@ -231,5 +287,8 @@ check "the hot path: a locked one to where an exchange left the slot" refused 'l
 	'\txchg %rdx, %rax\n\tcmpxchg %rcx, (%rax)'
 check "the hot path: a line that two CPUs share" refused 'not whole cache lines' \
 	'\tmov %edx, 4(%rax)' 8
+check "make bench writes its results" driver_writes
+check "make bench fails when a bound is missed" driver_misses
+check "make bench fails when a guest does" driver_fails
 check "README shows the latest results" readme
 finish
