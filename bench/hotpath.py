@@ -18,7 +18,8 @@ RINGS = "mctracer_rings"
 BASE = PAGE	# of the member base in struct mctracer_ring: the first behind the mapped page
 INSN = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*(.*)$")
 MEMORY = re.compile(r"(%gs:)?(-?0x[0-9a-f]+)?\((%\w+)\)")
-NARROW = {"eax": "rax", "ecx": "rcx", "edx": "rdx", "esi": "rsi", "edi": "rdi"}
+NARROW = {"eax": "rax", "ecx": "rcx", "edx": "rdx", "esi": "rsi", "edi": "rdi"} | \
+    {f"r{n}d": f"r{n}" for n in range(8, 16)}
 IMPLIED = {"rdtsc": ["rax", "rdx"], "cmpxchg": ["rax"]}
 ONLY_READS = re.compile(r"(cmp[bwlq]?|test[bwlq]?|push|j.*|call|nop.*|bt[bwlq]?|imul)$")
 EXCHANGES = ("xchg", "xadd", "cmpxchg")	# these write to both, or to their memory in any case

@@ -66,14 +66,13 @@ extern char percpu_start[] __asm__("__start_percpu");
 extern char percpu_end[] __asm__("__stop_percpu");
 extern char stub[] __asm__("__fentry__");
 extern char entry_of_hook[] __asm__("arch_mcount_call_hook");
-extern char mctracer_hook[], mctracer_hook_nothing[], mctracer_hook_slow[];
+extern char mctracer_hook[], mctracer_hook_nothing[];
 extern char traced_return[];
 
 struct pcpu_hot pcpu_hot __attribute__((section("percpu"), aligned(64)));
 extern struct pcpu_hot const_pcpu_hot __attribute__((alias("pcpu_hot")));
 
 /* What the objects refer to and the path must not reach. */
-unsigned long mctracer_options;
 void (*mcount_hook)(unsigned long, unsigned long);
 
 static void die(const char *what)
@@ -89,7 +88,6 @@ static void unexpected(void)
 
 #define NOT_REACHED(name) void name(void) __attribute__((alias("unexpected")))
 NOT_REACHED(preempt_schedule_notrace_thunk);
-NOT_REACHED(ktime_get_mono_fast_ns);
 NOT_REACHED(__x86_return_thunk);
 NOT_REACHED(__x86_indirect_thunk_rax);
 
@@ -108,7 +106,7 @@ static __attribute__((noipa)) void name(long n)						\
 {									\
 	__asm__ volatile(".balign 64\n1:	" body			\
 			 "	dec %0\n	jnz 1b\n"		\
-			 : "+r" (n) : : "rax", "rdx", "cc", "memory");	\
+			 : "+r" (n) : : "rax", "rdx", "r10", "r11", "cc", "memory");	\
 }
 
 LOOP(loop_nothing, "")
@@ -175,11 +173,9 @@ static void patch(void)
 	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	char *target = mctracer_hook;
 
-	/* hook.o begins with hook_nothing and ends with hook_slow, within a page of it. */
-	make_writable(mctracer_hook_nothing, mctracer_hook_slow);
-	make_writable(stub, entry_of_hook);
-	if (patch_returns(mctracer_hook_nothing, mctracer_hook_slow) < 2 ||
-	    !patch_returns(stub, entry_of_hook))
+	/* hook.o begins with hook_nothing; mcount_64.o follows it, and begins with the stub. */
+	make_writable(mctracer_hook_nothing, entry_of_hook);
+	if (patch_returns(mctracer_hook_nothing, stub) < 2 || !patch_returns(stub, entry_of_hook))
 		fprintf(stderr, "native harness: this kernel has plain returns\n");
 	if (memcmp(stub, nop, sizeof(nop)))
 		die("the stub does not begin with a NOP");
