@@ -41,12 +41,14 @@ typedef __no_caller_saved_registers void (*mcount_direct_func_t)(void);
  * of line makes it save them all. On x86 its file needs -mgeneral-regs-only. A
  * frame pointer backtrace from within it misses the traced function's caller.
  *
- * A file in which all functions are direct hooks that call nothing out of line is
- * better compiled with $(CC_FLAGS_MCOUNT_DIRECT), if the architecture defines
- * that: then registers that hold nothing at a function's head are not preserved.
+ * Where the architecture defines $(CC_FLAGS_MCOUNT_DIRECT), a file of nothing but
+ * direct hooks may be compiled with that: then registers that hold nothing at a
+ * function's head are not preserved. But the compiler believes the same of
+ * functions that are called, and does not warn: nothing may be called out of line
+ * there that does not preserve all others.
  */
 #ifdef MCOUNT_DIRECT_BY_FLAGS
-#define __mcount_direct	notrace
+#define __mcount_direct	notrace __flatten
 #else
 #define __mcount_direct	notrace __no_caller_saved_registers
 #endif

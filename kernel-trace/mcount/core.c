@@ -167,9 +167,10 @@ EXPORT_SYMBOL_GPL(clear_mcount_function);
  * register_mcount_direct() - register a hook that the stub jumps straight to
  * @func: the hook, defined with __mcount_direct
  *
- * The same as register_mcount_function(), for a hook that preserves the
- * registers which it uses: nothing is saved for it and no call is made but the
- * traced function's own. To be preferred where each instruction counts.
+ * The same as register_mcount_function(), for a hook that preserves what
+ * registers may hold at a function's head: nothing is saved for it and no call
+ * is made but the traced function's own. To be preferred where each instruction
+ * counts.
  *
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.

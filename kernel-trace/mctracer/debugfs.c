@@ -41,7 +41,7 @@ int mctracer_may_open(void)
 size_t mctracer_fault_in(char __user *buf, size_t count)
 {
 	count = min_t(size_t, count, SZ_64K);
-	return count - fault_in_writeable(buf, count);
+	return count - fault_in_safe_writeable(buf, count);
 }
 
 static int control_open(struct inode *inode, struct file *file)

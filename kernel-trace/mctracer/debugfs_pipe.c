@@ -115,10 +115,14 @@ static ssize_t put_lines(struct pipe_reader *reader, char __user *buf, size_t co
 {
 	struct user_buffer out = { .to = buf, .room = count };
 	size_t length = min(reader->rest_length, count);
+	bool good;
 	int ret;
 
 	if (length) {
-		if (!put(&out, reader->rest, length))
+		pagefault_disable();	/* others may share the file */
+		good = put(&out, reader->rest, length);
+		pagefault_enable();
+		if (!good)
 			return -EFAULT;
 		reader->rest += length;
 		reader->rest_length -= length;
@@ -128,7 +132,7 @@ static ssize_t put_lines(struct pipe_reader *reader, char __user *buf, size_t co
 		return out.done ?: ret;
 	while (put_next(reader, &out) && !signal_pending(current))
 		cond_resched();
-	/* Nothing went although there was something: the buffer can't be written. */
+	/* Nothing went although there was something: the buffer can't be written now. */
 	if (!out.done && mctracer_consume_next(&(struct mctracer_next) {}))
 		ret = -EFAULT;
 	mctracer_consume_end();
@@ -138,21 +142,23 @@ static ssize_t put_lines(struct pipe_reader *reader, char __user *buf, size_t co
 static ssize_t pipe_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
 	struct pipe_reader *reader = file->private_data;
-	size_t room;
 	ssize_t ret;
 
 	if (!count)
 		return 0;
 	for (;;) {
-		room = mctracer_fault_in(buf, count);
-		if (!room)
-			return -EFAULT;
 		if (mutex_lock_interruptible(&reader->mutex))
 			return -ERESTARTSYS;
-		ret = put_lines(reader, buf, room);
+		ret = put_lines(reader, buf, count);
 		mutex_unlock(&reader->mutex);
-		if (ret == -EFAULT && !signal_pending(current))
-			continue;	/* the pages have gone again */
+		if (ret <= 0 && signal_pending(current))
+			return -ERESTARTSYS;
+		if (ret == -EFAULT) {
+			count = mctracer_fault_in(buf, count);
+			if (!count)
+				return -EFAULT;
+			continue;
+		}
 		if (ret)
 			return ret;
 
@@ -169,9 +175,9 @@ static __poll_t pipe_poll(struct file *file, struct poll_table_struct *table)
 	struct pipe_reader *reader = file->private_data;
 
 	poll_wait(file, &waiting, table);
+	look_soon();	/* in any case: who is told of edges only does not ask again */
 	if (READ_ONCE(reader->rest_length) || mctracer_anything_to_consume())
 		return EPOLLIN | EPOLLRDNORM;
-	look_soon();
 	return 0;
 }
 

@@ -25,7 +25,7 @@ static ssize_t consume(struct mctracer_ring *ring, char __user *buf, size_t coun
 
 	if (mutex_lock_interruptible(&mctracer_mutex))
 		return -ERESTARTSYS;
-	pagefault_disable();	/* mctracer_fault_in() says why */
+	pagefault_disable();	/* debugfs.h says why */
 	if (ring->base)
 		ret = mctracer_ring_consume_to_user(ring, buf, count, mctracer_is_live());
 	pagefault_enable();
@@ -35,17 +35,20 @@ static ssize_t consume(struct mctracer_ring *ring, char __user *buf, size_t coun
 
 static ssize_t raw_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
-	size_t room;
 	ssize_t ret;
 
 	if (count < sizeof(struct mctracer_record))
 		return -EINVAL;
-	do {
-		room = mctracer_fault_in(buf, count);
-		if (room < sizeof(struct mctracer_record))
+	for (;;) {
+		ret = consume(ring_of(file), buf, count);
+		if (ret <= 0 && signal_pending(current))
+			return -ERESTARTSYS;
+		if (ret != -EFAULT)
+			break;
+		count = mctracer_fault_in(buf, count);
+		if (count < sizeof(struct mctracer_record))
 			return -EFAULT;
-		ret = consume(ring_of(file), buf, room);
-	} while (ret == -EFAULT && !signal_pending(current));
+	}
 
 	if (!ret && file->f_flags & O_NONBLOCK)
 		return -EAGAIN;

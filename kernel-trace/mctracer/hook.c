@@ -3,9 +3,10 @@
  * The hook: what is done for every call of every kernel function.
  *
  * Nothing here may be traced, call anything out of line, or fault; then it can
- * not recurse and needs no guard against that. The stub jumps here and the
- * compiler saves only what is used, of that what the traced function may need:
- * see CC_FLAGS_MCOUNT_DIRECT.
+ * not recurse and needs no guard against that. (What is called when a preemption
+ * is due, or by paravirt, preserves all registers and is not traced.) The stub
+ * jumps here and the compiler saves only what is used, of that what the traced
+ * function may need: see CC_FLAGS_MCOUNT_DIRECT in linux/mcount.h.
  */
 #include <linux/kprobes.h>
 #include <linux/mcount.h>

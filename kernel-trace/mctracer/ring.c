@@ -264,7 +264,7 @@ static __always_inline u64 load_ips(const struct mctracer_record *slot)
 	return (u64)parent_ip << 32 | READ_ONCE(slot->ip);
 }
 
-/* The number of bytes copied up to one that is not committed, or -EFAULT. */
+/* The number of bytes copied up to a fault or to one that is not committed, or -EFAULT. */
 static long copy_chunk(const struct mctracer_ring *ring, u64 pos, void __user *buf, size_t size)
 {
 	const struct mctracer_record *slot = slot_at(ring, pos);
@@ -290,7 +290,8 @@ static long copy_chunk(const struct mctracer_ring *ring, u64 pos, void __user *b
 
 fault:
 	user_access_end();
-	return -EFAULT;
+	smp_rmb();	/* R2 */
+	return slot == first ? -EFAULT : (const void *)slot - (const void *)first;
 }
 
 ssize_t mctracer_ring_consume_to_user(struct mctracer_ring *ring, void __user *to, size_t size,

@@ -115,9 +115,12 @@ struct mctracer_ring {
 	void *base __aligned(PAGE_SIZE);	/* NULL: no memory yet, nothing may be written */
 	u64 mask;		/* size in bytes - 1 */
 	u32 lap_factor;		/* moves a position's lowest lap bit to bit 31 */
-	u32 limit;		/* for writers that keep the oldest; no need to keep away */
 
-	/* Under the mutex: */
+	/*
+	 * Under the mutex, and on a cache line that writers do not need: consumers
+	 * write it all the time. Only writers that keep the oldest read limit.
+	 */
+	u32 limit ____cacheline_aligned;
 	u64 floor;		/* a position */
 	u64 missed;		/* records passed over since the last one consumed */
 	u64 lost_before;	/* user.lost at the last clear */

@@ -11,10 +11,14 @@ toggles=6
 sample=
 [ -n "$(missing module:mcount-sample)" ] || sample=yes
 
-plan 12
+plan 15
 
 at_end()
 {
+	[ ! -w "$MCT_DIR/options" ] || {
+		put nocontext "$MCT_DIR/options"
+		put overwrite "$MCT_DIR/options"
+	}
 	! mod_loaded mct_regs || mod_unload mct_regs
 	! mod_loaded mcount_sample || mod_unload mcount_sample
 }
@@ -64,7 +68,20 @@ toggled_test "right while the tracer's hook comes and goes" "$MCT_CTRL"
 trace_on
 toggled_test "right while it is enabled and disabled" "$MCT_SYSCTL"
 
+# Each combination of these options has a hook of its own.
 put 1 "$MCT_SYSCTL"
+for options in "context overwrite" "nocontext nooverwrite" "context nooverwrite"; do
+	name="right with the hook for $options"
+	if [ ! -w "$MCT_DIR/options" ]; then
+		skip "$name" "there are no options"
+		continue
+	fi
+	for option in $options; do
+		put "$option" "$MCT_DIR/options"
+	done
+	rounds_test "$name"
+done
+
 if [ -n "$sample" ]; then
 	modprobe mcount-sample
 	rounds_test "right with a module's plain hook"

@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 36
+plan 37
 
 pipecheck=$MCT_BIN/pipecheck
 got=$MCT_TMP/got
@@ -84,6 +84,16 @@ equal "poll says at once that there is something" in \
 	"$("$pipecheck" poll "$MCT_PIPE" 1)"
 "$pipecheck" drain "$MCT_PIPE" > "$got"
 check "nothing was lost by the signal" cmp "$MCT_TMP/want" "$got"
+
+moment
+"$pipecheck" edge "$MCT_PIPE" 20000 > "$MCT_TMP/edge" &
+poller=$!
+wait_until 10 nonempty "$MCT_TMP/edge"
+sleep 1
+moment
+wait "$poller"
+equal "who is told of edges only is told of the next one, too" "drained in" \
+	"$(xargs < "$MCT_TMP/edge")"
 
 # However it is read, it is the same text as trace.
 for size in 1 7 333 4099 1000000; do

@@ -9,6 +9,8 @@
  *	pipecheck poll FILE MS		waits by poll() for at most so long; prints
  *					"in" or "timeout"
  *	pipecheck epoll FILE MS		the same by epoll_wait()
+ *	pipecheck edge FILE MS		the same for what comes after all was read, told
+ *					of once only (EPOLLET); prints "drained" before
  *	pipecheck signal FILE MS	a read that blocks and is interrupted by a
  *					signal after so long; prints as "try" does
  *	pipecheck twice FILE		two threads read the same open file until
@@ -125,13 +127,35 @@ static void signal_every(int ms)
 		die("setitimer");
 }
 
-static int wait_epoll(int fd, int ms)
+static int open_epoll(int fd, unsigned int events)
 {
-	struct epoll_event event = { .events = EPOLLIN };
+	struct epoll_event event = { .events = events };
 	int epoll = epoll_create1(0);
 
 	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
 		die("epoll");
+	return epoll;
+}
+
+static int wait_epoll(int fd, int ms)
+{
+	struct epoll_event event;
+
+	return epoll_wait(open_epoll(fd, EPOLLIN), &event, 1, ms);
+}
+
+static int wait_edge(int fd, int ms)
+{
+	int epoll = open_epoll(fd, EPOLLIN | EPOLLET);
+	struct epoll_event event;
+	char some[4096];
+
+	if (epoll_wait(epoll, &event, 1, ms) != 1)
+		return 0;
+	while (read(fd, some, sizeof(some)) > 0)
+		;
+	puts("drained");
+	fflush(stdout);
 	return epoll_wait(epoll, &event, 1, ms);
 }
 
@@ -173,6 +197,9 @@ int main(int argc, char **argv)
 		puts(wait_poll(open_pipe(path, 0), number) > 0 ? "in" : "timeout");
 	} else if (!strcmp(mode, "epoll")) {
 		puts(wait_epoll(open_pipe(path, 0), number) > 0 ? "in" : "timeout");
+	} else if (!strcmp(mode, "edge")) {
+		puts(wait_edge(open_pipe(path, O_NONBLOCK), number) > 0 ? "in" :
+		     "timeout");
 	} else if (!strcmp(mode, "signal")) {
 		int fd = open_pipe(path, 0);
 

@@ -9,10 +9,9 @@
  *	 8(%rsp)	parent_ip: the return address of the traced function
  *	 0(%rsp)	ip: the return address into the traced function
  *
- * To be preserved are all registers but the flags and, on 64-bit, %rax, %r10 and
- * %r11. Those carry no arguments: %rax would have the number of those that are in
- * vector registers, of which the kernel passes none. Nor do they keep anything
- * across a call, since -pg turns -fipa-ra off.
+ * To be preserved are all registers but %r10, %r11 and the flags: those carry
+ * neither arguments nor, since -pg turns -fipa-ra off, anything across a call.
+ * Assembly that calls C functions where a compiler does not expect it saves them.
  */
 #ifndef _ASM_X86_MCOUNT_H
 #define _ASM_X86_MCOUNT_H
