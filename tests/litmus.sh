@@ -1,0 +1,125 @@
+#!/bin/sh
+# The ring's memory barriers, by litmus tests under the kernel's memory model: the states that they are
+# there to prevent can't be reached, and can when one of them is left out.
+#
+#	ring.h, ring.c				tests/litmus/*.litmus
+#	W1 mctracer_ring_fill()			P0: head before stamp and ip
+#	W2 mctracer_ring_commit()		P0: stamp and ip before parent_ip
+#	R1 mctracer_ring_read(), load_ips(),	P1: parent_ip before stamp and ip
+#	   copy_chunk()
+#	R2 mctracer_ring_read(), copy_chunk()	P1: stamp and ip before head
+#	load()					load.py: high before low before high
+#
+# A test's line "Needs:" names the barriers without which its state must be reachable: each is taken
+# out in turn, wherever it is marked. Runs herd7, if there is one (Debian 12 has no package of it), else
+# scripts/litmus.py, which is first held against the results that the kernel's own litmus tests state.
+. "${0%/*}/../scripts/test-lib.sh"
+
+tree=$("$REPO/scripts/kernel-tree") || exit 1
+model=$tree/tools/memory-model
+ring=$tree/kernel/trace/mctracer
+litmus=$REPO/scripts/litmus.py
+
+if command -v herd7 >/dev/null; then
+	herd="cd $model && herd7 -conf linux-kernel.cfg"
+else
+	herd="$litmus $model"
+fi
+
+# observed FILE WORD: does the test end so?
+observed()
+{
+	sh -c "$herd \"\$1\"" herd "$1" >"$T/herd" 2>&1
+	cat "$T/herd"
+	grep -q "^Observation [^ ]* $2 " "$T/herd"
+}
+
+# The kernel's own: all that is known must be as they say, and most must be known.
+own_tests()
+{
+	"$litmus" "$model" "$model"/litmus-tests/*.litmus >"$T/own"
+	known=0
+	for file in "$model"/litmus-tests/*.litmus; do
+		name=$(sed -n 's/^C //p' "$file")
+		want=$(sed -n 's/^ \* Result: //p' "$file")
+		got=$(awk -v name="$name" '$1 == "Observation" && $2 == name { print $3 }' "$T/own")
+		[ -n "$got" ] || continue
+		known=$((known + 1))
+		[ "$got" = "$want" ] || {
+			echo "$name: $got, not $want"
+			return 1
+		}
+	done
+	echo "$known of them known"
+	[ "$known" -ge 25 ]
+}
+
+# without LABEL FILE: the test without the lines that are marked with it
+without()
+{
+	sed "/\/\/ $1\$/d" "$2" >"$T/without.litmus"
+	! cmp -s "$2" "$T/without.litmus"
+}
+
+reached()	# FILE LABEL
+{
+	without "$2" "$1" && observed "$T/without.litmus" Sometimes
+}
+
+labels()	# the barriers with a label that the code has
+{
+	cat "$ring/ring.h" "$ring/ring.c" |
+		sed -n 's/.*smp_[rw]mb();.*\/\* \([RW][0-9]*\) \*\/.*/\1/p' | sort -u
+}
+
+covered()	# each has a test, and each that a test has is in the code
+{
+	labels >"$T/code"
+	sed -n 's/^ \* Needs: //p' "$REPO"/tests/litmus/*.litmus | tr ' ' '\n' | sort -u >"$T/tests"
+	[ "$(wc -l <"$T/code")" -ge 4 ] && diff "$T/code" "$T/tests"
+}
+
+order_in()	# FILE FUNCTION PATTERN: what of PATTERN is in the function, in order
+{
+	awk -v f="$2" '$0 ~ "^[a-z_ *]*" f "\\(" { on = 1 } on { print } on && /^}/ { exit }' "$ring/$1" |
+		grep -oE "$3" | xargs
+}
+
+# What the tests model is what the code does, in this order.
+modelled()
+{
+	{
+		order_in ring.h mctracer_ring_fill 'W1|WRITE_ONCE\(slot->stamp|WRITE_ONCE\(slot->ip'
+		order_in ring.h mctracer_ring_commit 'W2|WRITE_ONCE\(slot->parent_ip'
+		order_in ring.c mctracer_ring_read \
+			'READ_ONCE\(slot->[a-z_]*|R[12]|mctracer_ring_end|V[12]'
+	} | tee "$T/order"
+	[ "$(cat "$T/order")" = "W1 WRITE_ONCE(slot->stamp WRITE_ONCE(slot->ip
+W2 WRITE_ONCE(slot->parent_ip
+READ_ONCE(slot->parent_ip R1 READ_ONCE(slot->stamp READ_ONCE(slot->ip R2 mctracer_ring_end V1 V2" ]
+}
+
+load()	# NAME WORD
+{
+	"$REPO/tests/litmus/load.py" | tee "$T/load"
+	grep -q "^Observation $1 $2 " "$T/load"
+}
+
+set -- "$REPO"/tests/litmus/*.litmus
+plan $((7 + $# + $(sed -n 's/^ \* Needs: //p' "$@" | wc -w)))
+check "the kernel's own litmus tests come out as they say" own_tests
+check "each labelled barrier of the ring has a litmus test" covered
+check "the code's order is the one that is modelled" modelled
+for file; do
+	name=$(basename -- "$file" .litmus)
+	check "$name: the state is never reached" observed "$file" Never
+	needs=$(sed -n 's/^ \* Needs: //p' "$file")
+	for label in $needs; do
+		check "$name: without $label it is" reached "$file" "$label"
+	done
+done
+check "load(): what is read is a value that the counter had" load load Never
+for part in first-barrier second-barrier second-look; do
+	check "load(): not always without its $part" load load-without-$part Sometimes
+done
+finish
