@@ -3,6 +3,7 @@
 help:
 	@echo "make run                build, boot in QEMU, trace hackbench there"
 	@echo "make test               all tests; ends with a line of counts"
+	@echo "make test-mutations     break the code in many ways: does a test notice each?"
 	@echo "make bench              what tracing costs, counted in instructions"
 	@echo "make apply LINUX=DIR    apply the series to a Linux 6.12 tree"
 	@echo "make worktree DIR=DIR   a git tree of the kernel with the series, to edit in"
@@ -18,6 +19,9 @@ run:
 
 test:
 	@scripts/test
+
+test-mutations:
+	@scripts/test-mutations
 
 bench:
 	@scripts/setup
@@ -43,4 +47,4 @@ clean:
 
 export LINUX
 
-.PHONY: help run test bench apply worktree export check check-bisect clean
+.PHONY: help run test test-mutations bench apply worktree export check check-bisect clean
