@@ -81,7 +81,7 @@ covered()	# each has a test, and each that a test has is in the code
 
 order_in()	# FILE FUNCTION PATTERN: what of PATTERN is in the function, in order
 {
-	awk -v f="$2" '$0 ~ "^[a-z_ *]*" f "\\(" { on = 1 } on { print } on && /^}/ { exit }' "$ring/$1" |
+	awk -v f="$2" '$0 ~ "^[a-z0-9_ *]*" f "\\(" { on = 1 } on { print } on && /^}/ { exit }' "$ring/$1" |
 		grep -oE "$3" | xargs
 }
 
@@ -93,10 +93,16 @@ modelled()
 		order_in ring.h mctracer_ring_commit 'W2|WRITE_ONCE\(slot->parent_ip'
 		order_in ring.c mctracer_ring_read \
 			'READ_ONCE\(slot->[a-z_]*|R[12]|mctracer_ring_end|V[12]'
+		order_in ring.c load_ips 'READ_ONCE\(slot->[a-z_]*|R1'
+		order_in ring.c copy_chunk 'load_ips|READ_ONCE\(slot->[a-z_]*|R[12]|V2'
+		order_in ring.c load 'halves\[[01]\]|smp_rmb'
 	} | tee "$T/order"
 	[ "$(cat "$T/order")" = "W1 WRITE_ONCE(slot->stamp WRITE_ONCE(slot->ip
 W2 WRITE_ONCE(slot->parent_ip
-READ_ONCE(slot->parent_ip R1 READ_ONCE(slot->stamp READ_ONCE(slot->ip R2 mctracer_ring_end V1 V2" ]
+READ_ONCE(slot->parent_ip R1 READ_ONCE(slot->stamp READ_ONCE(slot->ip R2 mctracer_ring_end V1 V2
+READ_ONCE(slot->parent_ip R1 READ_ONCE(slot->ip
+load_ips V2 R1 READ_ONCE(slot->stamp R2
+halves[1] smp_rmb halves[0] smp_rmb halves[1]" ]
 }
 
 load()	# NAME WORD
