@@ -11,47 +11,30 @@
 #	load()					load.py: high before low before high
 #
 # A test's line "Needs:" names the barriers without which its state must be reachable: each is taken
-# out in turn, wherever it is marked. Runs herd7, if there is one (Debian 12 has no package of it), else
-# scripts/litmus.py, which is first held against the results that the kernel's own litmus tests state.
+# out in turn, wherever it is marked. herd7 does that; Debian 12 has no package of it. Whether the code
+# still does what is modelled, and load(), is checked in any case.
 . "${0%/*}/../scripts/test-lib.sh"
 
 tree=$("$REPO/scripts/kernel-tree") || exit 1
 model=$tree/tools/memory-model
 ring=$tree/kernel/trace/mctracer
-litmus=$REPO/scripts/litmus.py
-
-if command -v herd7 >/dev/null; then
-	herd="cd $model && herd7 -conf linux-kernel.cfg"
-else
-	herd="$litmus $model"
-fi
 
 # observed FILE WORD: does the test end so?
 observed()
 {
-	sh -c "$herd \"\$1\"" herd "$1" >"$T/herd" 2>&1
+	(cd "$model" && herd7 -conf linux-kernel.cfg "$1") >"$T/herd" 2>&1
 	cat "$T/herd"
 	grep -q "^Observation [^ ]* $2 " "$T/herd"
 }
 
-# The kernel's own: all that is known must be as they say, and most must be known.
-own_tests()
+# by_herd NAME COMMAND...
+by_herd()
 {
-	"$litmus" "$model" "$model"/litmus-tests/*.litmus >"$T/own"
-	known=0
-	for file in "$model"/litmus-tests/*.litmus; do
-		name=$(sed -n 's/^C //p' "$file")
-		want=$(sed -n 's/^ \* Result: //p' "$file")
-		got=$(awk -v name="$name" '$1 == "Observation" && $2 == name { print $3 }' "$T/own")
-		[ -n "$got" ] || continue
-		known=$((known + 1))
-		[ "$got" = "$want" ] || {
-			echo "$name: $got, not $want"
-			return 1
-		}
-	done
-	echo "$known of them known"
-	[ "$known" -ge 25 ]
+	if command -v herd7 >/dev/null; then
+		check "$@"
+	else
+		skip "$1" "herd7 is not installed"
+	fi
 }
 
 # without LABEL FILE: the test without the lines that are marked with it
@@ -112,16 +95,15 @@ load()	# NAME WORD
 }
 
 set -- "$REPO"/tests/litmus/*.litmus
-plan $((7 + $# + $(sed -n 's/^ \* Needs: //p' "$@" | wc -w)))
-check "the kernel's own litmus tests come out as they say" own_tests
+plan $((6 + $# + $(sed -n 's/^ \* Needs: //p' "$@" | wc -w)))
 check "each labelled barrier of the ring has a litmus test" covered
 check "the code's order is the one that is modelled" modelled
 for file; do
 	name=$(basename -- "$file" .litmus)
-	check "$name: the state is never reached" observed "$file" Never
+	by_herd "$name: the state is never reached" observed "$file" Never
 	needs=$(sed -n 's/^ \* Needs: //p' "$file")
 	for label in $needs; do
-		check "$name: without $label it is" reached "$file" "$label"
+		by_herd "$name: without $label it is" reached "$file" "$label"
 	done
 done
 check "load(): what is read is a value that the counter had" load load Never
