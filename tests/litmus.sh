@@ -84,7 +84,7 @@ modelled()
 W2 WRITE_ONCE(slot->parent_ip
 READ_ONCE(slot->parent_ip R1 READ_ONCE(slot->stamp READ_ONCE(slot->ip R2 mctracer_ring_end V1 V2
 READ_ONCE(slot->parent_ip R1 READ_ONCE(slot->ip
-load_ips V2 R1 READ_ONCE(slot->stamp R2
+load_ips V2 R1 READ_ONCE(slot->stamp R2 R2
 halves[1] smp_rmb halves[0] smp_rmb halves[1]" ]
 }
 

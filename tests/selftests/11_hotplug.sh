@@ -9,7 +9,8 @@
 
 plan 11
 
-cycles=100
+# MCT_HOTPLUG says how often, where each takes long.
+cycles=${MCT_HOTPLUG:-200}
 online=$MCT_CPUS/cpu1/online
 trace=$MCT_TMP/trace
 

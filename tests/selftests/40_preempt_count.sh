@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: No hook leaves the preempt count other than it was, whatever the options
+# requires: root tracer testmod:mct_regs testmod:mct_hook
+
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+rounds=${MCT_REGS_ROUNDS:-200}
+
+plan 16
+
+at_end()
+{
+	! mod_loaded mct_regs || mod_unload mct_regs
+	! mod_loaded mct_hook || mod_unload mct_hook
+	put nocontext "$MCT_OPTIONS"
+	rings_restore
+}
+
+# The module compares the count before and after, with preemption on and off
+# and with interrupts off, and complains in the log.
+rounds_test()
+{
+	local before after
+	before=$(mod_get mct_regs rounds)
+	if mod_set mct_regs rounds "$rounds" 2>/dev/null; then
+		after=$(mod_get mct_regs rounds)
+		equal "$1: nothing changes it" "$rounds" $((after - before))
+	else
+		not_ok "$1: nothing changes it"
+		kmsg_since | grep 'mct_regs: ' | diag_lines
+	fi
+}
+
+# In rings that overwrite, and in full ones that do not.
+check "the module loads" mod_load mct_regs rounds=1
+for context in nocontext context; do
+	put $context "$MCT_OPTIONS"
+	for overwrite in overwrite nooverwrite; do
+		put overwrite "$MCT_OPTIONS"
+		trace_clear
+		storm
+		put $overwrite "$MCT_OPTIONS"
+		lost=$(stat_sum "$LOST")
+		trace_on
+		rounds_test "$context, $overwrite"
+		trace_off
+		if [ $overwrite = overwrite ]; then
+			at_least "$context, $overwrite: it was recorded" \
+				"$RING_RECORDS" "$(stat_sum "$ENTRIES")"
+		else
+			at_least "$context, $overwrite: the ring was full" \
+				$((lost + rounds)) "$(stat_sum "$LOST")"
+		fi
+		put overwrite "$MCT_OPTIONS"
+		check "$context, $overwrite: the counts add up" counts_add_up
+	done
+done
+
+check "a module's plain hook is registered" mod_load mct_hook
+put 1 "$MCT_SYSCTL"
+rounds_test "a plain hook"
+at_least "a plain hook: it was called" "$rounds" "$(mod_get mct_hook calls)"
+put 0 "$MCT_SYSCTL"
+finish

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: A plain hook may change each register that a C function may
+# requires: root tracer testmod:mct_regs testmod:mct_hook
+
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+rounds=${MCT_REGS_ROUNDS:-200}
+
+plan 5
+
+at_end()
+{
+	! mod_loaded mct_regs || mod_unload mct_regs
+	! mod_loaded mct_hook || mod_unload mct_hook
+}
+
+check "the module that compares loads" mod_load mct_regs rounds=1
+check "so does the hook that changes them all" mod_load mct_hook clobber=1
+put 1 "$MCT_SYSCTL"
+if mod_set mct_regs rounds "$rounds" 2>/dev/null; then
+	ok "no traced function notices"
+else
+	not_ok "no traced function notices"
+	kmsg_since | grep 'mct_regs: ' | diag_lines
+fi
+put 0 "$MCT_SYSCTL"
+at_least "the hook was called" "$rounds" "$(mod_get mct_hook calls)"
+equal "the comparing module did all its rounds" $((rounds + 1)) \
+	"$(mod_get mct_regs rounds)"
+finish
