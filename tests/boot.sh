@@ -59,6 +59,13 @@ complains()	# LINE...: each on the console is a failure, though the job says all
 	done
 }
 
+quiet()		# LINE...: none of them is
+{
+	for line in "$@"; do
+		[ "$(CONSOLE="Linux\n[    1.0] $line\n" boot)" = hello ] || return 1
+	done
+}
+
 hangs()
 {
 	SLEEP=30 TIMEOUT=1 OUTPUT='hello\n' fails_saying 'not done after 1 seconds' boot
@@ -83,7 +90,7 @@ nmis()	# only as soon as init runs
 		grep -q 'apic_extnmi=all .*-monitor stdio' "$ARGS"
 }
 
-plan 9
+plan 11
 check "a guest that says 0 passes, and its output is shown" passes
 check "its status is ours" status
 check "no result is a failure" silent
@@ -91,6 +98,38 @@ check "what the kernel complains of is a failure" complains 'BUG: unable to hand
 	'WARNING: CPU: 0 PID: 1 at kernel/fork.c:1' 'Oops: 0000 [#1]' 'Call Trace:' \
 	'watchdog: BUG: soft lockup - CPU#0' 'rcu: INFO: rcu_preempt detected stalls' \
 	'INFO: task sh:1 blocked for more than 120 seconds'
+check "so is what its checkers find" complains \
+	'BUG: KASAN: slab-out-of-bounds in f+0x1/0x2' \
+	'BUG: KCSAN: data-race in f / g' \
+	'UBSAN: shift-out-of-bounds in kernel/fork.c:1:2' \
+	'WARNING: possible circular locking dependency detected' \
+	'INFO: possible circular locking dependency detected' \
+	'WARNING: possible recursive locking detected' \
+	'WARNING: inconsistent lock state' \
+	'WARNING: suspicious RCU usage' \
+	'INFO: trying to register non-static key.' \
+	'BUG: sleeping function called from invalid context at kernel/fork.c:1' \
+	'BUG: scheduling while atomic: sh/1/0x00000002' \
+	'BUG: using smp_processor_id() in preemptible [00000000] code: sh/1' \
+	'rcu: INFO: rcu_preempt self-detected stall on CPU' \
+	'INFO: rcu_tasks detected stalls on tasks:' \
+	'BUG: workqueue lockup - pool cpus=0' \
+	'watchdog: Watchdog detected hard LOCKUP on cpu 0' \
+	'kernel BUG at lib/list_debug.c:29!' \
+	'BUG kmalloc-64 (Not tainted): Poison overwritten' \
+	'pagealloc: memory corruption' \
+	'kmemleak: 1 new suspected memory leaks (see /sys/kernel/debug/kmemleak)'
+check "what it says of itself is not" quiet \
+	'Lock dependency validator: Copyright (c) 2006 Red Hat, Inc., Ingo Molnar' \
+	'kasan: KernelAddressSanitizer initialized' \
+	'kcsan: strict mode configured' \
+	'rcu: 	RCU debug extended QS entry/exit.' \
+	'rcu_tasks: Setting shift to 1 and lim to 1 rcu_task_cb_adjust=1.' \
+	'ODEBUG: selftest passed' \
+	'kcsan: selftest: 3/3 tests passed' \
+	'Kernel command line: console=ttyS0 rcupdate.rcu_cpu_stall_timeout=3' \
+	'	RCU CPU stall warnings timeout set to 3 (rcu_cpu_stall_timeout).' \
+	'watchdog: Delayed init of the lockup detector failed: -19'
 check "a guest that hangs is stopped" hangs
 check "a failing qemu is a failure" qemu_fails
 check "ICOUNT counts instructions on one CPU" icount
