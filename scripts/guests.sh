@@ -1,0 +1,56 @@
+# shellcheck shell=sh
+# Sourced, after lib.sh, by the scripts that run tests in guests: their results go to $taps as TAP, to be
+# counted by scripts/tap.py.
+
+# taps_begin NAME: $taps is an empty directory.
+taps_begin()
+{
+	taps=$LOGS/$1
+	rm -rf "$taps"
+	mkdir -p "$taps"
+}
+
+# guest FLAVOUR NAME JOB [QEMU-OPTION...]: boot it; a guest that fails without a failing test is a
+# failure, too.
+guest()
+{
+	flavour=$1 name=$1-$2 job=$3 rc=0
+	shift 3
+	"$REPO/scripts/boot" "$flavour" "$job" -- "$@" || rc=$?
+	sed -e 's/\r$//' -e '/^MCT-EXIT /d' "$LOGS/boot-$flavour-$job.output" >"$taps/$name.tap" || :
+	if [ $rc != 0 ] && ! grep -qE '^ *not ok ' "$taps/$name.tap"; then
+		echo "Bail out! $name in the guest ended with status $rc: see above" >>"$taps/$name.tap"
+	fi
+}
+
+# The selftests, by what they are about (18_lockup has a guest of its own, or is left out where the
+# guest's clock is the host's); the last two change the machine until it is rebooted.
+everywhere=00_memory,01_format,02_order,03_syscall_order,04_comm_escape,05_both_cpus
+everywhere=$everywhere,06_read_while_tracing,07_clear,08_stats,09_bad_input,10_module,11_hotplug
+everywhere=$everywhere,12_stress,13_toggles
+# shellcheck disable=SC2034	# for the scripts that source this
+sites=14_sites,15_module_loads,16_registers,17_kprobes
+# shellcheck disable=SC2034
+rings=20_options,21_counts,22_trace_pipe,23_raw,24_resize,25_consumers,26_context,27_stuck_reader
+# shellcheck disable=SC2034
+hooks=40_preempt_count,41_preempted_hook,42_clobbering_hook
+# shellcheck disable=SC2034
+last=98_clock_lost,99_lockdown
+
+# selftests FLAVOUR TOGGLES LOADS STRESS-SECONDS ONLY [QEMU-OPTION...]: by the job "selftests", or $JOB.
+selftests()
+{
+	flavour=$1 only=${ONLY-$5}
+	loops="mct.TOGGLES=${TOGGLES:-$2} mct.MODULE_LOADS=${LOADS:-$3} mct.STRESS_SECONDS=$4"
+	shift 5
+	APPEND="mct.only=$only mct.timeout=900 $loops ${APPEND-}" TIMEOUT=${TIMEOUT:-3600} \
+		guest "$flavour" selftests "${JOB:-selftests}" "$@"
+}
+
+# count_results: show what all these guests reported; the last line counts it.
+count_results()
+{
+	step "results (the output of all tests: $(shown "$taps"))"
+	cd "$taps" || exit
+	exec "$REPO/scripts/tap.py" ./*.tap
+}
