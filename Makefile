@@ -3,6 +3,7 @@
 help:
 	@echo "make run                build, boot in QEMU, trace hackbench there"
 	@echo "make test               all tests; ends with a line of counts"
+	@echo "make test-debug         the tests on kernels that check themselves; takes long"
 	@echo "make test-mutations     break the code in many ways: does a test notice each?"
 	@echo "make bench              what tracing costs, counted in instructions"
 	@echo "make apply LINUX=DIR    apply the series to a Linux 6.12 tree"
@@ -12,7 +13,7 @@ help:
 	@echo "make check-bisect       build and boot the kernel after each patch; takes long"
 	@echo "make clean              remove the cache: trees, builds, logs"
 	@echo
-	@echo "LINUX=DIR makes run, test and bench use that 6.12 tree instead of Debian's."
+	@echo "LINUX=DIR makes run, test, test-debug and bench use that 6.12 tree instead of Debian's."
 
 run:
 	@scripts/run
@@ -22,6 +23,9 @@ test:
 
 test-mutations:
 	@scripts/test-mutations
+
+test-debug:
+	@scripts/test-debug $(FLAVOURS)
 
 bench:
 	@scripts/setup
@@ -47,4 +51,4 @@ clean:
 
 export LINUX
 
-.PHONY: help run test test-mutations bench apply worktree export check check-bisect clean
+.PHONY: help run test test-debug test-mutations bench apply worktree export check check-bisect clean
