@@ -1,0 +1,90 @@
+#!/bin/sh
+# scripts/test-debug: what it counts as a failure, with a stand-in for QEMU on a fake kernel tree.
+. "${0%/*}/../scripts/test-lib.sh"
+
+export XDG_CACHE_HOME="$T/cache"
+unset MCT_LOCKED ONLY TOGGLES LOADS
+repo=$T/repo
+fake_repo "$repo"
+mkdir -p "$repo/tests/selftests"
+echo 'int main(void) { return 0; }' >"$repo/tests/selftests/helper.c"
+for flavour in debug fp ibt kcsan; do
+	cp "$repo/configs/fake.config" "$repo/configs/mctracer-$flavour.config"
+done
+fake_tree "$T/linux"
+printf '#!/bin/sh\n' >"$repo/scripts/setup"
+export LINUX="$T/linux" PATH="$T/bin:$PATH"
+
+# The stand-in: each guest says $CONSOLE and $OUTPUT; what it was called with is added to $ARGS.
+mkdir "$T/bin"
+cat >"$T/bin/qemu-system-x86_64" <<'END'
+#!/bin/sh
+echo "$@" >>"$ARGS"
+for a in "$@"; do
+	case $a in
+	file:*.console)	printf '%b' "$CONSOLE" >"${a#file:}" ;;
+	file:*.output)	printf '%b' "$OUTPUT" >"${a#file:}" ;;
+	esac
+done
+END
+chmod +x "$T/bin/qemu-system-x86_64"
+export ARGS="$T/args" CONSOLE='Linux\n' OUTPUT='TAP version 13\n1..1\nok 1 - a\nMCT-EXIT 0\n'
+
+# counts STATUS LINE [FLAVOUR...]: the last line and the exit status of scripts/test-debug
+counts()
+{
+	_want=$1 _line=$2
+	shift 2
+	: >"$ARGS"
+	"$repo/scripts/test-debug" "$@" >"$T/out" 2>"$T/err"
+	_rc=$?
+	cat "$T/out"
+	tail -n 5 "$T/err"
+	[ "$_rc" = "$_want" ] && [ "$(tail -n 1 "$T/out")" = "$_line" ]
+}
+
+complaint()
+{
+	CONSOLE='BUG: KASAN: use-after-free in f\n' counts 1 '3 passed, 3 failed' mctracer-fp
+}
+
+failing()
+{
+	OUTPUT='TAP version 13\n1..1\nnot ok 1 - a\nMCT-EXIT 1\n' counts 1 '0 passed, 3 failed' mctracer-fp
+}
+
+not_built()	# and the next flavour is still tested
+{
+	rm -rf "$XDG_CACHE_HOME/mctracer/build"
+	echo CONFIG_MISSING=y >>"$repo/configs/mctracer-fp.config"
+	FAKE_DROP=CONFIG_MISSING counts 1 '3 passed, 1 failed' mctracer-fp mctracer-ibt
+	_rc=$?
+	sed -i '$d' "$repo/configs/mctracer-fp.config"
+	return "$_rc"
+}
+
+stuffed()	# on the processor that it is about
+{
+	counts 0 '3 passed, 0 failed' mctracer-ibt &&
+		[ "$(grep -c 'retbleed=stuff.*Skylake-Client' "$ARGS")" = 3 ]
+}
+
+races()
+{
+	counts 0 '1 passed, 0 failed' mctracer-kcsan && grep -q mct.run=races "$ARGS"
+}
+
+all()
+{
+	counts 0 '12 passed, 0 failed' && [ "$(wc -l <"$ARGS")" = 12 ]
+}
+
+plan 7
+check "what guests report is counted" counts 0 '3 passed, 0 failed' mctracer-fp
+check "what a guest's kernel complains of is a failure" complaint
+check "so is a failing test" failing
+check "and a kernel that can't be built, but not the end" not_built
+check "calls are counted on a processor that wants it" stuffed
+check "KCSAN is switched on" races
+check "by default all flavours are tested" all
+finish
