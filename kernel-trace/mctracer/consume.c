@@ -159,7 +159,7 @@ bool mctracer_anything_to_consume(void)
 	for_each_possible_cpu(cpu) {
 		const struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);
 
-		if (ring->base && mctracer_ring_end(ring) != READ_ONCE(ring->user.read))
+		if (READ_ONCE(ring->base) && mctracer_ring_end(ring) != READ_ONCE(ring->user.read))
 			return true;
 	}
 	return false;

@@ -11,6 +11,7 @@
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "mctracer.h"
@@ -67,6 +68,7 @@ static void copy_ring(struct cpu_entries *copy, const struct mctracer_ring *ring
 	size_t segment = 0, gaps = 0;
 
 	for (; pos != counts.end && copy->nr + 1 < copy->room; pos += step) {
+		cond_resched();
 		silence = mctracer_silence_at(silences, pos);
 		if (silence) {
 			settle_times(copy, segment, silence->before);

@@ -161,6 +161,8 @@ static int replace_rings(size_t size)
 		/* Unless another hook has taken over meanwhile. */
 		if (started && mcount_direct_registered(mctracer_hook_nothing))
 			ret = register_mcount_direct(hook_for(mctracer_options));
+		if (ret)
+			unregister_mcount_direct(mctracer_hook_nothing);
 	}
 out:
 	free_percpu(new);
