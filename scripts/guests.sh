@@ -32,6 +32,7 @@ everywhere=$everywhere,12_stress,13_toggles
 sites=14_sites,15_module_loads,16_registers,17_kprobes
 # shellcheck disable=SC2034
 rings=20_options,21_counts,22_trace_pipe,23_raw,24_resize,25_consumers,26_context,27_stuck_reader
+rings=$rings,28_permissions
 # shellcheck disable=SC2034
 hooks=40_preempt_count,41_preempted_hook,42_clobbering_hook
 # shellcheck disable=SC2034

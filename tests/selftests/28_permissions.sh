@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: Who may do what: root, root without CAP_SYS_ADMIN, another user, kptr_restrict
+# requires: root tracer helper:badwrite
+
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+restrict=/proc/sys/kernel/kptr_restrict
+restricted=$(cat $restrict)
+
+at_end()
+{
+	put "$restricted" $restrict
+	rings_restore
+}
+
+# One line for each file and way to open it, one column for each who tries.
+# Documentation/trace/mctracer.rst has the same table in words.
+table()
+{
+	cat <<-END
+	file		how	root	no_admin	user	kptr_2
+	ctrl		-r	ok	ok		EACCES	ok
+	ctrl		-w	ok	ok		EACCES	ok
+	options		-r	ok	ok		EACCES	ok
+	options		-w	ok	ok		EACCES	ok
+	buffer_size_kb	-r	ok	ok		EACCES	ok
+	buffer_size_kb	-w	ok	ok		EACCES	ok
+	stats		-r	ok	ok		EACCES	ok
+	trace		-r	ok	ok		EACCES	ok
+	trace		-w	ok	ok		EACCES	ok
+	trace		-t	ok	ok		EACCES	ok
+	trace_pipe	-r	ok	ok		EACCES	ok
+	per_cpu/cpu0/trace	-r	ok	ok	EACCES	ok
+	per_cpu/cpu0/trace	-t	ok	ok	EACCES	ok
+	per_cpu/cpu0/raw	-r	ok	ok	EACCES	EPERM
+	END
+}
+
+# The sysctl is opened before it is known what is written.
+sysctl_table()
+{
+	cat <<-END
+	value	root	no_admin	user	kptr_2
+	0	ok	EPERM		EACCES	ok
+	1	ok	EPERM		EACCES	ok
+	2	EINVAL	EPERM		EACCES	EINVAL
+	END
+}
+
+# as WHO OPTIONS...: badwrite by that one; the name of the error, or "ok"
+as()
+{
+	local who=$1 got
+	shift
+	case $who in
+	no_admin)	set -- -c "$@" ;;
+	user)		set -- -u 1000 "$@" ;;
+	kptr_2)		put 2 $restrict ;;
+	esac
+	got=$("$MCT_BIN/badwrite" "$@")
+	put "$restricted" $restrict
+	case $got in
+	ok*)	echo ok ;;
+	*)	echo "${got#* }" ;;
+	esac
+}
+
+plan $((($(table | wc -l) - 1 + $(sysctl_table | wc -l) - 1) * 4 + 4))
+
+put 0 $restrict
+restricted=0
+table | sed 1d > "$MCT_TMP/table"
+while read -r file how root no_admin user kptr_2; do
+	equal "$file $how: root: $root" "$root" "$(as root "$how" "$MCT_DIR/$file")"
+	equal "$file $how: without CAP_SYS_ADMIN: $no_admin" "$no_admin" \
+		"$(as no_admin "$how" "$MCT_DIR/$file")"
+	equal "$file $how: another user: $user" "$user" \
+		"$(as user "$how" "$MCT_DIR/$file")"
+	equal "$file $how: kptr_restrict=2: $kptr_2" "$kptr_2" \
+		"$(as kptr_2 "$how" "$MCT_DIR/$file")"
+done < "$MCT_TMP/table"
+
+sysctl_table | sed 1d > "$MCT_TMP/table"
+while read -r value root no_admin user kptr_2; do
+	for who in root no_admin user kptr_2; do
+		eval "want=\$$who"
+		put 0 "$MCT_SYSCTL"
+		# shellcheck disable=SC2154 # set by eval
+		equal "$value to the sysctl: $who: $want" "$want" \
+			"$(echo "$value" | as $who "$MCT_SYSCTL")"
+	done
+done < "$MCT_TMP/table"
+put 0 "$MCT_SYSCTL"
+
+equal "another user does not even get into the directory" "open EACCES" \
+	"$("$MCT_BIN/badwrite" -U 1000 -r "$MCT_CTRL")"
+equal "but can read the sysctl" "ok 0" \
+	"$("$MCT_BIN/badwrite" -U 1000 -r "$MCT_SYSCTL")"
+
+# No address, whatever is restricted.
+moment
+put 2 $restrict
+equal "with kptr_restrict=2 a trace has names" 0 \
+	"$(grep -v '^#' "$MCT_TRACE" | grep -c '0x[0-9a-f]\{12\}')"
+at_least "and many" 100 "$(grep -c ' <-- [a-z_]' "$MCT_TRACE")"
+put 0 $restrict
+finish
