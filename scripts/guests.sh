@@ -34,7 +34,7 @@ sites=14_sites,15_module_loads,16_registers,17_kprobes
 rings=20_options,21_counts,22_trace_pipe,23_raw,24_resize,25_consumers,26_context,27_stuck_reader
 rings=$rings,28_permissions
 # shellcheck disable=SC2034
-hooks=40_preempt_count,41_preempted_hook,42_clobbering_hook
+hooks=40_preempt_count,41_preempted_hook,42_clobbering_hook,43_fuzz
 # shellcheck disable=SC2034
 last=98_clock_lost,99_lockdown
 
@@ -43,6 +43,7 @@ selftests()
 {
 	flavour=$1 only=${ONLY-$5}
 	loops="mct.TOGGLES=${TOGGLES:-$2} mct.MODULE_LOADS=${LOADS:-$3} mct.STRESS_SECONDS=$4"
+	loops="$loops mct.FUZZ_STEPS=${FUZZ_STEPS:-200}"
 	shift 5
 	APPEND="mct.only=$only mct.timeout=900 $loops ${APPEND-}" TIMEOUT=${TIMEOUT:-3600} \
 		guest "$flavour" selftests "${JOB:-selftests}" "$@"

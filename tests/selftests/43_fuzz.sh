@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: Random steps by several processes at once, while all else changes, too
+# requires: root tracer hackbench helper:fuzz helper:tracecheck testmod:mct_target
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+# With the same MCT_SEED each process takes the same steps again; fuzz -v shows them.
+seed=${MCT_SEED:-$(($(date +%s) % 1000000 + 1))}
+steps=${MCT_FUZZ_STEPS:-1000}
+processes=4
+others=
+
+plan 8
+
+at_end()
+{
+	: > "$MCT_TMP/stop"
+	# shellcheck disable=SC2086 # a list
+	[ -z "$others" ] || wait $others
+	! mod_loaded mct_target || mod_unload mct_target
+	[ ! -e "$MCT_CPUS/cpu1/online" ] || put 1 "$MCT_CPUS/cpu1/online"
+	put nocontext "$MCT_OPTIONS"
+	rings_restore
+}
+
+going_on()
+{
+	[ ! -e "$MCT_TMP/stop" ]
+}
+
+# What changes meanwhile; each says how often.
+modules()
+{
+	local n=0
+	while going_on; do
+		mod_load mct_target calls=10 && mod_unload mct_target && n=$((n + 1))
+	done
+	echo "# modules came and went $n times"
+}
+
+cpus()
+{
+	local n=0
+	[ -e "$MCT_CPUS/cpu1/online" ] || return
+	while going_on; do
+		put 0 "$MCT_CPUS/cpu1/online"
+		sleep 0.2
+		put 1 "$MCT_CPUS/cpu1/online"
+		sleep 1
+		n=$((n + 1))
+	done
+	echo "# CPU 1 went $n times"
+}
+
+# A quarter of what is free, again and again.
+memory()
+{
+	local n=0 kb
+	kb=$(awk '/^MemAvailable:/ { print int($2 / 4) }' /proc/meminfo)
+	while going_on; do
+		dd if=/dev/zero of="$MCT_TMP/fill" bs=1024 count="$kb" 2>/dev/null
+		rm -f "$MCT_TMP/fill"
+		n=$((n + 1))
+	done
+	echo "# memory was filled $n times"
+}
+
+diag "seed $seed, $steps steps for each of $processes processes"
+put 64 "$MCT_SIZE"
+light_load_start
+for what in modules cpus memory; do
+	$what > "$MCT_TMP/did.$what" 2>/dev/null &
+	others="$others $!"
+done
+pids=
+for i in $(seq $processes); do
+	"$MCT_BIN/fuzz" -s $((seed + i)) -n "$steps" "$MCT_DIR" "$MCT_SYSCTL" \
+		> "$MCT_TMP/fuzz.$i" &
+	pids="$pids $!"
+done
+failed=0
+for pid in $pids; do
+	wait "$pid" || failed=$((failed + 1))
+done
+: > "$MCT_TMP/stop"
+# shellcheck disable=SC2086 # a list
+wait $others
+others=
+load_stop
+cat "$MCT_TMP"/did.*
+sed 's/^/# /' "$MCT_TMP"/fuzz.?
+equal "each process comes to its end" 0 "$failed"
+at_least "some of what they do works" $((steps * processes / 10)) \
+	"$(awk '{ n += $1 } END { print n + 0 }' "$MCT_TMP"/fuzz.?)"
+
+# After all that it is as if nothing had happened.
+trace_off
+check "the counts add up" counts_add_up
+put nocontext "$MCT_OPTIONS"
+rings_small
+check "options and sizes can be set" test "$(cat "$MCT_SIZE")" = "$RING_KB"
+trace_clear
+storm
+check "each ring is written again" each_cpu_has "$ENTRIES" "$RING_RECORDS"
+check "then the counts add up, too" counts_add_up
+check "each CPU has as many records as entries" entries_are_there
+cat "$MCT_TRACE" > "$MCT_TMP/trace"
+check "the trace is well-formed" examine "$MCT_TMP/trace"
+finish

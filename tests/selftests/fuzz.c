@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Does at random whatever can be done to the tracer's files.
+ *
+ *	fuzz [-v] -s SEED -n STEPS DIR SYSCTL
+ *
+ * DIR is the tracer's directory, SYSCTL its switch. The same SEED gives the same
+ * steps, whatever they result in; -v prints each before it is done. At the end
+ * says how many steps succeeded. No result is wrong here: the caller looks
+ * whether the kernel has survived.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define BUFFER	(256 * 1024)
+#define PATH	512
+
+static unsigned long long state;
+static int verbose;
+static char buffer[BUFFER];
+static void *nowhere;	/* memory that can't be accessed */
+
+/* xorshift64*: Vigna, "An experimental exploration of Marsaglia's generators" */
+static unsigned int random_below(unsigned int n)
+{
+	state ^= state >> 12;
+	state ^= state << 25;
+	state ^= state >> 27;
+	return (unsigned int)(state * 0x2545f4914f6cdd1dULL >> 32) % n;
+}
+
+static const char * const files[] = {
+	"ctrl", "ctrl", "options", "options", "buffer_size_kb", "stats", "trace",
+	"trace_pipe", "per_cpu/cpu0/trace", "per_cpu/cpu0/raw", "per_cpu/cpu1/trace",
+	"per_cpu/cpu1/raw", NULL	/* the sysctl */
+};
+
+static const char * const words[] = {
+	"0", "1", "1\n", " 0 ", "time", "notime", "context", "nocontext",
+	"overwrite", "nooverwrite", "64", "128", "1000", "2048", "0", "-1", "1048577",
+	"18446744073709551615", "", "\n", "no", "nono", "true", "0x40", "64k", "1 1",
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static size_t random_text(void)
+{
+	const char *word;
+	size_t i, size;
+
+	if (random_below(8)) {
+		word = words[random_below(COUNT(words))];
+		size = strlen(word);
+		memcpy(buffer, word, size);
+		return size;
+	}
+	size = random_below(random_below(4) ? 16 : 9000);
+	for (i = 0; i < size; i++)
+		buffer[i] = random_below(256);
+	return size;
+}
+
+static size_t random_size(void)
+{
+	static const size_t sizes[] = { 0, 1, 15, 16, 17, 80, 4095, 4096, 65536, BUFFER };
+
+	return sizes[random_below(COUNT(sizes))];
+}
+
+static int map_and_look(int fd)
+{
+	size_t page = getpagesize(), size = page << random_below(8), i;
+	int prot = random_below(8) ? PROT_READ : PROT_READ | PROT_WRITE;
+	char *mapping;
+
+	mapping = mmap(NULL, size, prot, random_below(4) ? MAP_SHARED : MAP_PRIVATE,
+		       fd, random_below(8) ? 0 : page);
+	if (mapping == MAP_FAILED)
+		return -1;
+	for (i = 0; i < size; i += page)
+		__atomic_load_n(&mapping[i], __ATOMIC_RELAXED);
+	usleep(random_below(2000));
+	return munmap(mapping, size);
+}
+
+/* One thing done to an open file: 0 or more if it worked. */
+static int do_one(int fd, unsigned int what)
+{
+	struct pollfd poller = { .fd = fd, .events = POLLIN };
+	size_t size;
+
+	switch (what) {
+	case 0:
+	case 1:
+		size = random_text();
+		return write(fd, buffer, size);
+	case 2:
+		size = random_text();
+		return pwrite(fd, buffer, size, random_below(4));
+	case 3:
+	case 4:
+		size = random_size();
+		return read(fd, buffer, size);
+	case 5:
+		size = random_size();
+		return pread(fd, buffer, size, random_below(1 << 20));
+	case 6:
+		return read(fd, nowhere, 64);
+	case 7:
+		return lseek(fd, random_below(1 << 16), random_below(3)) < 0 ? -1 : 0;
+	case 8:
+		return poll(&poller, 1, random_below(3));
+	default:
+		return map_and_look(fd);
+	}
+}
+
+static int step(const char *dir, const char *sysctl)
+{
+	static const int modes[] = { O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC };
+	const char *file = files[random_below(COUNT(files))];
+	int mode = modes[random_below(COUNT(modes))];
+	unsigned int n = 1 + random_below(4), what;
+	char path[PATH];
+	int fd, done = 0;
+
+	if (file)
+		snprintf(path, sizeof(path), "%s/%s", dir, file);
+	else
+		snprintf(path, sizeof(path), "%s", sysctl);
+	/* Never to wait: nobody may be tracing. */
+	fd = open(path, mode | O_NONBLOCK);
+	if (verbose)
+		printf("%s mode %#x %s\n", path, mode, fd < 0 ? "not opened" : "");
+	while (n--) {
+		what = random_below(10);
+		if (verbose)
+			printf("  %u\n", what);
+		if (do_one(fd, what) >= 0)
+			done++;
+	}
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long seed = 0, steps = 0, i, done = 0;
+	int opt;
+
+	while ((opt = getopt(argc, argv, "vs:n:")) != -1) {
+		switch (opt) {
+		case 'v':
+			verbose = 1;
+			break;
+		case 's':
+			seed = strtoul(optarg, NULL, 0);
+			break;
+		case 'n':
+			steps = strtoul(optarg, NULL, 0);
+			break;
+		default:
+			return 2;
+		}
+	}
+	if (optind + 2 != argc || !seed || !steps) {
+		fprintf(stderr, "usage: fuzz [-v] -s SEED -n STEPS DIR SYSCTL\n");
+		return 2;
+	}
+	nowhere = mmap(NULL, getpagesize(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (nowhere == MAP_FAILED)
+		return 2;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	state = seed * 0x9e3779b97f4a7c15ULL;
+	for (i = 0; i < steps; i++)
+		done += step(argv[optind], argv[optind + 1]) > 0;
+	printf("%lu of %lu steps did something\n", done, steps);
+	return 0;
+}
