@@ -29,6 +29,10 @@
 #error "CONFIG_MCOUNT needs a compiler that knows no_caller_saved_registers"
 #endif
 
+#ifdef __CHECKER__
+void *__builtin_dwarf_cfa(void);	/* which sparse does not know */
+#endif
+
 /*
  * For the body of a direct hook, which is entry code written in C: the stack above,
  * as seen from where the compiler knows it to begin, with or without a frame
