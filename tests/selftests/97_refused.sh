@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: A call site that is none ends all patching, and nothing else; until reboot
+# requires: root tracer hackbench kcore testmod:mct_badsite testmod:mct_target
+# requires: helper:badwrite helper:kerneltext
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+[ -n "${MCT_REFUSED-}" ] ||
+	skip_all "no call site can be changed after it: set MCT_REFUSED=1 and reboot then"
+[ "$(text_kind)" = dynamic ] || skip_all "call sites are static"
+
+plan 16
+
+at_end()
+{
+	! mod_loaded mct_badsite || mod_unload mct_badsite
+	! mod_loaded mct_target || mod_unload mct_target
+}
+
+# said TEXT: how often the kernel has
+said()
+{
+	kmsg_since | grep -c "mcount: $1"
+}
+
+ctrl()
+{
+	echo "$1" | "$MCT_BIN/badwrite" "$MCT_CTRL"
+}
+
+trace_on
+check "records are written" wait_until 10 records_flow
+check "the module can be loaded" mod_load mct_badsite
+kmsg_since | grep mcount: | diag_lines
+equal "the log says what was found where" 1 \
+	"$(said 'the call site mct_badsite_place+0x0/.* \[mct_badsite\] holds 90 90 90 90 90, not a NOP')"
+equal "and what follows from that" 1 "$(said 'no call site will be changed any more')"
+equal "nobody has written there" 1 "$(mod_get mct_badsite same)"
+check "tracing goes on" records_flow
+text_save on
+
+equal "ctrl can be switched off" "ok 2" "$(ctrl 0)"
+check "then nothing is recorded" records_stand
+text_save off
+check "but for the stub the text stays" test \
+	"$("$MCT_BIN/kerneltext" diff "$MCT_TMP/text.on" "$MCT_TMP/text.off" |
+		awk '$1 == "sites" || $1 == "unsites" { n += $2 } END { print n + 0 }')" = 0
+equal "it can not be switched on again" "write EIO" "$(ctrl 1)"
+equal "and reads as off" 0 "$(cat "$MCT_CTRL")"
+check "the sysctl can be switched off" put 0 "$MCT_SYSCTL"
+check "other modules come and go" mod_load mct_target calls=10
+check "so does this one" eval "mod_unload mct_badsite && mod_load mct_badsite"
+equal "the log says it once" "1 1" \
+	"$(said 'the call site') $(said 'no call site will be changed')"
+check "the kernel works" hackbench -g 1 -f 2 -l 20
+finish
