@@ -43,7 +43,8 @@ selftests()
 {
 	flavour=$1 only=${ONLY-$5}
 	loops="mct.TOGGLES=${TOGGLES:-$2} mct.MODULE_LOADS=${LOADS:-$3} mct.STRESS_SECONDS=$4"
-	loops="$loops mct.FUZZ_STEPS=${FUZZ_STEPS:-200}"
+	# The same random steps each time, unless SEED says otherwise.
+	loops="$loops mct.FUZZ_STEPS=${FUZZ_STEPS:-200} mct.SEED=${SEED:-297263}"
 	shift 5
 	APPEND="mct.only=$only mct.timeout=900 $loops ${APPEND-}" TIMEOUT=${TIMEOUT:-3600} \
 		guest "$flavour" selftests "${JOB:-selftests}" "$@"
