@@ -9,7 +9,6 @@
  */
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
-#include <linux/uaccess.h>
 
 #include "mctracer.h"
 
@@ -34,12 +33,11 @@ static u64 horizon;	/* under the mutex: when this reader began */
 
 int mctracer_consume_begin(void)
 {
-	int cpu;
+	int cpu, ret;
 
-	if (mutex_lock_interruptible(&mctracer_mutex))
-		return -ERESTARTSYS;
-	pagefault_disable();
-
+	ret = mctracer_lock_to_copy();
+	if (ret)
+		return ret;
 	mctracer_look();
 	live = mctracer_is_live();
 	horizon = mctracer_clock_now();
@@ -50,8 +48,7 @@ int mctracer_consume_begin(void)
 
 void mctracer_consume_end(void)
 {
-	pagefault_enable();
-	mutex_unlock(&mctracer_mutex);
+	mctracer_unlock_copied();
 }
 
 /*

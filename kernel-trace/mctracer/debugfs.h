@@ -22,10 +22,8 @@ static inline int mctracer_inode_cpu(const struct inode *inode)
 int mctracer_may_open(void);
 
 /*
- * Under the tracer's mutex no page faults are taken: user space can make them last
- * for ever (userfaultfd), and everybody else would wait. What could not be copied
- * is tried again after this, which has the pages of the buffer present; it tells
- * for how many bytes that worked.
+ * What could not be copied without page faults is tried again after this, which
+ * has the pages of the buffer present; it tells for how many bytes that worked.
  */
 size_t mctracer_fault_in(char __user *buf, size_t count);
 

@@ -8,7 +8,6 @@
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/sched/signal.h>
-#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
 #include "debugfs.h"
@@ -21,15 +20,14 @@ static struct mctracer_ring *ring_of(struct file *file)
 
 static ssize_t consume(struct mctracer_ring *ring, char __user *buf, size_t count)
 {
-	ssize_t ret = 0;
+	ssize_t ret;
 
-	if (mutex_lock_interruptible(&mctracer_mutex))
-		return -ERESTARTSYS;
-	pagefault_disable();	/* debugfs.h says why */
+	ret = mctracer_lock_to_copy();
+	if (ret)
+		return ret;
 	if (ring->base)
 		ret = mctracer_ring_consume_to_user(ring, buf, count, mctracer_is_live());
-	pagefault_enable();
-	mutex_unlock(&mctracer_mutex);
+	mctracer_unlock_copied();
 	return ret;
 }
 

@@ -46,6 +46,13 @@ DECLARE_PER_CPU(unsigned long, mctracer_recursions);
 /* Serializes starting, stopping, clearing, and whatever needs the rings' memory to stay. */
 extern struct mutex mctracer_mutex;
 /*
+ * The mutex, for what copies to user space: there are no page faults, since user
+ * space can make them last for ever (userfaultfd), and everybody else would wait.
+ * Interruptible: 0 or -ERESTARTSYS.
+ */
+int mctracer_lock_to_copy(void);
+void mctracer_unlock_copied(void);
+/*
  * Look for silences in all rings, and tell the clock's parameters to user space;
  * under the mutex, as what it finds.
  */

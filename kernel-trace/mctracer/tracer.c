@@ -18,6 +18,7 @@
 #include <linux/percpu.h>
 #include <linux/sizes.h>
 #include <linux/topology.h>
+#include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
 #include "mctracer.h"
@@ -77,6 +78,20 @@ static void move_rings(struct mctracer_ring __percpu *new)
 
 	for_each_possible_cpu(cpu)
 		mctracer_ring_move(per_cpu_ptr(&mctracer_rings, cpu), per_cpu_ptr(new, cpu));
+}
+
+int mctracer_lock_to_copy(void)
+{
+	if (mutex_lock_interruptible(&mctracer_mutex))
+		return -ERESTARTSYS;
+	pagefault_disable();
+	return 0;
+}
+
+void mctracer_unlock_copied(void)
+{
+	pagefault_enable();
+	mutex_unlock(&mctracer_mutex);
 }
 
 void mctracer_look(void)

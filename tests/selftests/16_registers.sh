@@ -23,20 +23,6 @@ at_end()
 	! mod_loaded mcount_sample || mod_unload mcount_sample
 }
 
-# The module compares, and complains in the log.
-rounds_test()
-{
-	local before after
-	before=$(mod_get mct_regs rounds)
-	if mod_set mct_regs rounds "$rounds" 2>/dev/null; then
-		after=$(mod_get mct_regs rounds)
-		equal "$1" "$rounds" $((after - before))
-	else
-		not_ok "$1"
-		kmsg_since | grep 'mct_regs: ' | diag_lines
-	fi
-}
-
 # toggled_test NAME FILE: the same while it is toggled a few times
 toggled_test()
 {
@@ -59,10 +45,10 @@ toggled_test()
 
 check "the module loads, and is right with the tracer off" \
 	mod_load mct_regs rounds=10
-rounds_test "right with the tracer off"
+regs_rounds "right with the tracer off" "$rounds"
 load_start
 trace_on
-rounds_test "right with the tracer's hook"
+regs_rounds "right with the tracer's hook" "$rounds"
 check "which was called" records_flow
 toggled_test "right while the tracer's hook comes and goes" "$MCT_CTRL"
 trace_on
@@ -79,12 +65,12 @@ for options in "context overwrite" "nocontext nooverwrite" "context nooverwrite"
 	for option in $options; do
 		put "$option" "$MCT_DIR/options"
 	done
-	rounds_test "$name"
+	regs_rounds "$name" "$rounds"
 done
 
 if [ -n "$sample" ]; then
 	modprobe mcount-sample
-	rounds_test "right with a module's plain hook"
+	regs_rounds "right with a module's plain hook" "$rounds"
 	toggled_test "right while a plain hook is enabled and disabled" \
 		"$MCT_SYSCTL"
 else
@@ -95,5 +81,5 @@ else
 	done
 fi
 trace_off
-rounds_test "right when all is off again"
+regs_rounds "right when all is off again" "$rounds"
 finish

@@ -117,13 +117,6 @@ timed()
 	     }' "$1"
 }
 
-# event NAME: the first time that the task NAME called getppid
-event()
-{
-	sed -n "s/^\\[\\([0-9.]*\\)\\] CPU [0-9]*: $1:[0-9]* [^ ]*getppid+.*/\\1/p" \
-		"$MCT_TMP/trace" | head -n 1
-}
-
 # logged TEXT: when that was written to the kernel's log
 logged()
 {
@@ -185,8 +178,8 @@ for cpu in $(cpu_list online); do
 done
 equal "so it is in each CPU's own trace" "" "$bad"
 
-a=$(event mcta0)
-b=$(event mctb0)
+a=$(getppid_time mcta0 "$MCT_TMP/trace")
+b=$(getppid_time mctb0 "$MCT_TMP/trace")
 diag "getppid at $a and $b; uptime $begun to $ended"
 took=$(minus "$b" "$a")
 check "what slept for a second took a second or more" between 1 "$took" 1000

@@ -25,13 +25,6 @@ said()
 	kmsg_since | grep -q 'mctracer: the cycle counter is not reliable'
 }
 
-# getppids NAME FILE: when the task called it first
-getppids()
-{
-	sed -n "s/^\\[\\([0-9.]*\\)\\] CPU [0-9]*: $1:[0-9]* [^ ]*getppid+.*/\\1/p" \
-		"$2" | head -n 1
-}
-
 # backwards FILE: the records of each CPU that are older than the one before
 backwards()
 {
@@ -60,8 +53,8 @@ second_apart()
 	cat "$MCT_TRACE" > "$trace"
 	put notime "$MCT_OPTIONS"
 	put 1 "$MCT_CTRL"
-	a=$(getppids mcta0 "$trace")
-	b=$(getppids mctb0 "$trace")
+	a=$(getppid_time mcta0 "$trace")
+	b=$(getppid_time mctb0 "$trace")
 	echo "getppid at $a and $b, uptime $uptime"
 	echo "$a $b $uptime" | awk 'NF == 4 {
 		took = $2 - $1

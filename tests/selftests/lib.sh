@@ -367,6 +367,21 @@ mod_get()
 	cat "/sys/module/$1/parameters/$2"
 }
 
+# regs_rounds NAME N: a result that says whether mct_regs, which is loaded, found
+# everything in order in N rounds. It compares, and complains in the log.
+regs_rounds()
+{
+	local before after
+	before=$(mod_get mct_regs rounds)
+	if mod_set mct_regs rounds "$2" 2>/dev/null; then
+		after=$(mod_get mct_regs rounds)
+		equal "$1" "$2" $((after - before))
+	else
+		not_ok "$1"
+		kmsg_since | grep 'mct_regs: ' | diag_lines
+	fi
+}
+
 # --- kernel text ------------------------------------------------------------
 
 # text_save NAME: what the kernel's text is now

@@ -94,6 +94,13 @@ gaps_of()
 	awk '/^# lost [0-9]+$/ { n += $3 } END { printf "%.0f\n", n }' "$1"
 }
 
+# getppid_time NAME FILE: when, in a trace with times, the task NAME first called it
+getppid_time()
+{
+	sed -n "s/^\\[\\([0-9.]*\\)\\] CPU [0-9]*: $1:[0-9]* [^ ]*getppid+.*/\\1/p" \
+		"$2" | head -n 1
+}
+
 # Does each CPU's trace have as many records as stats says are in its ring?
 entries_are_there()
 {
