@@ -137,6 +137,7 @@ END
 tinyconfig:
 	: >$(O)/.config
 olddefconfig:
+	$(if $(FAKE_UNMET),@echo 'WARNING: unmet direct dependencies detected for U')
 	$(if $(FAKE_DROP),sed -i '/$(FAKE_DROP)/d' $(O)/.config)
 bzImage:
 	@echo '  CC      init/main.o'
@@ -156,6 +157,30 @@ shift 4
 cat -- "$@" >"$out/.config"
 END
 	chmod +x "$1/scripts/kconfig/merge_config.sh"
+}
+
+# fake_qemu: put a stand-in for QEMU into $PATH. It adds what it is called with to $ARGS, and writes
+# $CONSOLE to the first serial line's file, $OUTPUT to the second's, and what its monitor is told in
+# $SLEEP seconds to $MONITOR, if that is set; then it ends with $STATUS.
+fake_qemu()
+{
+	mkdir -p "$T/bin"
+	cat >"$T/bin/qemu-system-x86_64" <<'END'
+#!/bin/sh
+echo "$@" >>"$ARGS"
+for a in "$@"; do
+	case $a in
+	file:*.console)	printf '%b' "$CONSOLE" >"${a#file:}" ;;
+	file:*.output)	printf '%b' "$OUTPUT" >"${a#file:}" ;;
+	esac
+done
+[ -z "${MONITOR-}" ] || timeout "${SLEEP:-0.3}" cat >"$MONITOR"
+sleep "${SLEEP:-0}"
+exit "${STATUS:-0}"
+END
+	chmod +x "$T/bin/qemu-system-x86_64"
+	export PATH="$T/bin:$PATH" ARGS="$T/args"
+	: >"$ARGS"
 }
 
 # fake_git_tree DIR: the same as a git tree with one commit.

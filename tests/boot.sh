@@ -9,26 +9,10 @@ fake_repo "$repo"
 mkdir -p "$repo/tests/selftests"
 echo 'int main(void) { return 0; }' >"$repo/tests/selftests/helper.c"
 fake_tree "$T/linux"
-export LINUX="$T/linux" PATH="$T/bin:$PATH"
+export LINUX="$T/linux"
 
-# The stand-in: writes $CONSOLE to the first serial line's file, $OUTPUT to the second's, and what its
-# monitor is told to $MONITOR.
-mkdir "$T/bin"
-cat >"$T/bin/qemu-system-x86_64" <<'END'
-#!/bin/sh
-echo "$@" >"$ARGS"
-for a in "$@"; do
-	case $a in
-	file:*.console)	printf '%b' "$CONSOLE" >"${a#file:}" ;;
-	file:*.output)	printf '%b' "$OUTPUT" >"${a#file:}" ;;
-	esac
-done
-timeout "${SLEEP:-0.3}" cat >"$MONITOR"
-sleep "${SLEEP:-0.3}"
-exit "${STATUS:-0}"
-END
-chmod +x "$T/bin/qemu-system-x86_64"
-export ARGS="$T/args" MONITOR="$T/monitor" CONSOLE='Linux\n' OUTPUT='hello\r\nMCT-EXIT 0\r\n'
+fake_qemu
+export MONITOR="$T/monitor" CONSOLE='Linux\n' OUTPUT='hello\r\nMCT-EXIT 0\r\n'
 
 boot()
 {

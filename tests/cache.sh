@@ -118,6 +118,12 @@ option_lost()
 		"$repo/scripts/build" fake && "$repo/scripts/build" fake
 }
 
+unmet()
+{
+	echo CONFIG_U=y >>"$repo/configs/fake.config"
+	FAKE_UNMET=1 fails_saying 'unmet direct dependencies' "$repo/scripts/build" fake
+}
+
 objtool_warns()
 {
 	echo CONFIG_E=y >>"$repo/configs/fake.config"
@@ -150,7 +156,7 @@ git_tree()	# of a git tree, what is committed
 		grep -q unchanged "$tree/kernel/fork.c" && [ "$before" = "$(sum "$T/git")" ]
 }
 
-plan 17
+plan 18
 check "the base and one commit for each patch" first
 check "a half-finished unpack is not taken for a finished one" half_unpacked
 check "a half-applied series is not taken for an applied one" half_applied
@@ -164,6 +170,7 @@ check "a failing build shows the end of its log and where it is" build_fails
 check "it is built again then, and only then" build_again
 check "an interrupted build is not taken for a finished one" build_killed
 check "an option that does not come out is named" option_lost
+check "a select without its dependencies is an error" unmet
 check "a warning of objtool is an error" objtool_warns
 check "-32 in a flavour's name makes it 32-bit" widths
 check "an unknown flavour is refused, and the known ones named" unknown

@@ -13,22 +13,10 @@ for flavour in debug fp ibt kcsan; do
 done
 fake_tree "$T/linux"
 printf '#!/bin/sh\n' >"$repo/scripts/setup"
-export LINUX="$T/linux" PATH="$T/bin:$PATH"
+export LINUX="$T/linux"
 
-# The stand-in: each guest says $CONSOLE and $OUTPUT; what it was called with is added to $ARGS.
-mkdir "$T/bin"
-cat >"$T/bin/qemu-system-x86_64" <<'END'
-#!/bin/sh
-echo "$@" >>"$ARGS"
-for a in "$@"; do
-	case $a in
-	file:*.console)	printf '%b' "$CONSOLE" >"${a#file:}" ;;
-	file:*.output)	printf '%b' "$OUTPUT" >"${a#file:}" ;;
-	esac
-done
-END
-chmod +x "$T/bin/qemu-system-x86_64"
-export ARGS="$T/args" CONSOLE='Linux\n' OUTPUT='TAP version 13\n1..1\nok 1 - a\nMCT-EXIT 0\n'
+fake_qemu
+export CONSOLE='Linux\n' OUTPUT='TAP version 13\n1..1\nok 1 - a\nMCT-EXIT 0\n'
 
 # counts STATUS LINE [FLAVOUR...]: the last line and the exit status of scripts/test-debug
 counts()

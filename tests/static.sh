@@ -2,6 +2,8 @@
 # What tools find in the series' C code without running it: sparse, the compiler's further warnings
 # (W=1), coccinelle's rules, SPDX lines. The objects are made in a build tree of their own.
 . "${0%/*}/../scripts/test-lib.sh"
+# shellcheck source=scripts/kbuild.sh
+. "$REPO/scripts/kbuild.sh"
 
 # The kernel's python scripts need Debian's modules.
 PATH=/usr/bin:$PATH
@@ -12,24 +14,11 @@ objects="$folders arch/x86/kernel/mcount.o arch/x86/kernel/mcount_sites.o"
 tree=$("$REPO/scripts/kernel-tree") || exit 1
 base=$(git -C "$tree" rev-parse "$BASE_TAG") || exit 1
 out=$CACHE/build/$(basename -- "$tree")-static
-export CCACHE_DIR="$CACHE/ccache" CCACHE_BASEDIR="$CACHE" CCACHE_NOHASHDIR=1
-
-kmake()
-{
-	make -s -C "$tree" O="$out" ARCH=x86 CC='ccache gcc' HOSTCC='ccache gcc' LOCALVERSION= \
-		-j"$(nproc)" "$@"
-}
-
 configured()
 {
 	lock
 	mkdir -p "$out"
-	kmake tinyconfig &&
-	"$tree/scripts/kconfig/merge_config.sh" -m -O "$out" "$out/.config" \
-		"$REPO/configs/base.config" "$REPO/configs/base-64.config" \
-		"$REPO/configs/mctracer.config" &&
-	kmake olddefconfig &&
-	kmake modules_prepare
+	configure mctracer && kmake modules_prepare
 }
 
 # quiet COMMAND...: it succeeds and says nothing.
@@ -44,21 +33,21 @@ quiet()
 sparse()
 {
 	# shellcheck disable=SC2086	# a list of targets
-	kmake C=2 $objects
+	kmake -s C=2 $objects
 }
 
 warnings()
 {
 	find "$out/kernel/trace" "$out/samples" "$out/arch/x86/kernel" -name '*.o' -delete
 	# shellcheck disable=SC2086	# a list of targets
-	kmake W=1 $objects
+	kmake -s W=1 $objects
 }
 
 # What it prints besides findings: each command, and advice.
 rules()
 {
 	for folder in $folders; do
-		kmake -j1 coccicheck MODE=report M="$tree/$folder" >"$T/rules" 2>&1 ||
+		kmake -s -j1 coccicheck MODE=report M="$tree/$folder" >"$T/rules" 2>&1 ||
 			echo "coccicheck failed in $folder"
 		grep -vE '^/usr/bin/spatch|^Please check|^When using|^warning: line [0-9]+: should|^$' \
 			"$T/rules"
