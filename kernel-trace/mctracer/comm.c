@@ -59,7 +59,8 @@ int mctracer_comm_start(void)
 	if (comm_slots)
 		return 0;
 
-	comm_slots = kvcalloc(COMM_SLOTS, sizeof(*comm_slots), GFP_KERNEL);
+	comm_slots = kvcalloc(COMM_SLOTS, sizeof(*comm_slots),
+			      GFP_KERNEL | __GFP_NOWARN);
 	if (!comm_slots)
 		return -ENOMEM;
 	static_branch_enable(&mctracer_note_exits);

@@ -125,7 +125,8 @@ struct mctracer_snapshot *mctracer_snapshot_take(int only)
 	struct mctracer_snapshot *snapshot;
 	int cpu;
 
-	snapshot = kvzalloc(struct_size(snapshot, cpus, nr_cpu_ids), GFP_KERNEL);
+	snapshot = kvzalloc(struct_size(snapshot, cpus, nr_cpu_ids),
+			    GFP_KERNEL | __GFP_NOWARN);
 	if (!snapshot)
 		return NULL;
 

@@ -44,7 +44,7 @@ struct mctracer_text {
 
 struct mctracer_text *mctracer_text_alloc(void)
 {
-	struct mctracer_text *text = kvzalloc(sizeof(*text), GFP_KERNEL);
+	struct mctracer_text *text = kvzalloc(sizeof(*text), GFP_KERNEL | __GFP_NOWARN);
 
 	if (text)
 		seq_buf_init(&text->line, text->buffer, sizeof(text->buffer));

@@ -19,13 +19,16 @@ if [ -z "$(missing kcore)$(missing helper:kerneltext)" ]; then
 	text=yes
 fi
 
-# toggle FILE NAME: 0 and 1 in turn; writes how often, and what failed
+# toggle FILE NAME: 0 and 1 in turn, each to be read back, since nobody else
+# writes there; writes how often, and what failed
 toggle()
 {
 	local n=0
 	while [ $n -lt "$wanted" ]; do
 		put $((n % 2)) "$1" ||
 			echo "toggle $n of $2 failed" >> "$MCT_TMP/$2.failed"
+		[ "$(cat "$1")" = $((n % 2)) ] ||
+			echo "toggle $n of $2 was undone" >> "$MCT_TMP/$2.failed"
 		n=$((n + 1))
 		[ $((n % progress)) -ne 0 ] || diag "$2: $n"
 	done

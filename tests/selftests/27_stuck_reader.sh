@@ -26,10 +26,10 @@ reading()
 	grep -qs reading "$MCT_TMP/said"
 }
 
-# Is it still there, waiting inside the kernel?
+# Is it still there, waiting inside the kernel? D: only to be killed.
 stuck()
 {
-	kill -0 "$reader" && [ "$(sed 's/.*) \(.\).*/\1/' "/proc/$reader/stat")" = S ]
+	kill -0 "$reader" && grep -q '^State:	[DS]' "/proc/$reader/status"
 }
 
 # What others do, all of which takes the tracer's mutex.

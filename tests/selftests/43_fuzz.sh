@@ -8,6 +8,8 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
+# shellcheck source=faults.sh
+. "$(dirname "$0")/faults.sh"
 
 # With the same MCT_SEED each process takes the same steps again; fuzz -v shows them.
 seed=${MCT_SEED:-$(($(date +%s) % 1000000 + 1))}
@@ -24,6 +26,7 @@ at_end()
 	[ -z "$others" ] || wait $others
 	! mod_loaded mct_target || mod_unload mct_target
 	[ ! -e "$MCT_CPUS/cpu1/online" ] || put 1 "$MCT_CPUS/cpu1/online"
+	faults_end
 	put nocontext "$MCT_OPTIONS"
 	rings_restore
 }
@@ -77,9 +80,16 @@ for what in modules cpus memory; do
 	$what > "$MCT_TMP/did.$what" 2>/dev/null &
 	others="$others $!"
 done
+# A tenth of the allocations of these processes fails, where the kernel can do that.
+failing=
+if faults_there; then
+	faults_begin
+	faults_random 10
+	failing=-f
+fi
 pids=
 for i in $(seq $processes); do
-	"$MCT_BIN/fuzz" -s $((seed + i)) -n "$steps" "$MCT_DIR" "$MCT_SYSCTL" \
+	"$MCT_BIN/fuzz" $failing -s $((seed + i)) -n "$steps" "$MCT_DIR" "$MCT_SYSCTL" \
 		> "$MCT_TMP/fuzz.$i" &
 	pids="$pids $!"
 done
@@ -92,6 +102,7 @@ done
 wait $others
 others=
 load_stop
+faults_end
 cat "$MCT_TMP"/did.*
 sed 's/^/# /' "$MCT_TMP"/fuzz.?
 equal "each process comes to its end" 0 "$failed"

@@ -2,10 +2,11 @@
 /*
  * Does at random whatever can be done to the tracer's files.
  *
- *	fuzz [-v] -s SEED -n STEPS DIR SYSCTL
+ *	fuzz [-f] [-v] -s SEED -n STEPS DIR SYSCTL
  *
  * DIR is the tracer's directory, SYSCTL its switch. The same SEED gives the same
- * steps, whatever they result in; -v prints each before it is done. At the end
+ * steps, whatever they result in; -v prints each before it is done. -f lets
+ * allocations fail as the files of Documentation/fault-injection/ say. At the end
  * says how many steps succeeded. No result is wrong here: the caller looks
  * whether the kernel has survived.
  */
@@ -47,6 +48,14 @@ static const char * const words[] = {
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* From now on this process is one of those whose allocations may fail. */
+static int make_it_fail(void)
+{
+	int fd = open("/proc/self/make-it-fail", O_WRONLY);
+
+	return fd < 0 || write(fd, "1", 1) != 1 || close(fd);
+}
 
 static size_t random_text(void)
 {
@@ -152,10 +161,13 @@ static int step(const char *dir, const char *sysctl)
 int main(int argc, char **argv)
 {
 	unsigned long seed = 0, steps = 0, i, done = 0;
-	int opt;
+	int opt, failing = 0;
 
-	while ((opt = getopt(argc, argv, "vs:n:")) != -1) {
+	while ((opt = getopt(argc, argv, "fvs:n:")) != -1) {
 		switch (opt) {
+		case 'f':
+			failing = 1;
+			break;
 		case 'v':
 			verbose = 1;
 			break;
@@ -170,13 +182,17 @@ int main(int argc, char **argv)
 		}
 	}
 	if (optind + 2 != argc || !seed || !steps) {
-		fprintf(stderr, "usage: fuzz [-v] -s SEED -n STEPS DIR SYSCTL\n");
+		fprintf(stderr, "usage: fuzz [-f] [-v] -s SEED -n STEPS DIR SYSCTL\n");
 		return 2;
 	}
 	nowhere = mmap(NULL, getpagesize(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (nowhere == MAP_FAILED)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (failing && make_it_fail()) {
+		fprintf(stderr, "fuzz: allocations can't be made to fail\n");
+		return 2;
+	}
 	state = seed * 0x9e3779b97f4a7c15ULL;
 	for (i = 0; i < steps; i++)
 		done += step(argv[optind], argv[optind + 1]) > 0;

@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: Whichever allocation fails, it is ENOMEM, nothing changes, and the next try works
+# requires: root tracer helper:failnth helper:tracecheck
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# shellcheck source=faults.sh
+. "$(dirname "$0")/faults.sh"
+
+faults_there || skip_all "no fault injection in this kernel"
+
+# Where the tracer was never on before, its first start is part of the test.
+first=
+if [ "$(stat_sum "$WRITTEN")" -eq 0 ] &&
+   ! "$MCT_BIN/failnth" 0 map "$MCT_DIR/per_cpu/cpu0/raw" | grep -q ok; then
+	first=yes
+	rings_kb=64
+	put $rings_kb "$MCT_DIR/buffer_size_kb"
+	put 1 "$MCT_SYSCTL"
+else
+	# shellcheck source=rings.sh
+	. "$(dirname "$0")/rings.sh"
+fi
+
+plan 11
+
+at_end()
+{
+	faults_end
+	put nocontext "$MCT_DIR/options"
+	put overwrite "$MCT_DIR/options"
+	put notime "$MCT_DIR/options"
+	put $rings_kb "$MCT_DIR/buffer_size_kb"
+}
+
+faults_begin
+
+# What must not change by what fails.
+state()
+{
+	cat "$MCT_CTRL" "$MCT_SYSCTL" "$MCT_DIR/buffer_size_kb" "$MCT_DIR/options"
+}
+
+# each_fails CALL FILE [TEXT]: let the first allocation of the call fail, then the
+# second, until there are no more. Some may, since there is another way.
+each_fails()
+{
+	local n=0 refused=0 before said
+	while [ $n -lt 2000 ]; do
+		n=$((n + 1))
+		before=$(state)
+		said=$("$MCT_BIN/failnth" $n "$@")
+		case $said in
+		"whole ok")
+			echo "$refused of $((n - 1)) allocations are needed"
+			echo "$refused" > "$MCT_TMP/refused"
+			return 0 ;;
+		"failed ok")
+			return_to "$@" ;;
+		"failed ENOMEM")
+			refused=$((refused + 1))
+			[ "$(state)" = "$before" ] && continue
+			echo "number $n: before" "$before" "after" "$(state)"
+			return 1 ;;
+		*)
+			echo "number $n: $said"
+			return 1 ;;
+		esac
+	done
+	return 1
+}
+
+# What worked though an allocation failed is undone, to be done again.
+return_to()
+{
+	case $1$2 in
+	write*/ctrl)		put 0 "$MCT_CTRL" ;;
+	write*/buffer_size_kb)	put $rings_kb "$2" ;;
+	write*/options)		put "no$3" "$2" ;;
+	esac
+}
+
+# needs NAME CALL FILE [TEXT]: a result; the call must need memory at all.
+needs()
+{
+	name=$1
+	shift
+	rm -f "$MCT_TMP/refused"
+	each_fails "$@" > "$MCT_TMP/said"
+	if [ "$(cat "$MCT_TMP/refused" 2>/dev/null)" -gt 0 ] 2>/dev/null; then
+		ok "$name"
+	else
+		not_ok "$name"
+	fi
+	diag_lines < "$MCT_TMP/said"
+}
+
+if [ -n "$first" ]; then
+	needs "the first 1 in ctrl" write "$MCT_CTRL" 1
+	check "then it records" wait_until 10 records_flow
+else
+	skip "the first 1 in ctrl" "the tracer was used since the machine was booted"
+	trace_on
+	check "the tracer is on" records_flow
+fi
+needs "larger rings while tracing" write "$MCT_DIR/buffer_size_kb" 256
+check "still it records" records_flow
+needs "smaller rings while tracing" write "$MCT_DIR/buffer_size_kb" $rings_kb
+for file in trace trace_pipe per_cpu/cpu0/trace; do
+	needs "$file is opened while tracing" open "$MCT_DIR/$file"
+done
+needs "raw is mapped" map "$MCT_DIR/per_cpu/cpu0/raw"
+needs "stats is read" read "$MCT_STATS"
+trace_off
+cat "$MCT_TRACE" > "$MCT_TMP/trace"
+check "in the end the trace is well-formed" examine "$MCT_TMP/trace"
+finish

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lets the Nth allocation of one system call fail.
+ *
+ *	failnth N open FILE
+ *	failnth N read FILE
+ *	failnth N map FILE
+ *	failnth N write FILE TEXT
+ *
+ * Prints whether an allocation failed by that, "failed", or there are not so many,
+ * "whole"; then what the call came to: "ok" or the error's name. What can't be
+ * done at all is exit status 2. Documentation/fault-injection/ has the files that
+ * must be set before.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static char buffer[65536];
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(2);
+}
+
+static int open_file(const char *file, int mode)
+{
+	int fd = open(file, mode | O_NONBLOCK);
+
+	if (fd < 0)
+		die(file);
+	return fd;
+}
+
+static void set_nth(int nth, long n)
+{
+	char text[24];
+	int size = snprintf(text, sizeof(text), "%ld", n);
+
+	if (pwrite(nth, text, size, 0) != size)
+		die("fail-nth");
+}
+
+/* How many allocations are still to come before one fails; 0: it has. */
+static long get_nth(int nth)
+{
+	char text[24];
+	ssize_t size = pread(nth, text, sizeof(text) - 1, 0);
+
+	if (size <= 0)
+		die("fail-nth");
+	text[size] = '\0';
+	return atol(text);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what, *file;
+	int nth, fd = -1, failed;
+	long n, result;
+
+	if (argc < 4 || (!strcmp(argv[2], "write")) != (argc == 5)) {
+		fprintf(stderr, "usage: failnth N open|read|map|write FILE [TEXT]\n");
+		return 2;
+	}
+	n = atol(argv[1]);
+	what = argv[2];
+	file = argv[3];
+	nth = open("/proc/self/fail-nth", O_RDWR);
+	if (nth < 0)
+		die("/proc/self/fail-nth");
+
+	if (!strcmp(what, "open")) {
+		set_nth(nth, n);
+		result = open(file, O_RDONLY | O_NONBLOCK);
+	} else if (!strcmp(what, "read")) {
+		fd = open_file(file, O_RDONLY);
+		set_nth(nth, n);
+		result = read(fd, buffer, sizeof(buffer));
+	} else if (!strcmp(what, "map")) {
+		fd = open_file(file, O_RDONLY);
+		set_nth(nth, n);
+		result = mmap(NULL, 2 * getpagesize(), PROT_READ, MAP_SHARED, fd, 0) ==
+			MAP_FAILED ? -1 : 0;
+	} else if (!strcmp(what, "write")) {
+		fd = open_file(file, O_WRONLY);
+		set_nth(nth, n);
+		result = write(fd, argv[4], strlen(argv[4]));
+	} else {
+		fprintf(stderr, "failnth: no such call: %s\n", what);
+		return 2;
+	}
+	failed = errno;
+	n = get_nth(nth);
+	set_nth(nth, 0);
+	printf("%s %s\n", n ? "whole" : "failed",
+	       result >= 0 ? "ok" : strerrorname_np(failed));
+	return 0;
+}
