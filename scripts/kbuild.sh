@@ -10,6 +10,9 @@ export CCACHE_DEPEND=1
 export KBUILD_BUILD_USER=mctracer KBUILD_BUILD_HOST=guest KBUILD_BUILD_VERSION=1
 export KBUILD_BUILD_TIMESTAMP='Tue Jan 1 00:00:00 UTC 2008'
 
+# $tree and $out are of who sources this.
+# shellcheck disable=SC2154
+#
 # signing.o: Debian's has a %ld for a size_t, on 32 bits a warning.
 kmake()
 {

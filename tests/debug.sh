@@ -16,7 +16,7 @@ printf '#!/bin/sh\n' >"$repo/scripts/setup"
 export LINUX="$T/linux"
 
 fake_qemu
-export CONSOLE='Linux\n' OUTPUT='TAP version 13\n1..1\nok 1 - a\nMCT-EXIT 0\n'
+export CONSOLE='Linux\n' DEATH='Kernel panic - not syncing: sysrq triggered crash\n' OUTPUT='TAP version 13\n1..1\nok 1 - a\nMCT-EXIT 0\n'
 
 # counts STATUS LINE [FLAVOUR...]: the last line and the exit status of scripts/test-debug
 counts()
@@ -33,28 +33,34 @@ counts()
 
 complaint()
 {
-	CONSOLE='BUG: KASAN: use-after-free in f\n' counts 1 '3 passed, 3 failed' mctracer-fp
+	CONSOLE='BUG: KASAN: use-after-free in f\n' counts 1 '4 passed, 4 failed' mctracer-fp
 }
 
 failing()
 {
-	OUTPUT='TAP version 13\n1..1\nnot ok 1 - a\nMCT-EXIT 1\n' counts 1 '0 passed, 3 failed' mctracer-fp
+	OUTPUT='TAP version 13\n1..1\nnot ok 1 - a\nMCT-EXIT 1\n' counts 1 '0 passed, 4 failed' mctracer-fp
 }
 
 not_built()	# and the next flavour is still tested
 {
 	rm -rf "$XDG_CACHE_HOME/mctracer/build"
 	echo CONFIG_MISSING=y >>"$repo/configs/mctracer-fp.config"
-	FAKE_DROP=CONFIG_MISSING counts 1 '3 passed, 1 failed' mctracer-fp mctracer-ibt
+	FAKE_DROP=CONFIG_MISSING counts 1 '9 passed, 1 failed' mctracer-fp mctracer-ibt
 	_rc=$?
 	sed -i '$d' "$repo/configs/mctracer-fp.config"
 	return "$_rc"
 }
 
+dies()	# as told, and in no other way
+{
+	DEATH= counts 1 '9 passed, 2 failed' mctracer-ibt &&
+		DEATH="$DEATH$DEATH" counts 1 '9 passed, 2 failed' mctracer-ibt
+}
+
 stuffed()	# on the processor that it is about
 {
-	counts 0 '3 passed, 0 failed' mctracer-ibt &&
-		[ "$(grep -c 'retbleed=stuff.*Skylake-Client' "$ARGS")" = 3 ]
+	counts 0 '9 passed, 0 failed' mctracer-ibt &&
+		[ "$(grep -c 'retbleed=stuff.*Skylake-Client' "$ARGS")" = 6 ]
 }
 
 races()
@@ -64,15 +70,16 @@ races()
 
 all()
 {
-	counts 0 '11 passed, 0 failed' && [ "$(wc -l <"$ARGS")" = 11 ]
+	counts 0 '18 passed, 0 failed' && [ "$(wc -l <"$ARGS")" = 18 ]
 }
 
-plan 7
-check "what guests report is counted" counts 0 '3 passed, 0 failed' mctracer-fp
+plan 8
+check "what guests report is counted" counts 0 '4 passed, 0 failed' mctracer-fp
 check "what a guest's kernel complains of is a failure" complaint
 check "so is a failing test" failing
 check "and a kernel that can't be built, but not the end" not_built
 check "calls are counted on a processor that wants it" stuffed
+check "a kernel that is to panic does, once" dies
 check "KCSAN is switched on" races
 check "by default all flavours but KCSAN are tested" all
 finish

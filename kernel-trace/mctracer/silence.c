@@ -41,6 +41,18 @@ void mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_r
 	};
 }
 
+void mctracer_silence_note_set_back(struct mctracer_silences *silences,
+				    const struct mctracer_ring *ring)
+{
+	silences->set_back = mctracer_ring_end(ring);
+}
+
+void mctracer_silence_set_back(struct mctracer_silences *silences, struct mctracer_ring *ring)
+{
+	ring->floor = silences->set_back;
+	*silences = (struct mctracer_silences) {};
+}
+
 const struct mctracer_silence *mctracer_silence_at(const struct mctracer_silences *silences,
 						   u64 pos)
 {

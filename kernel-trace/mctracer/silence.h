@@ -36,6 +36,7 @@ struct mctracer_silence {
 };
 
 struct mctracer_silences {
+	u64 set_back;	/* the ring's head when the clock was last set back */
 	u64 seen;	/* the ring's head at the last look */
 	u64 since;	/* when it was first seen there */
 	int nr;
@@ -48,6 +49,14 @@ struct mctracer_silences {
  */
 void mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_ring *ring,
 			   u64 now);
+
+/*
+ * The clock has been set back: note where, while nobody writes; and later, under
+ * the tracer's mutex, give up the records before (ring->floor).
+ */
+void mctracer_silence_note_set_back(struct mctracer_silences *silences,
+				    const struct mctracer_ring *ring);
+void mctracer_silence_set_back(struct mctracer_silences *silences, struct mctracer_ring *ring);
 
 /* The silence before the record of @pos, or NULL. */
 const struct mctracer_silence *mctracer_silence_at(const struct mctracer_silences *silences,

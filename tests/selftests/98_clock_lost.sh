@@ -25,19 +25,6 @@ said()
 	kmsg_since | grep -q 'mctracer: the cycle counter is not reliable'
 }
 
-# backwards FILE: the records of each CPU that are older than the one before
-backwards()
-{
-	awk '!/^#/ {
-		split(substr($1, 2, length($1) - 2), t, ".")
-		cpu = $3
-		if (t[1] < s[cpu] || (t[1] == s[cpu] && t[2] "" < ns[cpu] ""))
-			n++
-		s[cpu] = t[1]
-		ns[cpu] = t[2]
-	} END { print n + 0 }' "$1"
-}
-
 # second_apart LABEL: are two events that are a second apart shown as that?
 second_apart()
 {

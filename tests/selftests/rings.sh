@@ -101,6 +101,20 @@ getppid_time()
 		"$2" | head -n 1
 }
 
+# backwards FILE: how many records, in a trace with times, are older than the one
+# before of the same CPU
+backwards()
+{
+	awk '!/^#/ {
+		split(substr($1, 2, length($1) - 2), t, ".")
+		cpu = $3
+		if (t[1] < s[cpu] || (t[1] == s[cpu] && t[2] "" < ns[cpu] ""))
+			n++
+		s[cpu] = t[1]
+		ns[cpu] = t[2]
+	} END { print n + 0 }' "$1"
+}
+
 # Does each CPU's trace have as many records as stats says are in its ring?
 entries_are_there()
 {

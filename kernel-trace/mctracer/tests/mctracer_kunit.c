@@ -654,6 +654,27 @@ static void silence_too_many(struct kunit *test)
 	expect_counts(test, i, MCTRACER_SILENCES, 2);
 }
 
+/* Nor what lies before the place where the clock was set back. */
+static void silence_set_back(struct kunit *test)
+{
+	struct mctracer_silences silences = {};
+	struct ring_test *t = test->priv;
+
+	write(test, 0, 5);
+	mctracer_silence_look(&silences, t->mine, MARGIN);
+	mctracer_silence_look(&silences, t->mine, 9 * MARGIN);
+	mctracer_silence_note_set_back(&silences, t->mine);
+	write(test, 5, 7);
+	mctracer_silence_set_back(&silences, t->mine);
+	expect_counts(test, 7, 2, 5);
+	KUNIT_EXPECT_EQ(test, silences.nr, 0);
+
+	/* The earlier time is one to go on from. */
+	mctracer_silence_look(&silences, t->mine, 1);
+	mctracer_silence_look(&silences, t->mine, 1 + MARGIN);
+	KUNIT_EXPECT_EQ(test, silences.nr, 1);
+}
+
 static struct kunit_case encoding_cases[] = {
 	KUNIT_CASE(encoding_stamp),
 	KUNIT_CASE(encoding_delta),
@@ -703,6 +724,7 @@ static struct kunit_case silence_cases[] = {
 	KUNIT_CASE(silence_short),
 	KUNIT_CASE(silence_long),
 	KUNIT_CASE(silence_too_many),
+	KUNIT_CASE(silence_set_back),
 	{}
 };
 

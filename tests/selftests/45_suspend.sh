@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: The machine suspends and hibernates, as far as it can, while all is traced
+# requires: root tracer hackbench helper:tracecheck
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+power=/sys/power
+alarm=/sys/class/rtc/rtc0/wakealarm
+
+[ -n "${MCT_SUSPEND-}" ] ||
+	skip_all "the machine suspends, and may not come back: set MCT_SUSPEND=1"
+[ -e $power/pm_test ] || skip_all "no CONFIG_PM_SLEEP_DEBUG"
+
+plan 33
+
+at_end()
+{
+	[ -z "${tests-}" ] || put "$tests" $power/pm_test
+	[ -z "${disk-}" ] || put "$disk" $power/disk
+	put nocontext "$MCT_OPTIONS"
+	rings_restore
+}
+
+# chosen FILE: of the words in the file, the one in brackets
+chosen()
+{
+	sed 's/.*\[\(.*\)\].*/\1/' "$1"
+}
+
+has()
+{
+	grep -qw "$2" "$1" 2>/dev/null
+}
+
+tests=$(chosen $power/pm_test)
+disk=
+[ ! -e $power/disk ] || disk=$(chosen $power/disk)
+
+# sleeps NAME LEVEL STATE: two results
+sleeps()
+{
+	local before cpu
+	if ! has $power/state "$3" || ! has $power/pm_test "$2"; then
+		skip "$1" "this kernel can't"
+		skip "$1: tracing goes on" "this kernel can't"
+		return
+	fi
+	put "$2" $power/pm_test
+	before=$(stat_sum "$WRITTEN")
+	check "$1" eval "echo $3 > $power/state"
+	check "$1: tracing goes on" goes_on "$before"
+}
+
+# On each CPU, after what must have been recorded meanwhile.
+goes_on()
+{
+	local cpu
+	[ "$(stat_sum "$WRITTEN")" -gt "$1" ] || return 1
+	for cpu in $(cpu_list online); do
+		each_writes "$cpu" || return 1
+	done
+}
+
+each_writes()
+{
+	local before
+	before=$(stat_cpu "$1" "$WRITTEN")
+	wait_until 20 eval "[ \$(stat_cpu $1 $WRITTEN) -gt $before ]" && return 0
+	echo "CPU $1 writes no more"
+	return 1
+}
+
+# With rings as large as this the trace has the suspend itself.
+put 8192 "$MCT_SIZE"
+put time "$MCT_OPTIONS"
+light_load_start
+trace_on
+for level in freezer devices platform processors core; do
+	sleeps "mem, $level" $level mem
+done
+for level in freezer devices platform; do
+	sleeps "freeze, $level" $level freeze
+done
+for level in freezer devices platform processors core; do
+	sleeps "disk, $level" $level disk
+done
+
+# Down to sleep, where the registers are lost, and back by an alarm.
+if [ -w $alarm ] && has $power/mem_sleep deep; then
+	put deep $power/mem_sleep
+	put 0 $alarm
+	put +4 $alarm
+	sleeps "mem" none mem
+	kmsg_since | grep -c 'ACPI: PM: Waking up from system sleep state S3' | sed 's/^/# S3: /'
+else
+	skip "mem" "nothing wakes the machine"
+	skip "mem: tracing goes on" "nothing wakes the machine"
+fi
+
+# To a disk and back, and only so much is left out that the machine goes off.
+if has $power/disk test_resume && [ "$(wc -l < /proc/swaps)" -gt 1 ]; then
+	put test_resume $power/disk
+	sleeps "disk" none disk
+else
+	skip "disk" "no swap"
+	skip "disk: tracing goes on" "no swap"
+fi
+trace_off
+load_stop
+check "the counts add up" counts_add_up
+cat "$MCT_TRACE" > "$MCT_TMP/trace"
+check "the trace is well-formed" examine "$MCT_TMP/trace"
+equal "no CPU's time goes back" 0 "$(backwards "$MCT_TMP/trace")"
+for what in suspend_devices_and_enter hibernation_snapshot; do
+	if grep -q "$what+" "$MCT_TMP/trace"; then
+		diag "the trace has $what"
+	fi
+done
+finish
