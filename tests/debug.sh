@@ -53,7 +53,7 @@ not_built()	# and the next flavour is still tested
 
 dies()	# as told, and in no other way
 {
-	DEATH= counts 1 '9 passed, 2 failed' mctracer-ibt &&
+	DEATH='' counts 1 '9 passed, 2 failed' mctracer-ibt &&
 		DEATH="$DEATH$DEATH" counts 1 '9 passed, 2 failed' mctracer-ibt
 }
 
