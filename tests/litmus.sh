@@ -78,6 +78,8 @@ modelled()
 			'READ_ONCE\(slot->[a-z_]*|R[12]|mctracer_ring_end|V[12]'
 		order_in ring.c load_ips 'READ_ONCE\(slot->[a-z_]*|R1'
 		order_in ring.c copy_chunk 'load_ips|READ_ONCE\(slot->[a-z_]*|R[12]|V2'
+		order_in ring.c mctracer_ring_consume_to_user \
+			'copy_chunk|mctracer_ring_end|V1|user\.read \+='
 		order_in ring.c load 'halves\[[01]\]|smp_rmb'
 	} | tee "$T/order"
 	[ "$(cat "$T/order")" = "W1 WRITE_ONCE(slot->stamp WRITE_ONCE(slot->ip
@@ -85,6 +87,7 @@ W2 WRITE_ONCE(slot->parent_ip
 READ_ONCE(slot->parent_ip R1 READ_ONCE(slot->stamp READ_ONCE(slot->ip R2 mctracer_ring_end V1 V2
 READ_ONCE(slot->parent_ip R1 READ_ONCE(slot->ip
 load_ips V2 R1 READ_ONCE(slot->stamp R2 R2
+mctracer_ring_end copy_chunk mctracer_ring_end V1 user.read +=
 halves[1] smp_rmb halves[0] smp_rmb halves[1]" ]
 }
 

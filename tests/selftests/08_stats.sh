@@ -10,7 +10,7 @@
 cpus=$(cpu_list possible)
 online=$(cpu_list online)
 
-plan $((9 + $(echo "$cpus" | wc -l)))
+plan $((9 + $(echo "$cpus" | wc -l) + $(echo "$online" | wc -l)))
 
 laps=5
 size=65536
@@ -44,6 +44,10 @@ examine "$trace"
 for cpu in $cpus; do
 	equal "CPU $cpu: as many records as entries" \
 		"$(stat_cpu "$cpu" "$ENTRIES")" "$(found "cpu$cpu")"
+done
+for cpu in $online; do
+	equal "CPU $cpu: its ring is full to the last record" $size \
+		"$(stat_cpu "$cpu" "$ENTRIES")"
 done
 check "for each CPU written is entries and overwritten" stats_add_up
 check "nothing was lost" stats_zero "$LOST"

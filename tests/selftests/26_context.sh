@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 15
+plan 16
 
 rounds=20
 column=$MCT_TMP/column
@@ -66,6 +66,20 @@ contexts plain | sort | uniq -c | sed 's/^/# plain:/'
 equal "most calls of a task have nothing to show" yes \
 	"$(contexts plain | grep -c -x '\.\.\.\.' |
 		awk -v n="$rounds" '{ print ($1 > n / 2) ? "yes" : $1 }')"
+
+# Whoever runs the machine may inject NMIs, and set MCT_NMIS to say so.
+nmi_shown()
+{
+	grep -q '^..[zZ]. CPU ' "$MCT_TRACE"
+}
+
+if [ -n "${MCT_NMIS-}" ]; then
+	trace_on
+	check "an NMI" wait_until 30 nmi_shown
+	trace_off
+else
+	skip "an NMI" "nobody says that they are injected"
+fi
 
 # What is in the rings keeps what it has.
 put time "$MCT_OPTIONS"
