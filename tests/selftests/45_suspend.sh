@@ -75,8 +75,7 @@ each_writes()
 	return 1
 }
 
-# With rings as large as this the trace has the suspend itself.
-put 8192 "$MCT_SIZE"
+put 1024 "$MCT_SIZE"
 put time "$MCT_OPTIONS"
 light_load_start
 trace_on
@@ -96,7 +95,6 @@ if [ -w $alarm ] && has $power/mem_sleep deep; then
 	put 0 $alarm
 	put +4 $alarm
 	sleeps "mem" none mem
-	kmsg_since | grep -c 'ACPI: PM: Waking up from system sleep state S3' | sed 's/^/# S3: /'
 else
 	skip "mem" "nothing wakes the machine"
 	skip "mem: tracing goes on" "nothing wakes the machine"
@@ -114,11 +112,8 @@ trace_off
 load_stop
 check "the counts add up" counts_add_up
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
-check "the trace is well-formed" examine "$MCT_TMP/trace"
 equal "no CPU's time goes back" 0 "$(backwards "$MCT_TMP/trace")"
-for what in suspend_devices_and_enter hibernation_snapshot; do
-	if grep -q "$what+" "$MCT_TMP/trace"; then
-		diag "the trace has $what"
-	fi
-done
+put notime "$MCT_OPTIONS"
+cat "$MCT_TRACE" > "$MCT_TMP/trace"
+check "the trace is well-formed" examine "$MCT_TMP/trace"
 finish
