@@ -26,12 +26,14 @@ early_param("mctracer", mctracer_setup);
 static int __init start(void)
 {
 	char *end;
+	u64 size;
 	int ret;
 
 	if (*request) {
-		ret = mctracer_set_ring_size(memparse(request, &end));
-		if (ret || *end)
-			return ret ?: -EINVAL;
+		size = memparse(request, &end);
+		ret = *end ? -EINVAL : mctracer_set_ring_size(size);
+		if (ret)
+			return ret;
 	}
 
 	/* What the files ask for, and the sysctl. */

@@ -25,6 +25,7 @@ static ssize_t consume(struct mctracer_ring *ring, char __user *buf, size_t coun
 	ret = mctracer_lock_to_copy();
 	if (ret)
 		return ret;
+	mctracer_look();
 	if (ring->base)
 		ret = mctracer_ring_consume_to_user(ring, buf, count, mctracer_is_live());
 	mctracer_unlock_copied();

@@ -62,8 +62,9 @@ DECLARE_PER_CPU(struct mctracer_silences, mctracer_silences);
 /*
  * The size of each CPU's ring in bytes, rounded up to a power of two. Keeps the
  * latest records, as many as fit, also while tracing. -EINVAL if it is 0 or too
- * large, -ENOMEM, -EBUSY if user space has mapped a ring; then nothing has
- * changed. -EIO if call sites can't be changed any more: then tracing stops.
+ * large, -ENOMEM, -EBUSY if user space has mapped a ring, -EIO if call sites can't
+ * be changed any more; then nothing has changed, unless that was found out half
+ * way: then tracing stops.
  */
 int mctracer_set_ring_size(u64 size);
 size_t mctracer_ring_bytes(void);

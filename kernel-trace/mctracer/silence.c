@@ -1,36 +1,94 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The list of a ring's silences; silence.h says what for. */
+#include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/string.h>
 
 #include "silence.h"
 
+/* False if there are none before @pos. */
+static bool give_up_before(struct mctracer_ring *ring, u64 pos)
+{
+	struct mctracer_ring_counts counts = mctracer_ring_counts(ring);
+
+	if (counts.entries <= div_u64(counts.end - pos, sizeof(struct mctracer_record)))
+		return false;
+	ring->floor = pos;
+	mctracer_ring_settle(ring);	/* makes room, where the oldest are kept */
+	return true;
+}
+
 static void give_up_oldest(struct mctracer_silences *silences, struct mctracer_ring *ring)
 {
-	ring->floor = silences->list[0].pos;
+	give_up_before(ring, silences->list[0].pos);
 	silences->nr--;
 	memmove(&silences->list[0], &silences->list[1],
 		silences->nr * sizeof(silences->list[0]));
 }
 
-void mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_ring *ring,
+/* Is it too long from one record to the next, or back? */
+static bool is_leap(const struct mctracer_record *from, const struct mctracer_record *to)
+{
+	u64 mask = mctracer_clock_mask(from) & mctracer_clock_mask(to);
+	u64 delta = (mctracer_clock(to) - mctracer_clock(from)) & mask;
+
+	return delta > MCTRACER_SILENCE_MARGIN && delta < mask - MCTRACER_DISORDER;
+}
+
+/*
+ * The first record after a sleep, among those before @to. The one before @from
+ * was written before it. If it can't be told: @to.
+ */
+static u64 first_after_sleep(const struct mctracer_ring *ring, u64 from, u64 to)
+{
+	const u64 step = sizeof(struct mctracer_record);
+	u64 size = mctracer_ring_size(ring), pos = to - min(to - from + step, size);
+	struct mctracer_record record, previous = {};
+	/* If the last from before was overwritten, all are from after. */
+	u64 found = to - from >= size ? pos : to;
+
+	for (; pos != to; pos += step) {
+		if (!mctracer_ring_read(ring, pos, &record))
+			continue;
+		if (previous.ip && is_leap(&previous, &record))
+			found = pos;
+		previous = record;
+	}
+	return found;
+}
+
+bool mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_ring *ring,
 			   u64 now)
 {
+	s64 passed = silences->looked ? now - silences->looked : 0;
+	bool back = passed < -MCTRACER_DISORDER;
+	bool slept = back || passed > MCTRACER_SLEEP;
 	u64 head = mctracer_ring_end(ring);
+	u64 seen = silences->seen;
 
 	if (!ring->base)
-		return;
-	if (head != silences->seen || !silences->since) {
+		return false;
+	silences->looked = now;
+	if (head != seen || !silences->since) {
 		silences->seen = head;
 		silences->since = now;
-		return;
+		if (!slept && !silences->set_back)
+			return false;
+		silences->set_back = false;
+		silences->nr = 0;
+		return give_up_before(ring, slept ? first_after_sleep(ring, seen, head) : seen);
 	}
-	/* signed: the clock may have been set back */
+	if (back) {
+		silences->set_back = true;
+		silences->since = now;
+	}
+	/* signed: see MCTRACER_DISORDER */
 	if ((s64)(now - silences->since) < (s64)MCTRACER_SILENCE_MARGIN)
-		return;
+		return false;
 
 	if (silences->nr && silences->list[silences->nr - 1].pos == head) {
 		silences->list[silences->nr - 1].after = now - MCTRACER_SILENCE_MARGIN;
-		return;
+		return false;
 	}
 	if (silences->nr == MCTRACER_SILENCES)
 		give_up_oldest(silences, ring);
@@ -39,18 +97,7 @@ void mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_r
 		.before	= silences->since + MCTRACER_SILENCE_MARGIN,
 		.after	= now - MCTRACER_SILENCE_MARGIN,
 	};
-}
-
-void mctracer_silence_note_set_back(struct mctracer_silences *silences,
-				    const struct mctracer_ring *ring)
-{
-	silences->set_back = mctracer_ring_end(ring);
-}
-
-void mctracer_silence_set_back(struct mctracer_silences *silences, struct mctracer_ring *ring)
-{
-	ring->floor = silences->set_back;
-	*silences = (struct mctracer_silences) {};
+	return false;
 }
 
 const struct mctracer_silence *mctracer_silence_at(const struct mctracer_silences *silences,

@@ -35,28 +35,33 @@ struct mctracer_silence {
 	u64 after;	/* full time; the first record after it is younger */
 };
 
+/*
+ * If there was no look for so long, or the clock has gone back, the machine has
+ * slept, and the clock with it or not. Nobody knows how far the records from
+ * before and after are apart: those from before are given up when there are some
+ * from after. Less than half a wrap; far more than there is between two looks.
+ */
+#define MCTRACER_SLEEP		((s64)(3 * MCTRACER_SILENCE_MARGIN))
+
+/* In cycles: so far back the clock may seem to go when it is read by several CPUs. */
+#define MCTRACER_DISORDER	((s64)BIT_ULL(20))
+
 struct mctracer_silences {
-	u64 set_back;	/* the ring's head when the clock was last set back */
 	u64 seen;	/* the ring's head at the last look */
 	u64 since;	/* when it was first seen there */
+	u64 looked;	/* when the last look was; 0 if there was none */
+	bool set_back;	/* the clock has gone back while nothing was written */
 	int nr;
 	struct mctracer_silence list[MCTRACER_SILENCES];	/* ascending */
 };
 
 /*
  * Look at @ring at the time @now, in cycles. If there are too many silences, the
- * records before the oldest are given up (ring->floor).
+ * records before the oldest are given up (ring->floor). True if records were
+ * given up since the machine has slept. Under the tracer's mutex.
  */
-void mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_ring *ring,
+bool mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_ring *ring,
 			   u64 now);
-
-/*
- * The clock has been set back: note where, while nobody writes; and later, under
- * the tracer's mutex, give up the records before (ring->floor).
- */
-void mctracer_silence_note_set_back(struct mctracer_silences *silences,
-				    const struct mctracer_ring *ring);
-void mctracer_silence_set_back(struct mctracer_silences *silences, struct mctracer_ring *ring);
 
 /* The silence before the record of @pos, or NULL. */
 const struct mctracer_silence *mctracer_silence_at(const struct mctracer_silences *silences,

@@ -18,7 +18,6 @@
 #include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/sizes.h>
-#include <linux/syscore_ops.h>
 #include <linux/topology.h>
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
@@ -99,58 +98,22 @@ void mctracer_unlock_copied(void)
 	mutex_unlock(&mctracer_mutex);
 }
 
-/*
- * Across a suspend the cycle counter may begin again. What was recorded before
- * can't be put in order with what comes then, and is given up, at the next look.
- */
-static u64 suspended_at;
-static bool set_back;
-
-static int note_suspend(void *unused)
-{
-	suspended_at = mctracer_clock_now();
-	return 0;
-}
-
-/* One CPU runs, with interrupts disabled. */
-static void note_resume(void *unused)
-{
-	int cpu;
-
-	if (mctracer_clock_now() >= suspended_at)
-		return;
-	for_each_possible_cpu(cpu)
-		mctracer_silence_note_set_back(per_cpu_ptr(&mctracer_silences, cpu),
-					       per_cpu_ptr(&mctracer_rings, cpu));
-	set_back = true;
-}
-
-static const struct syscore_ops suspend_ops = {
-	.suspend = note_suspend,
-	.resume = note_resume,
-};
-
-static struct syscore suspend_notes = { .ops = &suspend_ops };
-
 void mctracer_look(void)
 {
+	bool given_up = false;
 	int cpu;
 
 	lockdep_assert_held(&mctracer_mutex);
 
-	if (set_back) {
-		set_back = false;
-		pr_info("the cycle counter was set back: earlier records are dropped\n");
-		for_each_possible_cpu(cpu)
-			mctracer_silence_set_back(per_cpu_ptr(&mctracer_silences, cpu),
-						  per_cpu_ptr(&mctracer_rings, cpu));
-	}
 	for_each_possible_cpu(cpu) {
-		mctracer_silence_look(per_cpu_ptr(&mctracer_silences, cpu),
-				      per_cpu_ptr(&mctracer_rings, cpu), mctracer_clock_now());
+		given_up |= mctracer_silence_look(per_cpu_ptr(&mctracer_silences, cpu),
+						  per_cpu_ptr(&mctracer_rings, cpu),
+						  mctracer_clock_now());
 		/* What user space has mapped stays true. */
 		mctracer_clock_params(&per_cpu_ptr(&mctracer_rings, cpu)->user);
 	}
+	if (given_up)
+		pr_info("the machine slept: earlier records are given up\n");
 }
 
 static void look_work_fn(struct work_struct *work);
@@ -301,19 +264,20 @@ int mctracer_start(void)
 		ret = alloc_rings(&mctracer_rings, ring_size);
 		if (ret)
 			return ret;
-		register_syscore(&suspend_notes);
 		/* Only now may they be mapped: those of all CPUs are there to stay. */
 		smp_store_release(&have_rings, true);
 	}
 	ret = mctracer_comm_start() ?: check_clock();
 	if (ret)
 		return ret;
+	/* Before records come: nobody has looked while there were none. */
+	if (!watching)
+		mctracer_look();
 	ret = register_mcount_direct(hook_for(mctracer_options));
 	if (ret)
 		return ret;
 	if (!watching) {
 		watching = true;
-		mctracer_look();
 		look_again();
 	}
 	return 0;

@@ -14,26 +14,26 @@ faults_there || skip_all "no fault injection in this kernel"
 
 # Where the tracer was never on before, its first start is part of the test.
 first=
+small=64
 if [ "$(stat_sum "$WRITTEN")" -eq 0 ] &&
    ! "$MCT_BIN/failnth" 0 map "$MCT_DIR/per_cpu/cpu0/raw" | grep -q ok; then
 	first=yes
-	rings_kb=64
-	put $rings_kb "$MCT_DIR/buffer_size_kb"
+	rings_kb=$(cat "$MCT_DIR/buffer_size_kb")
+	put $small "$MCT_DIR/buffer_size_kb"
 	put 1 "$MCT_SYSCTL"
 else
 	# shellcheck source=rings.sh
 	. "$(dirname "$0")/rings.sh"
 fi
 
-plan 11
+plan 12
+
+size=$MCT_DIR/buffer_size_kb
 
 at_end()
 {
 	faults_end
-	put nocontext "$MCT_DIR/options"
-	put overwrite "$MCT_DIR/options"
-	put notime "$MCT_DIR/options"
-	put $rings_kb "$MCT_DIR/buffer_size_kb"
+	put "$rings_kb" "$size"
 }
 
 faults_begin
@@ -41,17 +41,20 @@ faults_begin
 # What must not change by what fails.
 state()
 {
-	cat "$MCT_CTRL" "$MCT_SYSCTL" "$MCT_DIR/buffer_size_kb" "$MCT_DIR/options"
+	cat "$MCT_CTRL" "$MCT_SYSCTL" "$size" "$MCT_DIR/options"
 }
 
 # each_fails CALL FILE [TEXT]: let the first allocation of the call fail, then the
-# second, until there are no more. Some may, since there is another way.
+# second, until there are no more. Some may, since there is another way; what
+# then worked is undone, to be done again.
 each_fails()
 {
-	local n=0 refused=0 before said
+	local n=0 refused=0 before ctrl kb said
 	while [ $n -lt 2000 ]; do
 		n=$((n + 1))
 		before=$(state)
+		ctrl=$(cat "$MCT_CTRL")
+		kb=$(cat "$size")
 		said=$("$MCT_BIN/failnth" $n "$@")
 		case $said in
 		"whole ok")
@@ -59,7 +62,8 @@ each_fails()
 			echo "$refused" > "$MCT_TMP/refused"
 			return 0 ;;
 		"failed ok")
-			return_to "$@" ;;
+			[ "$(cat "$MCT_CTRL")" = "$ctrl" ] || put "$ctrl" "$MCT_CTRL"
+			[ "$(cat "$size")" = "$kb" ] || put "$kb" "$size" ;;
 		"failed ENOMEM")
 			refused=$((refused + 1))
 			[ "$(state)" = "$before" ] && continue
@@ -71,16 +75,6 @@ each_fails()
 		esac
 	done
 	return 1
-}
-
-# What worked though an allocation failed is undone, to be done again.
-return_to()
-{
-	case $1$2 in
-	write*/ctrl)		put 0 "$MCT_CTRL" ;;
-	write*/buffer_size_kb)	put $rings_kb "$2" ;;
-	write*/options)		put "no$3" "$2" ;;
-	esac
 }
 
 # needs NAME CALL FILE [TEXT]: a result; the call must need memory at all.
@@ -106,13 +100,14 @@ else
 	trace_on
 	check "the tracer is on" records_flow
 fi
-needs "larger rings while tracing" write "$MCT_DIR/buffer_size_kb" 256
+needs "larger rings while tracing" write "$size" 256
 check "still it records" records_flow
-needs "smaller rings while tracing" write "$MCT_DIR/buffer_size_kb" $rings_kb
+needs "smaller rings while tracing" write "$size" $small
 for file in trace trace_pipe per_cpu/cpu0/trace; do
 	needs "$file is opened while tracing" open "$MCT_DIR/$file"
 done
 needs "raw is mapped" map "$MCT_DIR/per_cpu/cpu0/raw"
+check "no mapping is left: rings can be replaced" put 128 "$size"
 needs "stats is read" read "$MCT_STATS"
 trace_off
 cat "$MCT_TRACE" > "$MCT_TMP/trace"

@@ -16,12 +16,17 @@ seed=${MCT_SEED:-$(($(date +%s) % 1000000 + 1))}
 steps=${MCT_FUZZ_STEPS:-1000}
 processes=4
 others=
+pids=
 
-plan 8
+plan 10
 
 at_end()
 {
 	: > "$MCT_TMP/stop"
+	for pid in $pids; do
+		kill -KILL "$pid"
+		wait "$pid"
+	done 2>/dev/null
 	# shellcheck disable=SC2086 # a list
 	[ -z "$others" ] || wait $others
 	! mod_loaded mct_target || mod_unload mct_target
@@ -41,8 +46,10 @@ modules()
 {
 	local n=0
 	while going_on; do
-		mod_load mct_target calls=10 && mod_unload mct_target && n=$((n + 1))
+		mod_load mct_target calls=10 && mod_unload mct_target || break
+		n=$((n + 1))
 	done
+	echo $n > "$MCT_TMP/modules"
 	echo "# modules came and went $n times"
 }
 
@@ -51,12 +58,12 @@ cpus()
 	local n=0
 	[ -e "$MCT_CPUS/cpu1/online" ] || return
 	while going_on; do
-		put 0 "$MCT_CPUS/cpu1/online"
-		sleep 0.2
-		put 1 "$MCT_CPUS/cpu1/online"
+		put 0 "$MCT_CPUS/cpu1/online" && sleep 0.2 &&
+			put 1 "$MCT_CPUS/cpu1/online" || break
 		sleep 1
 		n=$((n + 1))
 	done
+	echo $n > "$MCT_TMP/cpus"
 	echo "# CPU 1 went $n times"
 }
 
@@ -87,7 +94,6 @@ if faults_there; then
 	faults_random 10
 	failing=-f
 fi
-pids=
 for i in $(seq $processes); do
 	"$MCT_BIN/fuzz" $failing -s $((seed + i)) -n "$steps" "$MCT_DIR" "$MCT_SYSCTL" \
 		> "$MCT_TMP/fuzz.$i" &
@@ -97,6 +103,7 @@ failed=0
 for pid in $pids; do
 	wait "$pid" || failed=$((failed + 1))
 done
+pids=
 : > "$MCT_TMP/stop"
 # shellcheck disable=SC2086 # a list
 wait $others
@@ -108,6 +115,13 @@ sed 's/^/# /' "$MCT_TMP"/fuzz.?
 equal "each process comes to its end" 0 "$failed"
 at_least "some of what they do works" $((steps * processes / 10)) \
 	"$(awk '{ n += $1 } END { print n + 0 }' "$MCT_TMP"/fuzz.?)"
+
+at_least "modules came and went" 1 "$(cat "$MCT_TMP/modules")"
+if [ -e "$MCT_CPUS/cpu1/online" ]; then
+	at_least "so did CPU 1" 1 "$(cat "$MCT_TMP/cpus")"
+else
+	skip "so did CPU 1" "it can not go offline"
+fi
 
 # After all that it is as if nothing had happened.
 trace_off

@@ -22,7 +22,8 @@ at_end()
 {
 	[ -z "${tests-}" ] || put "$tests" $power/pm_test
 	[ -z "${disk-}" ] || put "$disk" $power/disk
-	put nocontext "$MCT_OPTIONS"
+	[ -z "${mem-}" ] || put "$mem" $power/mem_sleep
+	[ ! -w $alarm ] || put 0 $alarm
 	rings_restore
 }
 
@@ -40,14 +41,22 @@ has()
 tests=$(chosen $power/pm_test)
 disk=
 [ ! -e $power/disk ] || disk=$(chosen $power/disk)
+mem=
+[ ! -e $power/mem_sleep ] || mem=$(chosen $power/mem_sleep)
+
+# no_sleep NAME REASON: two skips
+no_sleep()
+{
+	skip "$1" "$2"
+	skip "$1: tracing goes on" "$2"
+}
 
 # sleeps NAME LEVEL STATE: two results
 sleeps()
 {
-	local before cpu
+	local before
 	if ! has $power/state "$3" || ! has $power/pm_test "$2"; then
-		skip "$1" "this kernel can't"
-		skip "$1: tracing goes on" "this kernel can't"
+		no_sleep "$1" "this kernel can't"
 		return
 	fi
 	put "$2" $power/pm_test
@@ -79,25 +88,32 @@ put 1024 "$MCT_SIZE"
 put time "$MCT_OPTIONS"
 light_load_start
 trace_on
-for level in freezer devices platform processors core; do
-	sleeps "mem, $level" $level mem
-done
+deep=
+if has $power/mem_sleep deep; then
+	put deep $power/mem_sleep
+	deep=yes
+fi
 for level in freezer devices platform; do
+	sleeps "mem, $level" $level mem
 	sleeps "freeze, $level" $level freeze
+done
+# Only what suspends to RAM goes so far.
+for level in processors core; do
+	if [ -n "$deep" ]; then
+		sleeps "mem, $level" $level mem
+	else
+		no_sleep "mem, $level" "no suspend to RAM"
+	fi
 done
 for level in freezer devices platform processors core; do
 	sleeps "disk, $level" $level disk
 done
 
 # Down to sleep, where the registers are lost, and back by an alarm.
-if [ -w $alarm ] && has $power/mem_sleep deep; then
-	put deep $power/mem_sleep
-	put 0 $alarm
-	put +4 $alarm
+if [ -n "$deep" ] && put 0 $alarm && put +10 $alarm; then
 	sleeps "mem" none mem
 else
-	skip "mem" "nothing wakes the machine"
-	skip "mem: tracing goes on" "nothing wakes the machine"
+	no_sleep "mem" "nothing wakes the machine"
 fi
 
 # To a disk and back, and only so much is left out that the machine goes off.
@@ -105,8 +121,7 @@ if has $power/disk test_resume && [ "$(wc -l < /proc/swaps)" -gt 1 ]; then
 	put test_resume $power/disk
 	sleeps "disk" none disk
 else
-	skip "disk" "no swap"
-	skip "disk: tracing goes on" "no swap"
+	no_sleep "disk" "no swap"
 fi
 trace_off
 load_stop

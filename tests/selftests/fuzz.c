@@ -49,12 +49,10 @@ static const char * const words[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* From now on this process is one of those whose allocations may fail. */
-static int make_it_fail(void)
+/* Is this process one of those whose allocations may fail? */
+static int make_it_fail(int fd, const char *yes_or_no)
 {
-	int fd = open("/proc/self/make-it-fail", O_WRONLY);
-
-	return fd < 0 || write(fd, "1", 1) != 1 || close(fd);
+	return pwrite(fd, yes_or_no, 1, 0) != 1;
 }
 
 static size_t random_text(void)
@@ -85,15 +83,17 @@ static int map_and_look(int fd)
 {
 	size_t page = getpagesize(), size = page << random_below(8), i;
 	int prot = random_below(8) ? PROT_READ : PROT_READ | PROT_WRITE;
+	int flags = random_below(4) ? MAP_SHARED : MAP_PRIVATE;
+	size_t offset = random_below(8) ? 0 : page;
+	unsigned int microseconds = random_below(2000);	/* also if there is no mapping */
 	char *mapping;
 
-	mapping = mmap(NULL, size, prot, random_below(4) ? MAP_SHARED : MAP_PRIVATE,
-		       fd, random_below(8) ? 0 : page);
+	mapping = mmap(NULL, size, prot, flags, fd, offset);
 	if (mapping == MAP_FAILED)
 		return -1;
 	for (i = 0; i < size; i += page)
 		__atomic_load_n(&mapping[i], __ATOMIC_RELAXED);
-	usleep(random_below(2000));
+	usleep(microseconds);
 	return munmap(mapping, size);
 }
 
@@ -101,6 +101,7 @@ static int map_and_look(int fd)
 static int do_one(int fd, unsigned int what)
 {
 	struct pollfd poller = { .fd = fd, .events = POLLIN };
+	int milliseconds;
 	size_t size;
 
 	switch (what) {
@@ -123,7 +124,8 @@ static int do_one(int fd, unsigned int what)
 	case 7:
 		return lseek(fd, random_below(1 << 16), random_below(3)) < 0 ? -1 : 0;
 	case 8:
-		return poll(&poller, 1, random_below(3));
+		milliseconds = random_below(3);
+		return fd < 0 ? -1 : poll(&poller, 1, milliseconds);
 	default:
 		return map_and_look(fd);
 	}
@@ -161,7 +163,7 @@ static int step(const char *dir, const char *sysctl)
 int main(int argc, char **argv)
 {
 	unsigned long seed = 0, steps = 0, i, done = 0;
-	int opt, failing = 0;
+	int opt, failing = 0, fail_fd = -1;
 
 	while ((opt = getopt(argc, argv, "fvs:n:")) != -1) {
 		switch (opt) {
@@ -189,13 +191,18 @@ int main(int argc, char **argv)
 	if (nowhere == MAP_FAILED)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (failing && make_it_fail()) {
-		fprintf(stderr, "fuzz: allocations can't be made to fail\n");
-		return 2;
+	if (failing) {
+		fail_fd = open("/proc/self/make-it-fail", O_WRONLY);
+		if (fail_fd < 0 || make_it_fail(fail_fd, "1")) {
+			perror("/proc/self/make-it-fail");
+			return 2;
+		}
 	}
 	state = seed * 0x9e3779b97f4a7c15ULL;
 	for (i = 0; i < steps; i++)
 		done += step(argv[optind], argv[optind + 1]) > 0;
+	if (failing && make_it_fail(fail_fd, "0"))
+		return 2;
 	printf("%lu of %lu steps did something\n", done, steps);
 	return 0;
 }

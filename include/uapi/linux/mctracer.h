@@ -27,6 +27,9 @@
  * complete after half a ring of later ones never will be. Positions between the
  * last record and the one from which a follower goes on are records that it has
  * lost.
+ *
+ * While the machine sleeps the cycle counter may stop, go on, or begin again: what
+ * the stamps and the header's clock_* tell holds only since the last sleep.
  */
 #ifndef _UAPI_LINUX_MCTRACER_H
 #define _UAPI_LINUX_MCTRACER_H

@@ -654,25 +654,69 @@ static void silence_too_many(struct kunit *test)
 	expect_counts(test, i, MCTRACER_SILENCES, 2);
 }
 
-/* Nor what lies before the place where the clock was set back. */
+/* After a sleep: the clock has leapt between two records, or was set back. */
+#define LEAP	1000000000
+
+static void silence_slept(struct kunit *test)
+{
+	struct mctracer_silences silences = {};
+	struct ring_test *t = test->priv;
+
+	write(test, 0, 5);
+	KUNIT_EXPECT_FALSE(test, mctracer_silence_look(&silences, t->mine, 2 * MARGIN));
+	write(test, 5, 7);
+	write(test, LEAP, LEAP + 3);
+	KUNIT_EXPECT_TRUE(test, mctracer_silence_look(&silences, t->mine, 9 * MARGIN));
+	expect_counts(test, 10, 3, 7);
+
+	write(test, 0, 4);
+	KUNIT_EXPECT_TRUE(test, mctracer_silence_look(&silences, t->mine, 1));
+	expect_counts(test, 14, 4, 10);
+
+	/* Where the leap is can't be told. */
+	write(test, 4, 6);
+	KUNIT_EXPECT_TRUE(test, mctracer_silence_look(&silences, t->mine, 9 * MARGIN));
+	expect_counts(test, 16, 0, 16);
+
+	/* The last from before was overwritten. */
+	write(test, 0, RECORDS + 1);
+	KUNIT_EXPECT_FALSE(test, mctracer_silence_look(&silences, t->mine, 1));
+	expect_counts(test, RECORDS + 17, RECORDS, 17);
+}
+
+/* While nothing is written nothing need be given up. */
 static void silence_set_back(struct kunit *test)
 {
 	struct mctracer_silences silences = {};
 	struct ring_test *t = test->priv;
 
 	write(test, 0, 5);
-	mctracer_silence_look(&silences, t->mine, MARGIN);
+	mctracer_silence_look(&silences, t->mine, 2 * MARGIN);
 	mctracer_silence_look(&silences, t->mine, 9 * MARGIN);
-	mctracer_silence_note_set_back(&silences, t->mine);
+	KUNIT_EXPECT_EQ(test, silences.nr, 1);
+	KUNIT_EXPECT_FALSE(test, mctracer_silence_look(&silences, t->mine, MARGIN));
+	expect_counts(test, 5, 5, 0);
+
 	write(test, 5, 7);
-	mctracer_silence_set_back(&silences, t->mine);
+	KUNIT_EXPECT_TRUE(test, mctracer_silence_look(&silences, t->mine, MARGIN + 1));
 	expect_counts(test, 7, 2, 5);
 	KUNIT_EXPECT_EQ(test, silences.nr, 0);
+	expect_records(test, 5, 7, 7);
+}
 
-	/* The earlier time is one to go on from. */
+/* A full ring that keeps the oldest has room again. */
+static void silence_slept_full(struct kunit *test)
+{
+	struct mctracer_silences silences = {};
+	struct ring_test *t = test->priv;
+
+	write(test, 0, RECORDS);
+	mctracer_silence_look(&silences, t->mine, 2 * MARGIN);
 	mctracer_silence_look(&silences, t->mine, 1);
-	mctracer_silence_look(&silences, t->mine, 1 + MARGIN);
-	KUNIT_EXPECT_EQ(test, silences.nr, 1);
+	KUNIT_EXPECT_TRUE(test, mctracer_ring_full(t->ring, t->mine->user.head));
+	write(test, 0, 1);
+	KUNIT_EXPECT_TRUE(test, mctracer_silence_look(&silences, t->mine, 2));
+	KUNIT_EXPECT_FALSE(test, mctracer_ring_full(t->ring, t->mine->user.head));
 }
 
 static struct kunit_case encoding_cases[] = {
@@ -724,7 +768,9 @@ static struct kunit_case silence_cases[] = {
 	KUNIT_CASE(silence_short),
 	KUNIT_CASE(silence_long),
 	KUNIT_CASE(silence_too_many),
+	KUNIT_CASE(silence_slept),
 	KUNIT_CASE(silence_set_back),
+	KUNIT_CASE(silence_slept_full),
 	{}
 };
 
