@@ -57,9 +57,10 @@ take_away()
 }
 
 # More tasks that want to run than CPUs, so that some wait where they were
-# preempted: with such a hook, mostly in it.
-for i in $(seq $((2 * $(nproc)))); do
+# preempted: with such a hook, mostly in it. The nice ones wait for long.
+for i in $(seq "$(nproc)"); do
 	load_repeat "$MCT_BIN/victim -n mct-spin spin"
+	load_repeat "$MCT_BIN/victim -n mct-nice -p 15 spin"
 done
 
 # While the tracer's hook comes in turn, no call site has to be patched: that

@@ -2,7 +2,7 @@
 /*
  * A process whose system calls are known, to look for in the trace.
  *
- *	victim [-t TRACE] [-c CTRL] [-n NAME] [-f FILE] [-e PROG] MODE [N]
+ *	victim [-t TRACE] [-c CTRL] [-n NAME] [-f FILE] [-e PROG] [-p NICE] MODE [N]
  *
  * A child does the work, and exits; then standard output says "pid N" and
  * what else there is to know. The rings hold a moment's records only, so the
@@ -31,6 +31,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -254,7 +255,7 @@ int main(int argc, char **argv)
 	const char *mode;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "+t:c:n:f:e:")) != -1) {
+	while ((opt = getopt(argc, argv, "+t:c:n:f:e:p:")) != -1) {
 		switch (opt) {
 		case 't':
 			trace_fd = open_for_write(optarg);
@@ -267,6 +268,10 @@ int main(int argc, char **argv)
 			break;
 		case 'f':
 			file = optarg;
+			break;
+		case 'p':
+			if (setpriority(PRIO_PROCESS, 0, atoi(optarg)))
+				die("setpriority");
 			break;
 		case 'e':
 			prog = optarg;
