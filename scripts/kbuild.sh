@@ -10,13 +10,16 @@ export CCACHE_DEPEND=1
 export KBUILD_BUILD_USER=mctracer KBUILD_BUILD_HOST=guest KBUILD_BUILD_VERSION=1
 export KBUILD_BUILD_TIMESTAMP='Tue Jan 1 00:00:00 UTC 2008'
 
+# kcc by name: with its path kbuild would build everything again for each clone of this repository.
+export PATH="$REPO/scripts:$PATH"
+
 # $tree and $out are of who sources this.
 # shellcheck disable=SC2154
 #
 # signing.o: Debian's has a %ld for a size_t, on 32 bits a warning.
 kmake()
 {
-	make -C "$tree" O="$out" ARCH=x86 CC='ccache gcc' HOSTCC='ccache gcc' \
+	make -C "$tree" O="$out" ARCH=x86 CC=kcc HOSTCC='ccache gcc' \
 		LOCALVERSION= CFLAGS_signing.o=-Wno-format -j"$(nproc)" "$@"
 }
 
