@@ -82,7 +82,8 @@ moment
 records_of > "$MCT_TMP/want"
 equal "poll says at once that there is something" in \
 	"$("$pipecheck" poll "$MCT_PIPE" 1)"
-"$pipecheck" drain "$MCT_PIPE" > "$got"
+# Without the notes of what was overwritten, which differ between the two.
+"$pipecheck" drain "$MCT_PIPE" | sed '/^#/d' > "$got"
 check "nothing was lost by the signal" cmp "$MCT_TMP/want" "$got"
 
 moment
