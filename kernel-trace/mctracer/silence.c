@@ -36,25 +36,27 @@ static bool is_leap(const struct mctracer_record *from, const struct mctracer_re
 }
 
 /*
- * The first record after a sleep, among those before @to. The one before @from
- * was written before it. If it can't be told: @to.
+ * The position, among those before @to, of the record with the last leap before
+ * it; the record before @from counts. False if there is none: then the machine was
+ * busy rather than asleep, or what was recorded before is overwritten.
  */
-static u64 first_after_sleep(const struct mctracer_ring *ring, u64 from, u64 to)
+static bool find_leap(const struct mctracer_ring *ring, u64 from, u64 to, u64 *found)
 {
 	const u64 step = sizeof(struct mctracer_record);
-	u64 size = mctracer_ring_size(ring), pos = to - min(to - from + step, size);
+	u64 pos = to - min(to - from + step, mctracer_ring_size(ring));
 	struct mctracer_record record, previous = {};
-	/* If the last from before was overwritten, all are from after. */
-	u64 found = to - from >= size ? pos : to;
+	bool any = false;
 
 	for (; pos != to; pos += step) {
 		if (!mctracer_ring_read(ring, pos, &record))
 			continue;
-		if (previous.ip && is_leap(&previous, &record))
-			found = pos;
+		if (previous.ip && is_leap(&previous, &record)) {
+			*found = pos;
+			any = true;
+		}
 		previous = record;
 	}
-	return found;
+	return any;
 }
 
 bool mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_ring *ring,
@@ -64,7 +66,7 @@ bool mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_r
 	bool back = passed < -MCTRACER_DISORDER;
 	bool slept = back || passed > MCTRACER_SLEEP;
 	u64 head = mctracer_ring_end(ring);
-	u64 seen = silences->seen;
+	u64 seen = silences->seen, pos = seen;
 
 	if (!ring->base)
 		return false;
@@ -72,11 +74,11 @@ bool mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_r
 	if (head != seen || !silences->since) {
 		silences->seen = head;
 		silences->since = now;
-		if (!slept && !silences->set_back)
+		if (!(slept && find_leap(ring, seen, head, &pos)) && !silences->set_back)
 			return false;
 		silences->set_back = false;
 		silences->nr = 0;
-		return give_up_before(ring, slept ? first_after_sleep(ring, seen, head) : seen);
+		return give_up_before(ring, pos);
 	}
 	if (back) {
 		silences->set_back = true;

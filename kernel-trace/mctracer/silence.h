@@ -36,10 +36,10 @@ struct mctracer_silence {
 };
 
 /*
- * If there was no look for so long, or the clock has gone back, the machine has
- * slept, and the clock with it or not. Nobody knows how far the records from
- * before and after are apart: those from before are given up when there are some
- * from after. Less than half a wrap; far more than there is between two looks.
+ * If there was no look for so long, or the clock has gone back, the machine may
+ * have slept, and the clock with it or not. Then nobody knows how far the records
+ * from before and after are apart: those from before are given up when there are
+ * some from after. Less than half a wrap; far more than there is between two looks.
  */
 #define MCTRACER_SLEEP		((s64)(3 * MCTRACER_SILENCE_MARGIN))
 
