@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 	int nth, fd = -1, failed;
 	long n, result;
 
-	if (argc < 4 || (!strcmp(argv[2], "write")) != (argc == 5)) {
+	if (argc < 4 || argc != 4 + !strcmp(argv[2], "write")) {
 		fprintf(stderr, "usage: failnth N open|read|map|write FILE [TEXT]\n");
 		return 2;
 	}
