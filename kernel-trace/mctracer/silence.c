@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The list of a ring's silences; silence.h says what for. */
-#include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 
 #include "silence.h"
 
-/* False if there are none before @pos. */
-static bool give_up_before(struct mctracer_ring *ring, u64 pos)
+/* Even if there are none: who reads on at @pos must not count on from the one before. */
+static void give_up_before(struct mctracer_ring *ring, u64 pos)
 {
-	struct mctracer_ring_counts counts = mctracer_ring_counts(ring);
-
-	if (counts.entries <= div_u64(counts.end - pos, sizeof(struct mctracer_record)))
-		return false;
 	ring->floor = pos;
 	mctracer_ring_settle(ring);	/* makes room, where the oldest are kept */
-	return true;
 }
 
 static void give_up_oldest(struct mctracer_silences *silences, struct mctracer_ring *ring)
@@ -26,21 +21,29 @@ static void give_up_oldest(struct mctracer_silences *silences, struct mctracer_r
 		silences->nr * sizeof(silences->list[0]));
 }
 
-/* Is it too long from one record to the next, or back? */
-static bool is_leap(const struct mctracer_record *from, const struct mctracer_record *to)
+/*
+ * Is it too long from one record to the next, or back? Between two looks that are
+ * not half a wrap apart, nothing can be too long.
+ */
+static bool is_leap(const struct mctracer_record *from, const struct mctracer_record *to,
+		    s64 passed, bool back)
 {
 	u64 mask = mctracer_clock_mask(from) & mctracer_clock_mask(to);
 	u64 delta = (mctracer_clock(to) - mctracer_clock(from)) & mask;
 
+	if (!back && passed < (s64)(mask / 2 - 2 * MCTRACER_SILENCE_MARGIN))
+		return false;
 	return delta > MCTRACER_SILENCE_MARGIN && delta < mask - MCTRACER_DISORDER;
 }
 
 /*
  * The position, among those before @to, of the record with the last leap before
- * it; the record before @from counts. False if there is none: then the machine was
- * busy rather than asleep, or what was recorded before is overwritten.
+ * it; the record before @from counts. False if there is none: then nobody found
+ * the time to look, or what was recorded before the leap is overwritten, or
+ * nothing was recorded after it yet.
  */
-static bool find_leap(const struct mctracer_ring *ring, u64 from, u64 to, u64 *found)
+static bool find_leap(const struct mctracer_ring *ring, u64 from, u64 to,
+		      s64 passed, bool back, u64 *found)
 {
 	const u64 step = sizeof(struct mctracer_record);
 	u64 pos = to - min(to - from + step, mctracer_ring_size(ring));
@@ -48,15 +51,26 @@ static bool find_leap(const struct mctracer_ring *ring, u64 from, u64 to, u64 *f
 	bool any = false;
 
 	for (; pos != to; pos += step) {
+		cond_resched();
 		if (!mctracer_ring_read(ring, pos, &record))
 			continue;
-		if (previous.ip && is_leap(&previous, &record)) {
+		if (previous.ip && is_leap(&previous, &record, passed, back)) {
 			*found = pos;
 			any = true;
 		}
 		previous = record;
 	}
 	return any;
+}
+
+bool mctracer_silence_give_up(struct mctracer_silences *silences, struct mctracer_ring *ring)
+{
+	if (!silences->set_back)
+		return false;
+	silences->set_back = false;
+	silences->nr = 0;
+	give_up_before(ring, silences->seen);
+	return true;
 }
 
 bool mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_ring *ring,
@@ -66,19 +80,24 @@ bool mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_r
 	bool back = passed < -MCTRACER_DISORDER;
 	bool slept = back || passed > MCTRACER_SLEEP;
 	u64 head = mctracer_ring_end(ring);
-	u64 seen = silences->seen, pos = seen;
+	u64 seen = silences->seen, pos;
 
 	if (!ring->base)
 		return false;
 	silences->looked = now;
 	if (head != seen || !silences->since) {
+		bool leapt = slept && find_leap(ring, seen, head, passed, back, &pos);
+		bool given_up = mctracer_silence_give_up(silences, ring);
+
 		silences->seen = head;
 		silences->since = now;
-		if (!(slept && find_leap(ring, seen, head, &pos)) && !silences->set_back)
-			return false;
-		silences->set_back = false;
-		silences->nr = 0;
-		return give_up_before(ring, pos);
+		if (leapt) {
+			silences->nr = 0;
+			give_up_before(ring, pos);
+		} else if (back && !given_up && head - seen < mctracer_ring_size(ring)) {
+			silences->set_back = true;	/* all are from before */
+		}
+		return leapt || given_up;
 	}
 	if (back) {
 		silences->set_back = true;

@@ -38,10 +38,11 @@ struct mctracer_silence {
 /*
  * If there was no look for so long, or the clock has gone back, the machine may
  * have slept, and the clock with it or not. Then nobody knows how far the records
- * from before and after are apart: those from before are given up when there are
- * some from after. Less than half a wrap; far more than there is between two looks.
+ * from before and after are apart, if it is half a wrap or more: those from before
+ * are given up when there are some from after. Far more than there is between two
+ * looks; with a silence that needs no note, still less than half a wrap.
  */
-#define MCTRACER_SLEEP		((s64)(3 * MCTRACER_SILENCE_MARGIN))
+#define MCTRACER_SLEEP		((s64)(2 * MCTRACER_SILENCE_MARGIN))
 
 /* In cycles: so far back the clock may seem to go when it is read by several CPUs. */
 #define MCTRACER_DISORDER	((s64)BIT_ULL(20))
@@ -50,18 +51,24 @@ struct mctracer_silences {
 	u64 seen;	/* the ring's head at the last look */
 	u64 since;	/* when it was first seen there */
 	u64 looked;	/* when the last look was; 0 if there was none */
-	bool set_back;	/* the clock has gone back while nothing was written */
+	bool set_back;	/* the clock has gone back, and nothing was written since */
 	int nr;
 	struct mctracer_silence list[MCTRACER_SILENCES];	/* ascending */
 };
 
 /*
  * Look at @ring at the time @now, in cycles. If there are too many silences, the
- * records before the oldest are given up (ring->floor). True if records were
- * given up since the machine has slept. Under the tracer's mutex.
+ * records before the oldest are given up (ring->floor). True if those
+ * from before a sleep were given up. Under the tracer's mutex.
  */
 bool mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_ring *ring,
 			   u64 now);
+
+/*
+ * If the clock has gone back, give up what was recorded before: other CPUs have
+ * records from after. True if it has. Under the tracer's mutex.
+ */
+bool mctracer_silence_give_up(struct mctracer_silences *silences, struct mctracer_ring *ring);
 
 /* The silence before the record of @pos, or NULL. */
 const struct mctracer_silence *mctracer_silence_at(const struct mctracer_silences *silences,

@@ -112,8 +112,13 @@ void mctracer_look(void)
 		/* What user space has mapped stays true. */
 		mctracer_clock_params(&per_cpu_ptr(&mctracer_rings, cpu)->user);
 	}
-	if (given_up)
-		pr_info("the machine slept: earlier records are given up\n");
+	if (!given_up)
+		return;
+	/* The order is one of all CPUs. */
+	for_each_possible_cpu(cpu)
+		mctracer_silence_give_up(per_cpu_ptr(&mctracer_silences, cpu),
+					 per_cpu_ptr(&mctracer_rings, cpu));
+	pr_info("the machine slept: earlier records are given up\n");
 }
 
 static void look_work_fn(struct work_struct *work);

@@ -684,6 +684,29 @@ static void silence_slept(struct kunit *test)
 	expect_counts(test, RECORDS + 17, RECORDS, 17);
 }
 
+/* Nothing was written after the sleep until the look, or by this CPU. */
+static void silence_slept_before(struct kunit *test)
+{
+	struct mctracer_silences silences = {};
+	struct ring_test *t = test->priv;
+
+	write(test, 0, 5);
+	mctracer_silence_look(&silences, t->mine, 9 * MARGIN);
+	write(test, 5, 7);
+	KUNIT_EXPECT_FALSE(test, mctracer_silence_look(&silences, t->mine, 1));
+	expect_counts(test, 7, 7, 0);
+	write(test, 7, 9);
+	KUNIT_EXPECT_TRUE(test, mctracer_silence_look(&silences, t->mine, 2));
+	expect_counts(test, 9, 2, 7);
+
+	mctracer_silence_look(&silences, t->mine, 9 * MARGIN);
+	mctracer_silence_look(&silences, t->mine, 1);
+	expect_counts(test, 9, 2, 7);
+	KUNIT_EXPECT_TRUE(test, mctracer_silence_give_up(&silences, t->mine));
+	KUNIT_EXPECT_FALSE(test, mctracer_silence_give_up(&silences, t->mine));
+	expect_counts(test, 9, 0, 9);
+}
+
 /* While nothing is written nothing need be given up. */
 static void silence_set_back(struct kunit *test)
 {
@@ -769,6 +792,7 @@ static struct kunit_case silence_cases[] = {
 	KUNIT_CASE(silence_long),
 	KUNIT_CASE(silence_too_many),
 	KUNIT_CASE(silence_slept),
+	KUNIT_CASE(silence_slept_before),
 	KUNIT_CASE(silence_set_back),
 	KUNIT_CASE(silence_slept_full),
 	{}
