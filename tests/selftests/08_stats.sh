@@ -51,7 +51,12 @@ for cpu in $online; do
 done
 check "for each CPU written is entries and overwritten" stats_add_up
 check "nothing was lost" stats_zero "$LOST"
-check "nothing was refused" stats_zero "$RECURSIONS"
+# Only by another clock can calls be refused, those that reading it makes.
+if dmesg | grep -q 'mctracer: the cycle counter is not reliable'; then
+	skip "nothing was refused" "the cycle counter is not reliable"
+else
+	check "nothing was refused" stats_zero "$RECURSIONS"
+fi
 
 # Reading takes nothing away, and at rest nothing changes.
 cat "$MCT_TRACE" > "$MCT_TMP/trace2"
