@@ -10,8 +10,9 @@ export CCACHE_DEPEND=1
 export KBUILD_BUILD_USER=mctracer KBUILD_BUILD_HOST=guest KBUILD_BUILD_VERSION=1
 export KBUILD_BUILD_TIMESTAMP='Tue Jan 1 00:00:00 UTC 2008'
 
-# kcc by name: with its path kbuild would build everything again for each clone of this repository.
-export PATH="$REPO/scripts:$PATH"
+# kcc by name: with its path kbuild would build everything again for each clone of this repository. It has
+# a folder of its own, since scripts/ has a "test" and others that hide a system's command.
+export PATH="$REPO/scripts/bin:$PATH"
 
 # $tree and $out are of who sources this.
 # shellcheck disable=SC2154

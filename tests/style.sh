@@ -3,14 +3,14 @@
 . "${0%/*}/../scripts/test-lib.sh"
 
 cd "$REPO" || exit 1
-shell=$(for f in scripts/* scripts/guest/* bench/native/* tests/*.sh .ci/run; do
+shell=$(for f in scripts/* scripts/bin/* scripts/guest/* bench/native/* tests/*.sh .ci/run; do
 	[ -d "$f" ] || head -n 1 "$f" | grep -qvE '^#!/bin/(ba)?sh' || echo "$f"
 done)
 
 no_machine_paths()
 {
 	! grep -nE '(^|[^A-Za-z0-9_.~-])/(root|home|work)/[a-z]' Makefile series scripts/* \
-		scripts/guest/* bench/* bench/*/* tests/*.sh configs/* .ci/run README.md patches/*.patch \
+		scripts/bin/* scripts/guest/* bench/* bench/*/* tests/*.sh configs/* .ci/run README.md patches/*.patch \
 		2>/dev/null |
 		grep -v 'tests/style.sh'
 }
