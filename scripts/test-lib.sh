@@ -161,17 +161,15 @@ END
 
 # fake_qemu: put a stand-in for QEMU into $PATH. It adds what it is called with to $ARGS, and writes
 # $CONSOLE to the first serial line's file, $OUTPUT to the second's, and what its monitor is told in
-# $SLEEP seconds to $MONITOR, if that is set; then it ends with $STATUS. Where it is called with what a
-# kernel dies of, $DEATH is on the first line, too.
+# $SLEEP seconds to $MONITOR, if that is set; then it ends with $STATUS. Where scripts/boot is told by $DIES
+# that the kernel is to panic, $DEATH is on the first line, too.
 fake_qemu()
 {
 	mkdir -p "$T/bin"
 	cat >"$T/bin/qemu-system-x86_64" <<'END'
 #!/bin/sh
 echo "$@" >>"$ARGS"
-case $* in
-*mct.how=crash* | *mct.how=panic*)	CONSOLE=$CONSOLE${DEATH-} ;;
-esac
+[ -z "${DIES-}" ] || CONSOLE=$CONSOLE${DEATH-}
 for a in "$@"; do
 	case $a in
 	file:*.console)	printf '%b' "$CONSOLE" >"${a#file:}" ;;

@@ -16,6 +16,7 @@ export MONITOR="$T/monitor" CONSOLE='Linux\n' OUTPUT='hello\r\nMCT-EXIT 0\r\n'
 
 boot()
 {
+	: >"$ARGS"
 	"$repo/scripts/boot" fake none
 }
 

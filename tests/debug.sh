@@ -16,7 +16,8 @@ printf '#!/bin/sh\n' >"$repo/scripts/setup"
 export LINUX="$T/linux"
 
 fake_qemu
-export CONSOLE='Linux\n' DEATH='Kernel panic - not syncing: sysrq triggered crash\n' OUTPUT='TAP version 13\n1..1\nok 1 - a\nMCT-EXIT 0\n'
+export CONSOLE='Linux\n' DEATH='Kernel panic - not syncing: sysrq triggered crash\n'
+export OUTPUT='TAP version 13\n1..1\nok 1 - a\nMCT-EXIT 0\n'
 
 # counts STATUS LINE [FLAVOUR...]: the last line and the exit status of scripts/test-debug
 counts()

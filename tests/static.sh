@@ -14,6 +14,7 @@ objects="$folders arch/x86/kernel/mcount.o arch/x86/kernel/mcount_sites.o"
 tree=$("$REPO/scripts/kernel-tree") || exit 1
 base=$(git -C "$tree" rev-parse "$BASE_TAG") || exit 1
 out=$CACHE/build/$(basename -- "$tree")-static
+
 configured()
 {
 	lock
