@@ -26,12 +26,12 @@ static void give_up_oldest(struct mctracer_silences *silences, struct mctracer_r
  * not half a wrap apart, nothing can be too long.
  */
 static bool is_leap(const struct mctracer_record *from, const struct mctracer_record *to,
-		    s64 passed, bool back)
+		    s64 passed)
 {
 	u64 mask = mctracer_clock_mask(from) & mctracer_clock_mask(to);
 	u64 delta = (mctracer_clock(to) - mctracer_clock(from)) & mask;
 
-	if (!back && passed < (s64)(mask / 2 - 2 * MCTRACER_SILENCE_MARGIN))
+	if (passed >= 0 && passed < (s64)(mask / 2 - 2 * MCTRACER_SILENCE_MARGIN))
 		return false;
 	return delta > MCTRACER_SILENCE_MARGIN && delta < mask - MCTRACER_DISORDER;
 }
@@ -43,7 +43,7 @@ static bool is_leap(const struct mctracer_record *from, const struct mctracer_re
  * nothing was recorded after it yet.
  */
 static bool find_leap(const struct mctracer_ring *ring, u64 from, u64 to,
-		      s64 passed, bool back, u64 *found)
+		      s64 passed, u64 *found)
 {
 	const u64 step = sizeof(struct mctracer_record);
 	u64 pos = to - min(to - from + step, mctracer_ring_size(ring));
@@ -54,7 +54,7 @@ static bool find_leap(const struct mctracer_ring *ring, u64 from, u64 to,
 		cond_resched();
 		if (!mctracer_ring_read(ring, pos, &record))
 			continue;
-		if (previous.ip && is_leap(&previous, &record, passed, back)) {
+		if (previous.ip && is_leap(&previous, &record, passed)) {
 			*found = pos;
 			any = true;
 		}
@@ -86,7 +86,7 @@ bool mctracer_silence_look(struct mctracer_silences *silences, struct mctracer_r
 		return false;
 	silences->looked = now;
 	if (head != seen || !silences->since) {
-		bool leapt = slept && find_leap(ring, seen, head, passed, back, &pos);
+		bool leapt = slept && find_leap(ring, seen, head, passed, &pos);
 		bool given_up = mctracer_silence_give_up(silences, ring);
 
 		silences->seen = head;

@@ -77,6 +77,7 @@ if [ -n "${MCT_NMIS-}" ]; then
 	trace_on
 	check "an NMI" wait_until 30 nmi_shown
 	trace_off
+	traced_rounds	# what came meanwhile may have overwritten the first
 else
 	skip "an NMI" "nobody says that they are injected"
 fi
