@@ -52,11 +52,12 @@ no_ring()
 	[ -n "$rings_are_mapped" ] || [ "$took_all" -lt $((rings / 2)) ]
 }
 
-# All of them: a missing one would be 1024 KiB.
+# Where only MemFree tells, more than half of them will do: it moves by hundreds
+# of KiB by itself. That each CPU has its ring is seen in 05_both_cpus, too.
 all_rings()
 {
 	[ "$took_mapped" -ge $((rings - little)) ] ||
-		[ "$took_all" -ge $((rings - 512)) ]
+		[ "$took_all" -gt $((rings / 2)) ]
 }
 
 plan 6
