@@ -89,7 +89,11 @@ recorded()
 		"$(shown mct_target_branch)"
 }
 
+# Where calls are counted (retbleed=stuff), what a module calls for the first
+# time gets an instruction that counts in its padding, and keeps it.
 mod_load mct_target
+probe symbol=mct_target_branch
+unprobe
 trace_on
 trace_off
 text_save clean
