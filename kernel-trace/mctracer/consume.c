@@ -79,6 +79,23 @@ static u64 find_time(const struct mctracer_ring *ring, const struct mctracer_sil
 	return bound - mctracer_cycles_until(&previous, bound, U64_MAX) - distance;
 }
 
+/*
+ * Does the record taken last tell the time of the next one? It is the one before
+ * it in the row; or it was written so shortly ago that what was overwritten in
+ * between can't be long, which a reader that is overtaken again and again needs.
+ */
+static bool follows(const struct cursor *cursor, const struct mctracer_ring *ring,
+		    const struct mctracer_silences *silences)
+{
+	u64 pos = ring->user.read;
+
+	if (!cursor->last_time || pos == ring->floor)
+		return false;
+	if (cursor->last_pos + RECORD_SIZE == pos && !mctracer_silence_at(silences, pos))
+		return true;
+	return mctracer_clock_now() - cursor->last_time < MCTRACER_SILENCE_MARGIN;
+}
+
 static void peek(struct cursor *cursor, int cpu)
 {
 	const struct mctracer_silences *silences = per_cpu_ptr(&mctracer_silences, cpu);
@@ -89,8 +106,7 @@ static void peek(struct cursor *cursor, int cpu)
 		return;
 
 	cursor->state = PEEKED;
-	if (cursor->last_pos + RECORD_SIZE == ring->user.read && cursor->last_time &&
-	    ring->user.read != ring->floor && !mctracer_silence_at(silences, ring->user.read))
+	if (follows(cursor, ring, silences))
 		cursor->time = cursor->last_time +
 			       mctracer_cycles_between(&cursor->last, &cursor->record);
 	else
