@@ -21,7 +21,7 @@ struct cursor {
 	struct mctracer_record record;
 	u64 time;
 
-	/* The record taken last, by any reader. */
+	/* The record taken last, by any reader of this kind. */
 	u64 last_pos;
 	struct mctracer_record last;
 	u64 last_time;
@@ -80,20 +80,19 @@ static u64 find_time(const struct mctracer_ring *ring, const struct mctracer_sil
 }
 
 /*
- * Does the record taken last tell the time of the next one? It is the one before
- * it in the row; or it was written so shortly ago that what was overwritten in
- * between can't be long, which a reader that is overtaken again and again needs.
+ * The same for a record that is known to be from between the one taken last and
+ * now, if that is far less than half a wrap. find_time() goes through the ring, and
+ * a reader that is overtaken would be overtaken again meanwhile. False if nothing
+ * was taken for so long, or the clock may have been set back since.
  */
-static bool follows(const struct cursor *cursor, const struct mctracer_ring *ring,
-		    const struct mctracer_silences *silences)
+static bool find_recent_time(struct cursor *cursor)
 {
-	u64 pos = ring->user.read;
+	u64 now = mctracer_clock_now();
+	u64 bound = now + MCTRACER_SILENCE_MARGIN;
 
-	if (!cursor->last_time || pos == ring->floor)
-		return false;
-	if (cursor->last_pos + RECORD_SIZE == pos && !mctracer_silence_at(silences, pos))
-		return true;
-	return mctracer_clock_now() - cursor->last_time < MCTRACER_SILENCE_MARGIN;
+	cursor->time = bound - mctracer_cycles_until(&cursor->record, bound, U64_MAX);
+	return cursor->last_time && now - cursor->last_time < MCTRACER_SILENCE_MARGIN &&
+	       cursor->time - cursor->last_time <= now - cursor->last_time;
 }
 
 static void peek(struct cursor *cursor, int cpu)
@@ -106,10 +105,11 @@ static void peek(struct cursor *cursor, int cpu)
 		return;
 
 	cursor->state = PEEKED;
-	if (follows(cursor, ring, silences))
+	if (cursor->last_pos + RECORD_SIZE == ring->user.read && cursor->last_time &&
+	    ring->user.read != ring->floor && !mctracer_silence_at(silences, ring->user.read))
 		cursor->time = cursor->last_time +
 			       mctracer_cycles_between(&cursor->last, &cursor->record);
-	else
+	else if (!find_recent_time(cursor))
 		cursor->time = find_time(ring, silences, ring->user.read, cursor->record);
 }
 
