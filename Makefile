@@ -1,8 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0
 # Everything a user or developer does here; each target is a script in scripts/.
 
 help:
 	@echo "make run                build, boot in QEMU, trace hackbench there"
+	@echo "make shell              a shell in that guest, to try things by hand"
 	@echo "make test               all tests; ends with a line of counts"
+	@echo "make test-long          what takes long and rarely fails"
 	@echo "make test-debug         the tests on kernels that check themselves; takes long"
 	@echo "make test-mutations     break the code in many ways: does a test notice each?"
 	@echo "make bench              what tracing costs, counted in instructions"
@@ -13,13 +16,19 @@ help:
 	@echo "make check-bisect       build and boot the kernel after each patch; takes long"
 	@echo "make clean              remove the cache: trees, builds, logs"
 	@echo
-	@echo "LINUX=DIR makes run, test, test-debug and bench use that 6.12 tree instead of Debian's."
+	@echo "LINUX=DIR makes run, shell, test, test-debug and bench use that 6.12 tree instead of Debian's."
 
 run:
 	@scripts/run
 
+shell:
+	@scripts/shell $(FLAVOUR)
+
 test:
 	@scripts/test
+
+test-long:
+	@scripts/test-long
 
 test-mutations:
 	@scripts/test-mutations
@@ -51,4 +60,4 @@ clean:
 
 export LINUX
 
-.PHONY: help run test test-debug test-mutations bench apply worktree export check check-bisect clean
+.PHONY: help run shell test test-long test-debug test-mutations bench apply worktree export check check-bisect clean

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 """What is promised, and what a run's figures say to it."""
 import math
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # usage: gnuplot -e "data='FILE'; chart='FILE.svg'" chart.gp
 # Draws what report.py has written: how much slower each workload is, in bars with their numbers.
 set terminal svg size 1000,460 font "sans-serif,13" background "white"

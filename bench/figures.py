@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 """What the benchmark measured.
 
 A file of "KERNEL NAME VALUE ITEMS" lines: in the guest of that kernel NAME took VALUE

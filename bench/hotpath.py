@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
 """usage: hotpath.py VMLINUX
 
 Show, from the disassembly of the hook in VMLINUX, what memory a recorded call touches, in

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
 """usage: readme.py README RESULT
 
 Put the tables and the chart of a RESULT of the benchmark, bench/results/NAME.md, into README,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
 """usage: report.py FIGURES CHART-DATA
 
 Print the benchmark's tables, in Markdown, of the FIGURES of a run (see figures.py), and

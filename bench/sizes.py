@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
 """usage: sizes.py BUILD
 
 Print "size_text BYTES 0" and the same of data and bss for the kernel in the directory BUILD.

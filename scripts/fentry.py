@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
 """usage: scripts/fentry.py list BUILD > LIST
        scripts/fentry.py compare LIST-A LIST-B [--own PREFIX]...
 

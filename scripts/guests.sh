@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 # Sourced, after lib.sh, by the scripts that run tests in guests: their results go to $taps as TAP, to be
 # counted by scripts/tap.py.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 # Sourced, after lib.sh, by what builds kernels: how kbuild is called, and configured.
 #

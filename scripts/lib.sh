@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 # Sourced by the other scripts: where things are, how to speak, how to fail, one lock.
 #
@@ -22,10 +23,10 @@ case $CACHE in
 esac
 mkdir -p "$LOGS"
 
-# usage: print the header comment of the running script and fail.
+# usage: print the header comment of the running script, which begins below its licence, and fail.
 usage()
 {
-	sed -n '2,/^[^#]/{s/^# \{0,1\}//p;}' "$0" >&2
+	sed -n '3,/^[^#]/{s/^# \{0,1\}//p;}' "$0" >&2
 	exit 2
 }
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
 """usage: scripts/tap.py FILE...
 
 Counts the results in TAP and KTAP files, each FILE the output of one run of tests. Only leaf

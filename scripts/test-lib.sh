@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 # Sourced by tests/*.sh: TAP output, a scratch directory, fake trees.
 #
@@ -161,8 +162,8 @@ END
 
 # fake_qemu: put a stand-in for QEMU into $PATH. It adds what it is called with to $ARGS, and writes
 # $CONSOLE to the first serial line's file, $OUTPUT to the second's, and what its monitor is told in
-# $SLEEP seconds to $MONITOR, if that is set; then it ends with $STATUS. Where scripts/boot is told by $DIES
-# that the kernel is to panic, $DEATH is on the first line, too.
+# $SLEEP seconds to $MONITOR, if that is set, and prints $SCREEN; then it ends with $STATUS. Where scripts/boot
+# is told by $DIES that the kernel is to panic, $DEATH is on the first line, too.
 fake_qemu()
 {
 	mkdir -p "$T/bin"
@@ -176,6 +177,7 @@ for a in "$@"; do
 	file:*.output)	printf '%b' "$OUTPUT" >"${a#file:}" ;;
 	esac
 done
+printf '%b' "${SCREEN-}"
 [ -z "${MONITOR-}" ] || timeout "${SLEEP:-0.3}" cat >"$MONITOR"
 sleep "${SLEEP:-0}"
 exit "${STATUS:-0}"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
 # scripts/apply: on git trees and plain ones; refusals leave the tree as it was. On fake trees.
 . "${0%/*}/../scripts/test-lib.sh"
 

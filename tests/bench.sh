@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
 # The benchmark's report says what its figures say, and what is missed by how much; its driver fails
 # when that does; the check of the hot path finds what it looks for; README shows the latest results.
 . "${0%/*}/../scripts/test-lib.sh"

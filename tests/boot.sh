@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
 # scripts/boot: the verdict on a guest, with a stand-in for QEMU on a fake kernel tree.
 . "${0%/*}/../scripts/test-lib.sh"
 

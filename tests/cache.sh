@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
 # What is in the cache: half-finished work is never taken for finished, and only what changed is
 # done again. On a fake kernel tree.
 . "${0%/*}/../scripts/test-lib.sh"

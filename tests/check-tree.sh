@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
 # The patches, series and readable folders agree with each other and with the patched tree.
 . "${0%/*}/../scripts/test-lib.sh"
 

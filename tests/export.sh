@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
 # worktree, edit, export: the round trip keeps the patches, the comments of series and the readable
 # folders right, and check-tree notices when they are not. On a fake kernel tree.
 . "${0%/*}/../scripts/test-lib.sh"

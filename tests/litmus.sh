@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
 # The ring's memory barriers, by litmus tests under the kernel's memory model: the states that they are
 # there to prevent can't be reached, and can when one of them is left out.
 #

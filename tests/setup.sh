@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
 # scripts/setup: installs what is missing and only that, with stand-ins for apt and dpkg.
 . "${0%/*}/../scripts/test-lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
 # What tools find in the series' C code without running it: sparse, the compiler's further warnings
 # (W=1), coccinelle's rules, SPDX lines. The objects are made in a build tree of their own.
 . "${0%/*}/../scripts/test-lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The scripts are clean: shellcheck, codespell, names that must not be in files.
+# SPDX-License-Identifier: GPL-2.0
+# The scripts are clean: shellcheck, codespell, names that must not be in files. Every file says its licence.
 . "${0%/*}/../scripts/test-lib.sh"
 
 cd "$REPO" || exit 1
@@ -28,11 +29,29 @@ executables()
 headers()
 {
 	for f in $shell; do
-		sed -n 2p "$f" | grep -q '^# ' || {
-			echo "$f: the second line does not say what it is"
+		sed -n 3p "$f" | grep -q '^# ' || {
+			echo "$f: the third line does not say what it is"
 			return 1
 		}
 	done
+}
+
+# licensed: COPYING says what holds for the exceptions.
+licensed()
+{
+	git ls-files | while read -r f; do
+		case $f in
+		README.md | tests/mutations/README.md)	continue ;;	# shown to people
+		series | patches/*)			continue ;;	# for quilt; a patch's files have theirs
+		tests/mutations/*.patch)		continue ;;	# change such files
+		bench/results/*)			continue ;;	# made by scripts/bench
+		.gitignore)				continue ;;	# a list of names
+		*/.kunitconfig | Documentation/ABI/*)	continue ;;	# as in the kernel
+		esac
+		[ ! -f "$f" ] || head -n 5 "$f" | grep -q 'SPDX-License-Identifier: GPL-2\.0' || echo "$f"
+	done >"$T/unlicensed"
+	sed 's/$/: no SPDX-License-Identifier in its first five lines/' "$T/unlicensed"
+	[ -s COPYING ] && [ ! -s "$T/unlicensed" ]
 }
 
 python()
@@ -42,7 +61,7 @@ python()
 	done
 }
 
-plan 6
+plan 7
 # shellcheck disable=SC2086	# a list of files
 check "shellcheck finds nothing in the scripts" shellcheck $shell scripts/lib.sh \
 	scripts/guests.sh scripts/kbuild.sh scripts/test-lib.sh
@@ -51,5 +70,10 @@ check "codespell finds nothing" codespell -q 3 README.md Makefile scripts bench 
 check "python parses" python
 check "every script can be executed" executables
 check "every script says what it is" headers
+if is_git "$REPO"; then
+	check "every file says under which licence it is" licensed
+else
+	skip "every file says under which licence it is" "not a git tree: which files are ours?"
+fi
 check "no path of anyone's machine is in a file" no_machine_paths
 finish

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
 # scripts/tap.py: counts what it should, and nothing that went missing passes.
 . "${0%/*}/../scripts/test-lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
 # scripts/userland-32: gets packages once, unpacks them, installs nothing. With stand-ins for apt and
 # dpkg.
 . "${0%/*}/../scripts/test-lib.sh"

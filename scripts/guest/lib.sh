@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 # Sourced by the guest's jobs that print TAP: where the tracer is, its switches, and a check.
 

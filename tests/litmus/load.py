@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
 """usage: tests/litmus/load.py
 
 load() of ring.c where a long is 32 bits: a counter that is written in one step is read by halves,
