@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
 # The functions that call __fentry__ are those of an otherwise equal kernel with the static
 # function tracer: no object is instrumented that ftrace leaves out, and none is left out that
 # ftrace instruments, but for the tracers' own code.
@@ -79,7 +80,17 @@ same()
 	return "$_rc"
 }
 
-plan 9
+# Nobody waits for what a CPU runs after it has reported itself dead. Not all of it is in this kernel.
+dead_is_not_traced()
+{
+	grep -E ' (native_play_dead|hlt_play_dead|tboot_shutdown|cpuidle_play_dead|acpi_idle_play_dead) ' \
+		"$T/mctracer-static" >"$T/dead"
+	cat "$T/dead"
+	grep -q ' native_play_dead -$' "$T/dead" && grep -q ' hlt_play_dead -$' "$T/dead" &&
+		! grep -q ' +$' "$T/dead"
+}
+
+plan 10
 check "a list of objects made here can be made" fabricate
 check "the list has what calls __fentry__, in any section" lists
 check "an object of one build only is named as such" equal
@@ -88,13 +99,14 @@ check "a function that only one build has is named as such" absent
 check "gcc's suffixes alone make no difference" suffix
 if [ "${QUICK-}" = quick ]; then
 	for t in "the mctracer-static flavour builds" "the ftrace-static flavour builds" \
-		"both instrument the same functions"; do
+		"both instrument the same functions" "what a dead CPU runs is not traced"; do
 		skip "$t" "builds kernels; make test does it"
 	done
 else
 	check "the mctracer-static flavour builds" build mctracer-static
 	check "the ftrace-static flavour builds" build ftrace-static
 	check "both instrument the same functions" same
+	check "what a dead CPU runs is not traced" dead_is_not_traced
 	sed 's/^/# /' "$LOGS/instrumented"
 fi
 finish

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
 # tests/mutations/: each patch says what it must, applies to the patched tree, and names a test that is
 # there; no class is without one. Whether the tests notice them is for make test-mutations to say.
 . "${0%/*}/../scripts/test-lib.sh"
@@ -22,7 +23,8 @@ registers clobbered
 sharing a site
 sysctl order
 parsers
-soft lockup'
+soft lockup
+readers in the way'
 
 field()	# PATCH KEY
 {

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
 # What a posted series must satisfy and a script can see: checkpatch --strict, kernel-doc, the ABI
 # files, MAINTAINERS. Uses the kernel's own tools from the patched tree.
 . "${0%/*}/../scripts/test-lib.sh"
@@ -52,7 +53,28 @@ maintained()
 	[ ! -s "$T/who" ]
 }
 
-plan 4
+# The letter counts the patches, names some by their numbers, and has figures of the README.
+cover_letter()
+{
+	letter=$REPO/patches/cover-letter
+	count=$(find "$REPO/patches" -name '*.patch' | wc -l)
+	head -n 1 "$letter" | grep -q "^Subject: \[PATCH 00/$count\] " || {
+		echo "the subject does not count $count patches"
+		return 1
+	}
+	awk 'length > 80 { print FILENAME ": " FNR ": longer than 80 characters"; bad = 1 } END { exit bad }' \
+		"$letter" || return
+	sed -n '/^Measured/,/^How it/p' "$letter" | grep -oE '[0-9,]+\.?[0-9]+x?' | grep -v '^6\.12' |
+		sort -u | while read -r figure; do
+			cat "$REPO/README.md" "$REPO"/bench/results/*.md | grep -qF "${figure%x}" ||
+				echo "measured by nobody: $figure"
+		done >"$T/figures"
+	cat "$T/figures"
+	[ ! -s "$T/figures" ]
+}
+
+plan 5
+check "the cover letter is of this series" cover_letter
 check "checkpatch --strict finds nothing but what is defended" checkpatch
 check "kernel-doc finds nothing" kernel_doc
 check "the ABI files are valid" abi

@@ -2,6 +2,7 @@
 /*
  * Switch the stub between calling nobody and calling a hook's entry code.
  */
+#include <linux/cpu.h>
 #include <linux/ftrace.h>
 #include <linux/mcount.h>
 #include <linux/memory.h>
@@ -32,6 +33,8 @@ void arch_mcount_switch(mcount_direct_func_t entry)
 {
 	const void *insn = x86_nops[JMP32_INSN_SIZE];
 	void *site = __fentry__;
+
+	lockdep_assert_cpus_held();
 
 	mutex_lock(&text_mutex);
 	if (entry)

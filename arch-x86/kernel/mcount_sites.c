@@ -2,6 +2,7 @@
 /*
  * The two instructions that a call site can be.
  */
+#include <linux/cpu.h>
 #include <linux/ftrace.h>
 #include <linux/mcount.h>
 #include <linux/string.h>
@@ -29,5 +30,6 @@ void arch_mcount_site_queue(void *site, bool call)
 
 void arch_mcount_sites_finish(void)
 {
+	lockdep_assert_cpus_held();
 	text_poke_finish();
 }

@@ -77,7 +77,7 @@ int mcount_set_enabled(bool enable);
  * arch_mcount_switch() makes every traced function call @entry from now on, or
  * nothing if @entry is NULL. A CPU that is already in the old entry code
  * finishes it; to wait for that is the core's job. May sleep; the core
- * serializes the calls.
+ * serializes the calls and holds cpus_read_lock().
  *
  * arch_mcount_call_hook is the entry code for plain C functions: it saves what
  * a C function may clobber and calls what mcount_hook points at, never NULL.
@@ -90,7 +90,7 @@ extern mcount_func_t mcount_hook;
 
 /*
  * The same for call sites, of MCOUNT_SITE_SIZE bytes. Process context, under
- * text_mutex.
+ * cpus_read_lock() and text_mutex.
  *
  * arch_mcount_site_is() tells whether the bytes @found at @site are a call of
  * the stub, or a NOP. arch_mcount_site_queue() is to make it so;
@@ -145,7 +145,7 @@ struct module;
 
 #ifdef CONFIG_MCOUNT_DYNAMIC
 
-/* Whether mcount may change the instruction at @addr at any time. May sleep. */
+/* Whether mcount may change the instruction at @addr at any time. Any context. */
 bool mcount_is_site(unsigned long addr);
 void mcount_module_init(struct module *mod);
 void mcount_free_init_mem(void);

@@ -10,18 +10,21 @@ struct task_struct;
 #include <linux/jump_label.h>
 
 DECLARE_STATIC_KEY_FALSE(mctracer_note_exits);
-void __mctracer_task_exit(struct task_struct *task);
+void __mctracer_pid_ends(struct task_struct *task);
 
-/* @task, the current one, exits: its pid will soon not lead to its name. */
-static inline void mctracer_task_exit(struct task_struct *task)
+/*
+ * @task, the current one, exits or is about to get another pid: this one will soon
+ * not lead to its name.
+ */
+static inline void mctracer_pid_ends(struct task_struct *task)
 {
 	if (static_branch_unlikely(&mctracer_note_exits))
-		__mctracer_task_exit(task);
+		__mctracer_pid_ends(task);
 }
 
 #else /* !CONFIG_MCTRACER */
 
-static inline void mctracer_task_exit(struct task_struct *task)
+static inline void mctracer_pid_ends(struct task_struct *task)
 {
 }
 

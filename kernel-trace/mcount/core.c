@@ -11,6 +11,7 @@
  */
 #include <linux/cache.h>
 #include <linux/cleanup.h>
+#include <linux/cpuhplock.h>
 #include <linux/export.h>
 #include <linux/kprobes.h>
 #include <linux/lockdep.h>
@@ -20,7 +21,10 @@
 
 #include "mcount.h"
 
-/* Protects what follows. The stub reads mcount_hook without it. */
+/*
+ * Protects what follows, and is held over grace periods. The stub reads
+ * mcount_hook without it, and who only wants to show it mcount_enabled.
+ */
 static DEFINE_MUTEX(mcount_mutex);
 static bool mcount_enabled;
 /* At most one is not NULL: that is the registered hook. */
@@ -46,12 +50,11 @@ mcount_func_t mcount_hook __read_mostly = no_hook;
  * code and hook run to their end without sleeping, but a hook called with
  * preemption on can be preempted (synchronize_rcu_tasks() waits for such
  * tasks), and one called from code that RCU does not watch, or from the idle
- * task, is seen only by making each CPU schedule (the rude flavour). That
- * takes cpus_read_lock(), so it also waits for CPUs on their way up or down.
+ * task, is seen only by making each CPU schedule (the rude flavour).
  *
- * Nobody can wait for the last few traced calls of a CPU that has already
- * reported itself dead. They end within microseconds, long before the other
- * side is through with its grace periods.
+ * CPUs on their way up or down are none of those: they have been kept away
+ * while the stub was switched, and what a CPU runs after it has reported itself
+ * dead is not traced.
  */
 static void mcount_synchronize(void)
 {
@@ -88,11 +91,14 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct, bool 
 
 	plain_hook = plain;
 	direct_hook = direct;
-	mcount_enabled = enabled;
+	WRITE_ONCE(mcount_enabled, enabled);
 	current_entry = entry;
 
 	WRITE_ONCE(mcount_hook, plain ?: no_hook);
+	/* A CPU that starts has no handler yet for the patching's breakpoints. */
+	cpus_read_lock();
 	arch_mcount_switch(entry);
+	cpus_read_unlock();
 	if (old_entry)
 		mcount_synchronize();
 	if (!entry)
@@ -212,6 +218,8 @@ EXPORT_SYMBOL_GPL(unregister_mcount_direct);
  * mcount_direct_registered() - tell whether a direct hook is the registered one
  * @func: the hook
  *
+ * If it is not, it does not run either: whoever took its place has waited.
+ *
  * Context: process context, may sleep.
  * Return: true if @func is registered now, be mcount enabled or not.
  */
@@ -224,8 +232,7 @@ EXPORT_SYMBOL_GPL(mcount_direct_registered);
 
 bool mcount_is_enabled(void)
 {
-	guard(mutex)(&mcount_mutex);
-	return mcount_enabled;
+	return READ_ONCE(mcount_enabled);
 }
 
 /**

@@ -8,7 +8,7 @@
 #include <linux/errno.h>
 #include <linux/types.h>
 
-/* Whether mcount is enabled, be a hook registered or not. May sleep. */
+/* Whether mcount is enabled, be a hook registered or not. Any context. */
 bool mcount_is_enabled(void);
 
 #ifdef CONFIG_MCOUNT_DYNAMIC

@@ -13,6 +13,7 @@
  */
 #include <linux/bsearch.h>
 #include <linux/cleanup.h>
+#include <linux/cpuhplock.h>
 #include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
@@ -36,13 +37,20 @@
 
 #define SITES_BUILT_AS_CALLS	(!IS_ENABLED(CONFIG_MCOUNT_NOPS))
 
-/* Protects what follows. Taken inside mcount_mutex, and text_mutex inside of it. */
+/*
+ * Protects what follows. Taken inside mcount_mutex; cpus_read_lock() and then
+ * text_mutex are taken inside of it.
+ */
 static DEFINE_MUTEX(sites_mutex);
 /* What all sites are. */
 static bool calls = SITES_BUILT_AS_CALLS;
 /* A site was not what it should be. */
 static bool broken;
-/* The kernel's own, ascending, relative to _stext: half the size of pointers. */
+/*
+ * The kernel's own, ascending, relative to _stext: half the size of pointers. To
+ * look for one takes no lock: the number alone changes, when they are there and
+ * once more, when boot is over.
+ */
 static u32 *kernel_sites;
 static unsigned int nr_kernel_sites;
 /* Modules that have any. */
@@ -169,13 +177,17 @@ static int queue_site(void *site, bool call)
 	return 0;
 }
 
-/* All are checked before the first is changed. */
+/*
+ * All are checked before the first is changed. No CPU may be starting meanwhile:
+ * it has no handler yet for the patching's breakpoints.
+ */
 static int change_sites(struct module *only, bool call)
 {
 	int ret;
 
 	lockdep_assert_held(&sites_mutex);
 
+	guard(cpus_read_lock)();
 	guard(mutex)(&text_mutex);
 	ret = each_site(only, check_site, !call);
 	if (ret)
@@ -190,12 +202,12 @@ int mcount_sites_set(bool call)
 	int ret;
 
 	guard(mutex)(&sites_mutex);
+	if (calls == call)
+		return 0;
 	if (!kernel_sites)
 		return -ENOMEM;
 	if (broken)
 		return -EIO;
-	if (calls == call)
-		return 0;
 
 	ret = change_sites(NULL, call);
 	if (!ret)
@@ -210,27 +222,45 @@ static int compare_sites(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* What the compiler recorded, as long as there is no other table: for debuggers. */
+static bool __ref is_early_site(unsigned long addr)
+{
+	unsigned long *loc;
+
+	if (system_state >= SYSTEM_FREEING_INITMEM)
+		return false;
+	for (loc = __start_mcount_loc; loc < __stop_mcount_loc; loc++)
+		if (*loc == addr)
+			return true;
+	return false;
+}
+
 bool mcount_is_site(unsigned long addr)
 {
 	u32 offset = addr - (unsigned long)_stext;
 
 	if (!is_kernel(addr))
 		return is_module_site(addr);
+	if (!READ_ONCE(nr_kernel_sites))
+		return is_early_site(addr);
 
-	guard(mutex)(&sites_mutex);
-	return bsearch(&offset, kernel_sites, nr_kernel_sites, sizeof(offset), compare_sites);
+	return bsearch(&offset, kernel_sites, READ_ONCE(nr_kernel_sites), sizeof(offset),
+		       compare_sites);
 }
 
-/* Before SYSTEM_FREEING_INITMEM, from where on init text counts as data to be freed. */
+/*
+ * Before SYSTEM_FREEING_INITMEM, from where on init text counts as data to be freed.
+ * All of it lies behind the text that stays.
+ */
 void __init mcount_free_init_mem(void)
 {
-	unsigned int i, kept = 0;
+	unsigned int nr;
 
 	guard(mutex)(&sites_mutex);
-	for (i = 0; i < nr_kernel_sites; i++)
-		if (is_kernel_text((unsigned long)_stext + kernel_sites[i]))
-			kernel_sites[kept++] = kernel_sites[i];
-	nr_kernel_sites = kept;
+	for (nr = nr_kernel_sites; nr; nr--)
+		if (is_kernel_text((unsigned long)_stext + kernel_sites[nr - 1]))
+			break;
+	WRITE_ONCE(nr_kernel_sites, nr);
 }
 
 #ifdef CONFIG_MODULES
@@ -310,6 +340,7 @@ static void watch_modules(void)
 
 static int __init mcount_sites_init(void)
 {
+	unsigned int nr = 0;
 	unsigned long *loc;
 
 	kernel_sites = kvmalloc_array(__stop_mcount_loc - __start_mcount_loc,
@@ -320,11 +351,12 @@ static int __init mcount_sites_init(void)
 	/* Not all text is mapped, or runs, or stays; and weak functions leave zeroes. */
 	for (loc = __start_mcount_loc; loc < __stop_mcount_loc; loc++)
 		if (is_kernel_text(*loc) || is_kernel_inittext(*loc))
-			kernel_sites[nr_kernel_sites++] = *loc - (unsigned long)_stext;
+			kernel_sites[nr++] = *loc - (unsigned long)_stext;
 	if (!IS_ENABLED(CONFIG_BUILDTIME_MCOUNT_SORT))
-		sort(kernel_sites, nr_kernel_sites, sizeof(*kernel_sites), compare_sites, NULL);
+		sort(kernel_sites, nr, sizeof(*kernel_sites), compare_sites, NULL);
+	WRITE_ONCE(nr_kernel_sites, nr);
 
-	pr_info("%u call sites\n", nr_kernel_sites);
+	pr_info("%u call sites\n", nr);
 	watch_modules();
 	return mcount_sites_set(false);
 }

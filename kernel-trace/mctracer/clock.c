@@ -42,11 +42,11 @@ u64 mctracer_clock_now(void)
 	return mctracer_clock_is_cycles() ? get_cycles() : ktime_get_mono_fast_ns();
 }
 
-u64 mctracer_clock_ns(u64 stamp)
+u64 mctracer_clock_ns(u64 time, bool cycles)
 {
-	if (!mctracer_clock_is_cycles())
-		return stamp;
-	return native_sched_clock_from_tsc(stamp) + __sched_clock_offset;
+	if (!cycles)
+		return time;
+	return native_sched_clock_from_tsc(time) + __sched_clock_offset;
 }
 
 void mctracer_clock_params(struct mctracer_ring_header *header)

@@ -3,9 +3,9 @@
  * Names of tasks by pid, for records of tasks that may be gone.
  *
  * The hook stores no names: they would not fit. A task that lives is asked for
- * its name when its records are read. The name of one that exits is noted here
- * before its pid is given up, from the first start of the tracer on. It is found
- * until a task whose pid has the same low bits exits.
+ * its name when its records are read. The name of one that exits, or gets another
+ * pid, is noted here before its pid is given up, from the first start of the
+ * tracer on. It is found until a pid that has the same low bits is given up.
  */
 #include <linux/ctype.h>
 #include <linux/irqflags.h>
@@ -41,15 +41,18 @@ static struct comm_slot *slot_of(pid_t pid)
 	return &comm_slots[pid & (COMM_SLOTS - 1)];
 }
 
-void __mctracer_task_exit(struct task_struct *task)
+void __mctracer_pid_ends(struct task_struct *task)
 {
-	struct comm_slot *slot = slot_of(task->pid);
+	struct comm_slot *slot;
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
 	arch_spin_lock(&comm_lock);
-	slot->pid = task->pid;
-	memcpy(slot->comm, task->comm, TASK_COMM_LEN);
+	if (comm_slots) {
+		slot = slot_of(task->pid);
+		slot->pid = task->pid;
+		memcpy(slot->comm, task->comm, TASK_COMM_LEN);
+	}
 	arch_spin_unlock(&comm_lock);
 	raw_local_irq_restore(flags);
 }
@@ -65,6 +68,20 @@ int mctracer_comm_start(void)
 		return -ENOMEM;
 	static_branch_enable(&mctracer_note_exits);
 	return 0;
+}
+
+void mctracer_comm_stop(void)
+{
+	struct comm_slot *slots = comm_slots;
+	unsigned long flags;
+
+	static_branch_disable(&mctracer_note_exits);
+	raw_local_irq_save(flags);
+	arch_spin_lock(&comm_lock);
+	comm_slots = NULL;
+	arch_spin_unlock(&comm_lock);
+	raw_local_irq_restore(flags);
+	kvfree(slots);
 }
 
 static bool get_noted(char comm[TASK_COMM_LEN], pid_t pid)

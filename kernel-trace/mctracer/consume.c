@@ -16,8 +16,9 @@
 
 /* Under the tracer's mutex. */
 struct cursor {
-	/* Where this reader is. */
+	/* Where this reader is, and whether it has been there before. */
 	enum { UNKNOWN, NOTHING, PEEKED } state;
+	bool again;
 	struct mctracer_record record;
 	u64 time;
 
@@ -41,8 +42,10 @@ int mctracer_consume_begin(void)
 	mctracer_look();
 	live = mctracer_is_live();
 	horizon = mctracer_clock_now();
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
 		per_cpu_ptr(&cursors, cpu)->state = UNKNOWN;
+		per_cpu_ptr(&cursors, cpu)->again = false;
+	}
 	return 0;
 }
 
@@ -65,7 +68,7 @@ static u64 find_time(const struct mctracer_ring *ring, const struct mctracer_sil
 	u64 distance = 0;
 
 	for (pos += RECORD_SIZE; pos != end; pos += RECORD_SIZE) {
-		cond_resched();
+		mctracer_cond_resched();
 		silence = mctracer_silence_at(silences, pos);
 		if (silence) {
 			bound = silence->before;
@@ -99,9 +102,11 @@ static void peek(struct cursor *cursor, int cpu)
 {
 	const struct mctracer_silences *silences = per_cpu_ptr(&mctracer_silences, cpu);
 	struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);
+	bool again = cursor->again;
 
 	cursor->state = NOTHING;
-	if (!ring->base || !mctracer_ring_peek(ring, &cursor->record, live))
+	cursor->again = true;
+	if (!ring->base || !mctracer_ring_peek(ring, &cursor->record, live, again))
 		return;
 
 	cursor->state = PEEKED;
@@ -135,7 +140,7 @@ bool mctracer_consume_next(struct mctracer_next *next)
 		return false;
 
 	next->record = oldest->record;
-	next->cycles = oldest->time;
+	next->ns = mctracer_clock_ns(oldest->time, mctracer_clock_is_cycles());
 	next->missed = per_cpu_ptr(&mctracer_rings, next->cpu)->missed;
 	return true;
 }
@@ -148,7 +153,7 @@ void mctracer_consume_take(const struct mctracer_next *next)
 	cursor->state = UNKNOWN;
 	cursor->last_pos = ring->user.read;
 	cursor->last = next->record;
-	cursor->last_time = next->cycles;
+	cursor->last_time = cursor->time;
 	mctracer_ring_consume(ring);
 }
 
@@ -165,13 +170,15 @@ void mctracer_consume_told(const struct mctracer_next *next)
 	per_cpu_ptr(&mctracer_rings, next->cpu)->missed = 0;
 }
 
-bool mctracer_anything_to_consume(void)
+bool mctracer_anything_to_consume(int only)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
 		const struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);
 
+		if (only != MCTRACER_ALL_CPUS && cpu != only)
+			continue;
 		if (READ_ONCE(ring->base) && mctracer_ring_end(ring) != READ_ONCE(ring->user.read))
 			return true;
 	}

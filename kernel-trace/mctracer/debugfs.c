@@ -21,13 +21,13 @@
 #include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
-#include <linux/pagemap.h>
 #include <linux/security.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include <linux/uio.h>
 
 #include "debugfs.h"
 #include "mctracer.h"
@@ -38,10 +38,12 @@ int mctracer_may_open(void)
 	return security_locked_down(LOCKDOWN_DEBUGFS);
 }
 
-size_t mctracer_fault_in(char __user *buf, size_t count)
+size_t mctracer_fault_in(struct iov_iter *to)
 {
-	count = min_t(size_t, count, SZ_64K);
-	return count - fault_in_safe_writeable(buf, count);
+	size_t count = min_t(size_t, iov_iter_count(to), SZ_64K);
+
+	iov_iter_truncate(to, count - fault_in_iov_iter_writeable(to, count));
+	return iov_iter_count(to);
 }
 
 static int control_open(struct inode *inode, struct file *file)
@@ -219,6 +221,10 @@ static const struct file_operations stats_fops = {
 	.release	= single_release,
 };
 
+/*
+ * "Unsafe" is only what is removed again; the safe ones can be neither mapped nor
+ * spliced.
+ */
 static void __init create_cpu_dir(struct dentry *parent, int cpu)
 {
 	struct dentry *dir;
@@ -227,7 +233,6 @@ static void __init create_cpu_dir(struct dentry *parent, int cpu)
 	snprintf(name, sizeof(name), "cpu%d", cpu);
 	dir = debugfs_create_dir(name, parent);
 	debugfs_create_file("trace", 0600, dir, MCTRACER_CPU_DATA(cpu), &mctracer_trace_fops);
-	/* Unsafe only for files that are removed; the safe ones can't be mapped. */
 	debugfs_create_file_unsafe("raw", 0400, dir, MCTRACER_CPU_DATA(cpu), &mctracer_raw_fops);
 }
 
@@ -242,7 +247,7 @@ static int __init mctracer_debugfs_init(void)
 	debugfs_create_file("options", 0600, dir, NULL, &options_fops);
 	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
 	debugfs_create_file("trace", 0600, dir, MCTRACER_ALL_CPUS_DATA, &mctracer_trace_fops);
-	debugfs_create_file("trace_pipe", 0400, dir, NULL, &mctracer_pipe_fops);
+	debugfs_create_file_unsafe("trace_pipe", 0400, dir, NULL, &mctracer_pipe_fops);
 	for_each_possible_cpu(cpu)
 		create_cpu_dir(per_cpu, cpu);
 	return 0;

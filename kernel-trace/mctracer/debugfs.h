@@ -4,6 +4,8 @@
 #define _KERNEL_TRACE_MCTRACER_DEBUGFS_H
 
 #include <linux/fs.h>
+#include <linux/poll.h>
+#include <linux/uio.h>
 
 /*
  * The private data of an inode for all CPUs, and for one: debugfs has only a
@@ -23,9 +25,18 @@ int mctracer_may_open(void);
 
 /*
  * What could not be copied without page faults is tried again after this, which
- * has the pages of the buffer present; it tells for how many bytes that worked.
+ * has the pages of the buffer present, and makes it end where that did not work.
+ * It tells how many bytes are left.
  */
-size_t mctracer_fault_in(char __user *buf, size_t count);
+size_t mctracer_fault_in(struct iov_iter *to);
+
+/*
+ * Wait until there is something to consume. 0 also if there was something before:
+ * it may have been a record that is not committed; or -ERESTARTSYS.
+ */
+int mctracer_wait_for_records(void);
+/* What poll() answers of the records of CPU @only or of all. */
+__poll_t mctracer_poll(struct file *file, struct poll_table_struct *table, int only);
 
 extern const struct file_operations mctracer_trace_fops;
 extern const struct file_operations mctracer_pipe_fops;

@@ -1,55 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * trace_pipe: the records as text, in time order, each to one reader only.
- *
- * The hook wakes nobody: it may hold any lock of those that waking needs. While
- * somebody waits, a work looks ten times a second whether there is something.
- */
+/* trace_pipe: the records as text, in time order, each to one reader only. */
 #include <linux/fs.h>
-#include <linux/poll.h>
+#include <linux/jiffies.h>
 #include <linux/seq_buf.h>
 #include <linux/slab.h>
+#include <linux/splice.h>
 #include <linux/uaccess.h>
-#include <linux/wait.h>
-#include <linux/workqueue.h>
+#include <linux/uio.h>
 
 #include "debugfs.h"
 #include "mctracer.h"
-
-static DECLARE_WAIT_QUEUE_HEAD(waiting);
-static unsigned int found;	/* how often the work has found something */
-
-static void look_for_records(struct work_struct *work);
-static DECLARE_DELAYED_WORK(look, look_for_records);
-
-static void look_soon(void)
-{
-	queue_delayed_work(system_wq, &look, HZ / 10);
-}
-
-static void look_for_records(struct work_struct *work)
-{
-	if (mctracer_anything_to_consume()) {
-		WRITE_ONCE(found, found + 1);
-		wake_up_interruptible_all(&waiting);
-	}
-	if (wq_has_sleeper(&waiting))
-		look_soon();
-}
-
-/*
- * Even if there is something now: it may be a record that is not committed. No
- * longer than a second: the work may look before this one sleeps, and stop.
- */
-static int wait_for_records(void)
-{
-	unsigned int before = READ_ONCE(found);
-	long ret;
-
-	look_soon();
-	ret = wait_event_interruptible_timeout(waiting, READ_ONCE(found) != before, HZ);
-	return min(ret, 0L);
-}
 
 struct pipe_reader {
 	struct mutex mutex;	/* among those who share the file */
@@ -59,68 +19,68 @@ struct pipe_reader {
 	size_t rest_length;
 };
 
-struct user_buffer {
-	char __user *to;
-	size_t room;
-	size_t done;
-};
-
-static bool put(struct user_buffer *out, const char *from, size_t length)
+/* All of it or nothing. */
+static bool put(struct iov_iter *to, const char *from, size_t length)
 {
-	if (copy_to_user(out->to + out->done, from, length))
-		return false;
-	out->done += length;
-	out->room -= length;
-	return true;
+	size_t copied = copy_to_iter(from, length, to);
+
+	if (copied == length)
+		return true;
+	iov_iter_revert(to, copied);
+	return false;
 }
 
-/* True if the line has gone, or as much of it as fits into an empty buffer. */
-static bool put_line(struct pipe_reader *reader, struct user_buffer *out,
+/* True if the line has gone, or as much of it as fits into an @empty buffer. */
+static bool put_line(struct pipe_reader *reader, struct iov_iter *to, bool empty,
 		     const struct seq_buf *line)
 {
-	size_t length = min(line->len, out->room);
+	size_t length = min(line->len, iov_iter_count(to));
 
-	if (length < line->len && out->done)
+	if (length < line->len && !empty)
 		return false;
-	if (!put(out, line->buffer, length))
+	if (!put(to, line->buffer, length))
 		return false;
 	reader->rest = line->buffer + length;
 	reader->rest_length = line->len - length;
 	return true;
 }
 
-static bool put_next(struct pipe_reader *reader, struct user_buffer *out)
+static bool put_next(struct pipe_reader *reader, struct iov_iter *to, bool empty)
 {
 	struct mctracer_record gap;
 	struct mctracer_next next;
 
-	if (!out->room || reader->rest_length || !mctracer_consume_next(&next))
+	if (!iov_iter_count(to) || reader->rest_length || !mctracer_consume_next(&next))
 		return false;
 
 	if (next.missed) {
 		gap = mctracer_gap(next.missed);
-		if (!put_line(reader, out, mctracer_text_record(reader->text, &gap, next.cpu, 0)))
+		if (!put_line(reader, to, empty,
+			      mctracer_text_record(reader->text, &gap, next.cpu, 0)))
 			return false;
 		mctracer_consume_told(&next);
 		return true;
 	}
-	if (!put_line(reader, out, mctracer_text_record(reader->text, &next.record, next.cpu,
-							next.cycles)))
+	if (!put_line(reader, to, empty,
+		      mctracer_text_record(reader->text, &next.record, next.cpu, next.ns)))
 		return false;
 	mctracer_consume_take(&next);
 	return true;
 }
 
-static ssize_t put_lines(struct pipe_reader *reader, char __user *buf, size_t count)
+/* For no longer than mctracer_time_is_up() allows. */
+static ssize_t put_lines(struct pipe_reader *reader, struct iov_iter *to)
 {
-	struct user_buffer out = { .to = buf, .room = count };
-	size_t length = min(reader->rest_length, count);
+	const size_t room = iov_iter_count(to);
+	size_t length = min(reader->rest_length, room);
+	unsigned long start;
+	ssize_t done;
 	bool good;
 	int ret;
 
 	if (length) {
 		pagefault_disable();	/* others may share the file */
-		good = put(&out, reader->rest, length);
+		good = put(to, reader->rest, length);
 		pagefault_enable();
 		if (!good)
 			return -EFAULT;
@@ -129,56 +89,67 @@ static ssize_t put_lines(struct pipe_reader *reader, char __user *buf, size_t co
 	}
 	ret = mctracer_consume_begin();
 	if (ret)
-		return out.done ?: ret;
-	while (put_next(reader, &out) && !signal_pending(current))
-		cond_resched();
+		return length ?: ret;
+	start = jiffies;
+	while (put_next(reader, to, iov_iter_count(to) == room) &&
+	       !signal_pending(current) && !mctracer_time_is_up(start))
+		mctracer_cond_resched();
+	done = room - iov_iter_count(to);
 	/* Nothing went although there was something: the buffer can't be written now. */
-	if (!out.done && mctracer_consume_next(&(struct mctracer_next) {}))
+	if (!done && mctracer_consume_next(&(struct mctracer_next) {}))
 		ret = -EFAULT;
 	mctracer_consume_end();
-	return out.done ?: ret;
+	return done ?: ret;
 }
 
-static ssize_t pipe_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+static ssize_t pipe_read(struct kiocb *iocb, struct iov_iter *to)
 {
-	struct pipe_reader *reader = file->private_data;
+	struct pipe_reader *reader = iocb->ki_filp->private_data;
 	ssize_t ret;
 
-	if (!count)
+	if (!iov_iter_count(to))
 		return 0;
 	for (;;) {
 		if (mutex_lock_interruptible(&reader->mutex))
 			return -ERESTARTSYS;
-		ret = put_lines(reader, buf, count);
+		ret = put_lines(reader, to);
 		mutex_unlock(&reader->mutex);
 		if (ret <= 0 && signal_pending(current))
 			return -ERESTARTSYS;
 		if (ret == -EFAULT) {
-			count = mctracer_fault_in(buf, count);
-			if (!count)
+			if (!mctracer_fault_in(to))
 				return -EFAULT;
 			continue;
 		}
 		if (ret)
 			return ret;
 
-		if (file->f_flags & O_NONBLOCK)
+		if (iocb->ki_filp->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		ret = wait_for_records();
+		ret = mctracer_wait_for_records();
 		if (ret)
 			return ret;
 	}
 }
 
-static __poll_t pipe_poll(struct file *file, struct poll_table_struct *table)
+/* To wait here is to wait with the pipe locked. */
+static ssize_t pipe_splice(struct file *file, loff_t *pos, struct pipe_inode_info *pipe,
+			   size_t length, unsigned int flags)
 {
 	struct pipe_reader *reader = file->private_data;
 
-	poll_wait(file, &waiting, table);
-	look_soon();	/* in any case: who is told of edges only does not ask again */
-	if (READ_ONCE(reader->rest_length) || mctracer_anything_to_consume())
-		return EPOLLIN | EPOLLRDNORM;
-	return 0;
+	if (flags & SPLICE_F_NONBLOCK && !READ_ONCE(reader->rest_length) &&
+	    !mctracer_anything_to_consume(MCTRACER_ALL_CPUS))
+		return -EAGAIN;
+	return copy_splice_read(file, pos, pipe, length, flags);
+}
+
+static __poll_t pipe_poll(struct file *file, struct poll_table_struct *table)
+{
+	struct pipe_reader *reader = file->private_data;
+	__poll_t ready = mctracer_poll(file, table, MCTRACER_ALL_CPUS);
+
+	return READ_ONCE(reader->rest_length) ? EPOLLIN | EPOLLRDNORM : ready;
 }
 
 static int pipe_open(struct inode *inode, struct file *file)
@@ -214,7 +185,8 @@ static int pipe_release(struct inode *inode, struct file *file)
 const struct file_operations mctracer_pipe_fops = {
 	.owner		= THIS_MODULE,
 	.open		= pipe_open,
-	.read		= pipe_read,
+	.read_iter	= pipe_read,
+	.splice_read	= pipe_splice,
 	.poll		= pipe_poll,
 	.release	= pipe_release,
 };

@@ -4,10 +4,12 @@
  * takes them away; a mapping shows the ring itself.
  */
 #include <linux/fs.h>
+#include <linux/jiffies.h>
 #include <linux/kallsyms.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/sched/signal.h>
+#include <linux/uio.h>
 #include <linux/vmalloc.h>
 
 #include "debugfs.h"
@@ -18,40 +20,88 @@ static struct mctracer_ring *ring_of(struct file *file)
 	return per_cpu_ptr(&mctracer_rings, mctracer_inode_cpu(file_inode(file)));
 }
 
-static ssize_t consume(struct mctracer_ring *ring, char __user *buf, size_t count)
+static bool put(struct iov_iter *to, const struct mctracer_record *record)
 {
+	size_t copied = copy_to_iter(record, sizeof(*record), to);
+
+	if (copied == sizeof(*record))
+		return true;
+	iov_iter_revert(to, copied);
+	return false;
+}
+
+/* mctracer_ring_consume_to_user() for what is no plain buffer of user space's. */
+static ssize_t consume_to_iter(struct mctracer_ring *ring, struct iov_iter *to, bool live)
+{
+	const unsigned long start = jiffies;
+	struct mctracer_record record, gap;
+	ssize_t done = 0;
+
+	while (iov_iter_count(to) >= sizeof(record) && !signal_pending(current) &&
+	       !(done && mctracer_time_is_up(start)) &&
+	       mctracer_ring_peek(ring, &record, live, done)) {
+		mctracer_cond_resched();
+		if (ring->missed) {
+			gap = mctracer_gap(ring->missed);
+			if (!put(to, &gap))
+				return done ?: -EFAULT;
+			ring->missed = 0;
+		} else {
+			if (!put(to, &record))
+				return done ?: -EFAULT;
+			mctracer_ring_consume(ring);
+		}
+		done += sizeof(record);
+	}
+	return done;
+}
+
+static ssize_t consume(struct file *file, struct iov_iter *to)
+{
+	struct mctracer_ring *ring = ring_of(file);
 	ssize_t ret;
 
 	ret = mctracer_lock_to_copy();
 	if (ret)
 		return ret;
 	mctracer_look();
-	if (ring->base)
-		ret = mctracer_ring_consume_to_user(ring, buf, count, mctracer_is_live());
+	if (ring->base && iter_is_ubuf(to)) {
+		ret = mctracer_ring_consume_to_user(ring, to->ubuf + to->iov_offset,
+						    iov_iter_count(to), mctracer_is_live());
+		if (ret > 0)
+			iov_iter_advance(to, ret);
+	} else if (ring->base) {
+		ret = consume_to_iter(ring, to, mctracer_is_live());
+	}
 	mctracer_unlock_copied();
 	return ret;
 }
 
-static ssize_t raw_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+static ssize_t raw_read(struct kiocb *iocb, struct iov_iter *to)
 {
+	struct file *file = iocb->ki_filp;
 	ssize_t ret;
 
-	if (count < sizeof(struct mctracer_record))
-		return -EINVAL;
 	for (;;) {
-		ret = consume(ring_of(file), buf, count);
+		if (iov_iter_count(to) < sizeof(struct mctracer_record))
+			return -EINVAL;
+		ret = consume(file, to);
 		if (ret <= 0 && signal_pending(current))
 			return -ERESTARTSYS;
 		if (ret != -EFAULT)
 			break;
-		count = mctracer_fault_in(buf, count);
-		if (count < sizeof(struct mctracer_record))
+		if (mctracer_fault_in(to) < sizeof(struct mctracer_record))
 			return -EFAULT;
 	}
 
 	if (!ret && file->f_flags & O_NONBLOCK)
 		return -EAGAIN;
 	return ret;
+}
+
+static __poll_t raw_poll(struct file *file, struct poll_table_struct *table)
+{
+	return mctracer_poll(file, table, mctracer_inode_cpu(file_inode(file)));
 }
 
 /*
@@ -120,8 +170,10 @@ static int raw_open(struct inode *inode, struct file *file)
 }
 
 const struct file_operations mctracer_raw_fops = {
-	.owner	= THIS_MODULE,
-	.open	= raw_open,
-	.read	= raw_read,
-	.mmap	= raw_mmap,
+	.owner		= THIS_MODULE,
+	.open		= raw_open,
+	.read_iter	= raw_read,
+	.splice_read	= copy_splice_read,
+	.poll		= raw_poll,
+	.mmap		= raw_mmap,
 };

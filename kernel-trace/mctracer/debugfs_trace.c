@@ -17,14 +17,14 @@ struct trace_reader {
 
 	/* The record that comes next; seq_file may ask for it twice. */
 	const struct mctracer_record *record;
-	u64 cycles;
+	u64 ns;
 	int cpu;
 };
 
 static void trace_advance(struct trace_reader *reader)
 {
 	reader->record = mctracer_snapshot_next(reader->snapshot, &reader->cpu,
-						&reader->cycles);
+						&reader->ns);
 }
 
 /* Position 0 is the header. Others are only ever reached by trace_next(). */
@@ -64,7 +64,7 @@ static int trace_show(struct seq_file *m, void *v)
 					    mctracer_snapshot_counts(reader->snapshot));
 	else
 		line = mctracer_text_record(reader->text, reader->record, reader->cpu,
-					    reader->cycles);
+					    reader->ns);
 	return seq_write(m, line->buffer, line->len);
 }
 

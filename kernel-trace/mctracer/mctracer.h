@@ -43,7 +43,11 @@ DECLARE_PER_CPU(unsigned long, mctracer_recursions);
 
 /* tracer.c: all may sleep. */
 
-/* Serializes starting, stopping, clearing, and whatever needs the rings' memory to stay. */
+/*
+ * Protects the rings' memory, what readers move in them, what is known of their
+ * times, and the choice of the clock. Nobody who holds it waits for memory; stopping
+ * does not need it.
+ */
 extern struct mutex mctracer_mutex;
 /*
  * The mutex, for what copies to user space: there are no page faults, since user
@@ -76,7 +80,9 @@ size_t mctracer_ring_bytes(void);
 int mctracer_mapped(void);
 void mctracer_mapped_again(void);
 void mctracer_unmapped(void);
-/* Register the hook; the first time, allocate. On error nothing is registered. */
+/* False if @size bytes more are not to be had without making others lose theirs. */
+bool mctracer_memory_available(size_t size);
+/* Register the hook; the first time, allocate. On error nothing has changed. */
 int mctracer_start(void);
 /* Take the hook away, if it is ours. On return nothing more is recorded. */
 void mctracer_stop(void);
@@ -115,15 +121,17 @@ bool mctracer_clock_is_cycles(void);
 bool mctracer_clock_lost(void);
 /* What the hook takes the time from, in full. */
 u64 mctracer_clock_now(void);
-/* That as nanoseconds. */
-u64 mctracer_clock_ns(u64 stamp);
+/* A time, in cycles or by the other clock, as nanoseconds. */
+u64 mctracer_clock_ns(u64 time, bool cycles);
 /* The same as numbers, for user space. */
 void mctracer_clock_params(struct mctracer_ring_header *header);
 
 /* comm.c */
 
-/* From now on know every task. May sleep; under the tracer's mutex. -ENOMEM. */
+/* From now on know every task. May sleep; one at a time. -ENOMEM. */
 int mctracer_comm_start(void);
+/* Undo that. */
+void mctracer_comm_stop(void);
 /* Copy the name of @pid as seen on @cpu, fit for printing. Process context. */
 void mctracer_comm_get(char comm[TASK_COMM_LEN], pid_t pid, int cpu);
 
@@ -137,10 +145,10 @@ void mctracer_snapshot_free(struct mctracer_snapshot *snapshot);
 void mctracer_snapshot_rewind(struct mctracer_snapshot *snapshot);
 /*
  * The next record in time order, or the note of a gap before it, its CPU, and
- * the CPU's cycle counter then; NULL at the end.
+ * when it was, in nanoseconds; NULL at the end.
  */
 const struct mctracer_record *mctracer_snapshot_next(struct mctracer_snapshot *snapshot,
-						     int *cpu, u64 *cycles);
+						     int *cpu, u64 *ns);
 /* The counts of all its CPUs together when it was taken. */
 const struct mctracer_ring_counts *
 mctracer_snapshot_counts(const struct mctracer_snapshot *snapshot);
@@ -148,7 +156,7 @@ mctracer_snapshot_counts(const struct mctracer_snapshot *snapshot);
 /* consume.c: taking records away; each is taken once, whoever reads. */
 struct mctracer_next {
 	struct mctracer_record record;
-	u64 cycles;	/* of the CPU's cycle counter then */
+	u64 ns;		/* when */
 	u64 missed;	/* that many before it could not be read any more */
 	int cpu;
 };
@@ -167,8 +175,8 @@ void mctracer_consume_take(const struct mctracer_next *next);
 void mctracer_consume_forget_times(void);
 /* The reader knows what it has missed. */
 void mctracer_consume_told(const struct mctracer_next *next);
-/* At any time; not always right. */
-bool mctracer_anything_to_consume(void);
+/* From CPU @only or from any; at any time; not always right. */
+bool mctracer_anything_to_consume(int only);
 
 /* text.c: lines, valid until the next. One costs little because it remembers names. */
 struct mctracer_text;
@@ -181,6 +189,6 @@ const struct seq_buf *mctracer_text_header(struct mctracer_text *text,
 /* @record may be the note of a gap. */
 const struct seq_buf *mctracer_text_record(struct mctracer_text *text,
 					   const struct mctracer_record *record,
-					   int cpu, u64 cycles);
+					   int cpu, u64 ns);
 
 #endif /* _KERNEL_TRACE_MCTRACER_H */

@@ -172,6 +172,12 @@ void mctracer_ring_move(struct mctracer_ring *ring, struct mctracer_ring *new)
 	struct mctracer_record *slot;
 	u64 pos;
 
+	if (!ring->base) {
+		*ring = *new;
+		new->base = NULL;
+		return;
+	}
+
 	mctracer_ring_settle(ring);	/* more room does not bring back what was overwritten */
 
 	/* What a slot holds that waits to be reserved for the next time. */
@@ -196,15 +202,16 @@ void mctracer_ring_move(struct mctracer_ring *ring, struct mctracer_ring *new)
 	mctracer_ring_settle(ring);
 }
 
-bool mctracer_ring_peek(struct mctracer_ring *ring, struct mctracer_record *record, bool live)
+bool mctracer_ring_peek(struct mctracer_ring *ring, struct mctracer_record *record,
+			bool live, bool again)
 {
 	u64 size = mctracer_ring_size(ring);
 	u64 end, left;
 
-	for (;;) {
+	for (;; again = true) {
 		end = mctracer_ring_end(ring);
 		left = unread(ring, end);
-		if (live && end - ring->user.read > size)
+		if (again && end - ring->user.read > size)
 			left -= round_down(left / 8, RECORD_SIZE);
 		skip_to(ring, end - left);
 		if (!left)
@@ -297,14 +304,18 @@ fault:
 ssize_t mctracer_ring_consume_to_user(struct mctracer_ring *ring, void __user *to, size_t size,
 				      bool live)
 {
+	const unsigned long start = jiffies;
 	struct mctracer_record record;
+	bool again = false;
 	size_t done = 0;
 	u64 left;
 	long copied;
 
 	size = round_down(size, RECORD_SIZE);
-	while (done < size && !signal_pending(current) && mctracer_ring_peek(ring, &record, live)) {
-		cond_resched();
+	while (done < size && !signal_pending(current) && !(done && mctracer_time_is_up(start)) &&
+	       mctracer_ring_peek(ring, &record, live, again)) {
+		again = true;
+		mctracer_cond_resched();
 		if (ring->missed) {
 			record = mctracer_gap(ring->missed);
 			if (copy_to_user(to + done, &record, RECORD_SIZE))

@@ -88,9 +88,12 @@
 #define _KERNEL_TRACE_MCTRACER_RING_H
 
 #include <linux/cache.h>
+#include <linux/jiffies.h>
 #include <linux/kconfig.h>
 #include <linux/mmzone.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/types.h>
 #include <asm/barrier.h>
@@ -146,7 +149,8 @@ void mctracer_ring_free(struct mctracer_ring *ring);
 
 /*
  * Give @ring the memory of @new, which was allocated for it, with the latest
- * records, as many as fit, and free its own. Nobody may be writing or reading.
+ * records, if it has any, as many as fit, and free its own. Nobody may be writing
+ * or reading.
  */
 void mctracer_ring_move(struct mctracer_ring *ring, struct mctracer_ring *new);
 
@@ -169,17 +173,19 @@ struct mctracer_ring_counts mctracer_ring_counts(const struct mctracer_ring *rin
  * Consuming. mctracer_ring_peek() moves ring->user.read past what can't be read any
  * more, adds the number of these records to ring->missed, and copies the record
  * that is there; false if there is none. @live says that the ring is being
- * written: then a reader that was lapped gets some distance from the writer.
- * mctracer_ring_consume() takes the record that was copied. Both under the
- * tracer's mutex.
+ * written. @again says that the reader has been here before: if its record was
+ * overwritten since, it gets some distance from the writer, at the cost of an
+ * eighth of the ring. mctracer_ring_consume() takes the record that was copied.
+ * Both under the tracer's mutex.
  */
-bool mctracer_ring_peek(struct mctracer_ring *ring, struct mctracer_record *record, bool live);
+bool mctracer_ring_peek(struct mctracer_ring *ring, struct mctracer_record *record,
+			bool live, bool again);
 void mctracer_ring_consume(struct mctracer_ring *ring);
 
 /*
  * Consume as many records as fit into @size bytes of user space, with notes of
- * gaps. The number of bytes, or -EFAULT if there are none because of that. May
- * sleep.
+ * gaps, but for no longer than mctracer_time_is_up() allows. The number of bytes,
+ * or -EFAULT if there are none because of that. May sleep.
  */
 ssize_t mctracer_ring_consume_to_user(struct mctracer_ring *ring, void __user *to, size_t size,
 				      bool live);
@@ -187,6 +193,28 @@ ssize_t mctracer_ring_consume_to_user(struct mctracer_ring *ring, void __user *t
 /* Copy the record of @pos; false if it was overwritten or is not committed yet. */
 bool mctracer_ring_read(const struct mctracer_ring *ring, u64 pos,
 			struct mctracer_record *record);
+
+/*
+ * For what is done for each of many records. Where cond_resched() is a function
+ * it is traced: calling it would write a record for each one that is read. Who
+ * unregisters a hook waits for tasks that do not sleep, unless they tell that they
+ * run no hook.
+ */
+static inline void mctracer_cond_resched(void)
+{
+	rcu_tasks_qs(current, false);
+	if (need_resched())
+		cond_resched();
+}
+
+/*
+ * Readers take records away under the tracer's mutex for as long as a tick, begun at
+ * @start in jiffies: those of busy CPUs would never come to an end.
+ */
+static inline bool mctracer_time_is_up(unsigned long start)
+{
+	return time_after(jiffies, start + 1);
+}
 
 static inline u64 mctracer_ring_size(const struct mctracer_ring *ring)
 {

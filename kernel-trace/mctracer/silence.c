@@ -51,7 +51,7 @@ static bool find_leap(const struct mctracer_ring *ring, u64 from, u64 to,
 	bool any = false;
 
 	for (; pos != to; pos += step) {
-		cond_resched();
+		mctracer_cond_resched();
 		if (!mctracer_ring_read(ring, pos, &record))
 			continue;
 		if (previous.ip && is_leap(&previous, &record, passed)) {

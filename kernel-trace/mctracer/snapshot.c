@@ -30,6 +30,7 @@ struct cpu_entries {
 
 struct mctracer_snapshot {
 	struct mctracer_ring_counts counts;	/* all CPUs'; .end is not used */
+	bool by_cycles;				/* what the times are of */
 	struct cpu_entries cpus[];		/* indexed by CPU, up to nr_cpu_ids */
 };
 
@@ -50,6 +51,18 @@ static void settle_times(struct cpu_entries *copy, size_t first, u64 end)
 		copy->list[first].time += shift;
 }
 
+/* The ring as it was when it had no more than there is room for, with a note. */
+static struct mctracer_ring_counts counts_within(const struct mctracer_ring *ring, size_t room)
+{
+	struct mctracer_ring_counts counts = mctracer_ring_counts(ring);
+	u64 newer = counts.entries - min_t(u64, counts.entries, max(room, 1UL) - 1);
+
+	counts.end -= newer * sizeof(struct mctracer_record);
+	counts.written -= newer;
+	counts.entries -= newer;
+	return counts;
+}
+
 /*
  * Copy the valid records of a ring, as many as there is room for. A writer that
  * laps the copy makes it go on an eighth of the ring ahead of the writer, where
@@ -60,7 +73,7 @@ static void copy_ring(struct cpu_entries *copy, const struct mctracer_ring *ring
 		      struct mctracer_ring_counts *sum)
 {
 	const u64 step = sizeof(struct mctracer_record);
-	struct mctracer_ring_counts counts = mctracer_ring_counts(ring);
+	struct mctracer_ring_counts counts = counts_within(ring, copy->room), now;
 	u64 pos = counts.end - counts.entries * step;
 	const struct mctracer_silence *silence;
 	struct mctracer_record record, previous;
@@ -68,7 +81,7 @@ static void copy_ring(struct cpu_entries *copy, const struct mctracer_ring *ring
 	size_t segment = 0, gaps = 0;
 
 	for (; pos != counts.end && copy->nr + 1 < copy->room; pos += step) {
-		cond_resched();
+		mctracer_cond_resched();
 		silence = mctracer_silence_at(silences, pos);
 		if (silence) {
 			settle_times(copy, segment, silence->before);
@@ -76,9 +89,11 @@ static void copy_ring(struct cpu_entries *copy, const struct mctracer_ring *ring
 		}
 		if (!mctracer_ring_read(ring, pos, &record)) {
 			from = pos;
-			counts = mctracer_ring_counts(ring);
-			if (counts.end - pos > counts.entries * step)
+			now = mctracer_ring_counts(ring);
+			if (now.end - pos > now.entries * step) {
+				counts = now;
 				pos = counts.end - (counts.entries * 7 / 8 + 1) * step;
+			}
 			missed += div_u64(pos - from, step) + 1;
 			silence = mctracer_silence_within(silences, from, pos);
 			if (silence) {
@@ -109,15 +124,40 @@ static void copy_ring(struct cpu_entries *copy, const struct mctracer_ring *ring
 	sum->overwritten += counts.written - counts.read - counts.lost - (copy->nr - gaps);
 }
 
-static bool alloc_entries(struct cpu_entries *copy, const struct mctracer_ring *ring)
+/*
+ * Ask for as much as the rings need now: more may be written before they are
+ * copied, but nobody has to wait meanwhile for the tracer's mutex.
+ */
+static bool alloc_entries(struct mctracer_snapshot *snapshot, int only)
 {
-	copy->room = mctracer_ring_counts(ring).entries;
-	if (!copy->room)
-		return true;
-	copy->room++;	/* for a note of a gap */
-	copy->list = kvmalloc_array(copy->room, sizeof(*copy->list),
-				    GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
-	return copy->list;
+	struct cpu_entries *copy;
+	size_t sum = 0;
+	int cpu;
+
+	mutex_lock(&mctracer_mutex);
+	for_each_possible_cpu(cpu) {
+		if (only != MCTRACER_ALL_CPUS && cpu != only)
+			continue;
+		copy = &snapshot->cpus[cpu];
+		copy->room = mctracer_ring_counts(per_cpu_ptr(&mctracer_rings, cpu)).entries;
+		if (copy->room)
+			copy->room++;	/* for a note of a gap */
+		sum += copy->room * sizeof(*copy->list);
+	}
+	mutex_unlock(&mctracer_mutex);
+	if (!mctracer_memory_available(sum))
+		return false;
+
+	for_each_possible_cpu(cpu) {
+		copy = &snapshot->cpus[cpu];
+		if (!copy->room)
+			continue;
+		copy->list = kvmalloc_array(copy->room, sizeof(*copy->list),
+					    GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+		if (!copy->list)
+			return false;
+	}
+	return true;
 }
 
 struct mctracer_snapshot *mctracer_snapshot_take(int only)
@@ -129,17 +169,14 @@ struct mctracer_snapshot *mctracer_snapshot_take(int only)
 			    GFP_KERNEL | __GFP_NOWARN);
 	if (!snapshot)
 		return NULL;
+	if (!alloc_entries(snapshot, only)) {
+		mctracer_snapshot_free(snapshot);
+		return NULL;
+	}
 
 	guard(mutex)(&mctracer_mutex);
-	for_each_possible_cpu(cpu) {
-		if (only != MCTRACER_ALL_CPUS && cpu != only)
-			continue;
-		if (!alloc_entries(&snapshot->cpus[cpu], per_cpu_ptr(&mctracer_rings, cpu))) {
-			mctracer_snapshot_free(snapshot);
-			return NULL;
-		}
-	}
 	mctracer_look();
+	snapshot->by_cycles = mctracer_clock_is_cycles();
 	for_each_possible_cpu(cpu)
 		if (only == MCTRACER_ALL_CPUS || cpu == only)
 			copy_ring(&snapshot->cpus[cpu], per_cpu_ptr(&mctracer_rings, cpu),
@@ -167,7 +204,7 @@ void mctracer_snapshot_rewind(struct mctracer_snapshot *snapshot)
 }
 
 const struct mctracer_record *mctracer_snapshot_next(struct mctracer_snapshot *snapshot,
-						     int *cpu, u64 *cycles)
+						     int *cpu, u64 *ns)
 {
 	const struct entry *entry, *oldest = NULL;
 	struct cpu_entries *copy;
@@ -184,7 +221,7 @@ const struct mctracer_record *mctracer_snapshot_next(struct mctracer_snapshot *s
 	if (!oldest)
 		return NULL;
 
-	*cycles = oldest->time;
+	*ns = mctracer_clock_ns(oldest->time, snapshot->by_cycles);
 	snapshot->cpus[*cpu].next++;
 	return &oldest->record;
 }

@@ -6,25 +6,36 @@
  *
  * and before it, if asked for, "[seconds.nanoseconds] " and the context.
  */
+#include <linux/array_size.h>
+#include <linux/atomic.h>
 #include <linux/cleanup.h>
 #include <linux/hash.h>
 #include <linux/hex.h>
+#include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
 #include <linux/rcupdate.h>
 #include <linux/seq_buf.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/time64.h>
 
+#include <asm/sections.h>
+
 #include "mctracer.h"
 
 /*
  * To look a symbol up takes thousands of instructions, and a trace names few
- * thousand different addresses. One who reads a trace remembers their names,
- * but not beyond the file's close: modules come and go.
+ * thousand different addresses. One who reads a trace remembers their names, but
+ * not beyond the file's close, nor beyond the coming or going of a module. What
+ * belongs neither to the kernel nor to a module, a BPF program's, is not
+ * remembered: nobody tells when that goes.
  */
 #define SYMBOLS_BITS	12
+
+static atomic_t modules_changed = ATOMIC_INIT(0);
 
 struct symbol {
 	u32 address;
@@ -34,6 +45,7 @@ struct symbol {
 
 struct mctracer_text {
 	struct symbol symbols[1 << SYMBOLS_BITS];
+	int modules_changed;	/* when the first of them was looked up */
 	char name[KSYM_SYMBOL_LEN];	/* for what is not remembered */
 	u64 seconds;		/* of the last line's time ... */
 	size_t seconds_length;
@@ -62,7 +74,7 @@ void mctracer_text_free(struct mctracer_text *text)
  * the offset equals the size. Otherwise the text is that of %pS, but never a
  * raw address.
  */
-static size_t name_address(char *name, u32 low)
+static size_t name_address(char *name, u32 low, bool *lasting)
 {
 	unsigned long address = mctracer_address(low);
 	unsigned long size, offset;
@@ -72,6 +84,7 @@ static size_t name_address(char *name, u32 low)
 
 	guard(rcu)();	/* keeps the module's name */
 	symbol = kallsyms_lookup(address - 1, &size, &offset, &module, buffer);
+	*lasting = symbol && (module || is_kernel(address - 1));
 	if (!symbol)
 		return scnprintf(name, KSYM_SYMBOL_LEN, "[unknown]");
 	if (module)
@@ -85,10 +98,11 @@ static void print_address(struct mctracer_text *text, u32 low)
 {
 	struct symbol *symbol = &text->symbols[hash_32(low, SYMBOLS_BITS)];
 	size_t length;
+	bool lasting;
 
 	if (symbol->address != low || !symbol->length) {
-		length = name_address(text->name, low);
-		if (length > sizeof(symbol->text)) {
+		length = name_address(text->name, low, &lasting);
+		if (!lasting || length > sizeof(symbol->text)) {
 			seq_buf_putmem(&text->line, text->name, length);
 			return;
 		}
@@ -97,6 +111,40 @@ static void print_address(struct mctracer_text *text, u32 low)
 		symbol->address = low;
 	}
 	seq_buf_putmem(&text->line, symbol->text, symbol->length);
+}
+
+/*
+ * COMING is before the first call of the new module, GOING after the last one of
+ * the old, LIVE before its init functions are freed. A name that is still looked up
+ * and remembered after that is that of what was there, and is forgotten before the
+ * next module takes its place.
+ */
+static int module_event(struct notifier_block *nb, unsigned long event, void *data)
+{
+	atomic_inc(&modules_changed);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block module_notifier = {
+	.notifier_call	= module_event,
+};
+
+static int __init watch_modules(void)
+{
+	return register_module_notifier(&module_notifier);
+}
+core_initcall(watch_modules);
+
+static void forget_symbols(struct mctracer_text *text)
+{
+	int changed = atomic_read(&modules_changed);
+	size_t i;
+
+	if (text->modules_changed == changed)
+		return;
+	for (i = 0; i < ARRAY_SIZE(text->symbols); i++)
+		text->symbols[i].length = 0;
+	text->modules_changed = changed;
 }
 
 const struct seq_buf *mctracer_text_header(struct mctracer_text *text,
@@ -114,14 +162,14 @@ const struct seq_buf *mctracer_text_header(struct mctracer_text *text,
 }
 
 /* printf would cost as much as the rest of the line. */
-static void print_time(struct mctracer_text *text, u64 cycles)
+static void print_time(struct mctracer_text *text, u64 time)
 {
 	char fraction[] = "000000000] ";
 	u64 seconds;
 	u32 ns;
 	int i;
 
-	seconds = div_u64_rem(mctracer_clock_ns(cycles), NSEC_PER_SEC, &ns);
+	seconds = div_u64_rem(time, NSEC_PER_SEC, &ns);
 	if (seconds != text->seconds || !text->seconds_length) {
 		text->seconds = seconds;
 		text->seconds_length = scnprintf(text->seconds_text, sizeof(text->seconds_text),
@@ -160,7 +208,7 @@ static void print_context(struct mctracer_text *text, const struct mctracer_reco
 
 const struct seq_buf *mctracer_text_record(struct mctracer_text *text,
 					   const struct mctracer_record *record,
-					   int cpu, u64 cycles)
+					   int cpu, u64 ns)
 {
 	pid_t pid = mctracer_stamp_pid(record->stamp);
 	char comm[TASK_COMM_LEN];
@@ -171,9 +219,10 @@ const struct seq_buf *mctracer_text_record(struct mctracer_text *text,
 		return &text->line;
 	}
 	if (mctracer_option(MCTRACER_TIME))
-		print_time(text, cycles);
+		print_time(text, ns);
 	if (mctracer_option(MCTRACER_CONTEXT))
 		print_context(text, record);
+	forget_symbols(text);
 	mctracer_comm_get(comm, pid, cpu);
 	seq_buf_printf(&text->line, "CPU %d: %s:%d ", cpu, comm, pid);
 	print_address(text, record->ip);

@@ -27,7 +27,18 @@
 #undef pr_fmt
 #define pr_fmt(fmt) "mctracer: " fmt
 
+/*
+ * Who makes or replaces rings, which takes long, since memory must be found. The
+ * others are taken inside of it.
+ */
+static DEFINE_MUTEX(memory_mutex);
 DEFINE_MUTEX(mctracer_mutex);	/* see mctracer.h */
+/*
+ * Which hook is registered. Taken inside mctracer_mutex, but alone to stop, which
+ * so waits neither for readers nor for memory.
+ */
+static DEFINE_MUTEX(hook_mutex);
+
 DEFINE_PER_CPU(struct mctracer_silences, mctracer_silences);
 static size_t ring_size = SZ_1M;	/* 65536 records */
 static bool have_rings;
@@ -45,6 +56,16 @@ static mcount_direct_func_t hook_for(unsigned long opts)
 	return opts & BIT(MCTRACER_OVERWRITE) ? mctracer_hook : mctracer_hook_keep;
 }
 
+bool mctracer_memory_available(size_t size)
+{
+	/*
+	 * An estimate, but better than to find out by means of the OOM killer.
+	 * Early in boot not all memory is counted yet.
+	 */
+	return system_state != SYSTEM_RUNNING ||
+	       si_mem_available() >= (long)DIV_ROUND_UP(size, PAGE_SIZE);
+}
+
 static void free_rings(struct mctracer_ring __percpu *rings)
 {
 	int cpu;
@@ -53,26 +74,27 @@ static void free_rings(struct mctracer_ring __percpu *rings)
 		mctracer_ring_free(per_cpu_ptr(rings, cpu));
 }
 
-static int alloc_rings(struct mctracer_ring __percpu *rings, size_t size)
+/* NULL if there is no memory. Without the tracer's mutex. */
+static struct mctracer_ring __percpu *alloc_rings(size_t size)
 {
-	size_t pages = num_possible_cpus() * (size / PAGE_SIZE);
-	int cpu, ret;
+	struct mctracer_ring __percpu *rings;
+	int cpu;
 
-	/*
-	 * An estimate, but better than to find out by means of the OOM killer.
-	 * Early in boot not all memory is counted yet.
-	 */
-	if (system_state == SYSTEM_RUNNING && si_mem_available() < (long)pages)
-		return -ENOMEM;
+	lockdep_assert_held(&memory_mutex);
 
+	if (!mctracer_memory_available(num_possible_cpus() * size))
+		return NULL;
+	rings = alloc_percpu(struct mctracer_ring);
+	if (!rings)
+		return NULL;
 	for_each_possible_cpu(cpu) {
-		ret = mctracer_ring_alloc(per_cpu_ptr(rings, cpu), size, cpu_to_node(cpu));
-		if (ret) {
+		if (mctracer_ring_alloc(per_cpu_ptr(rings, cpu), size, cpu_to_node(cpu))) {
 			free_rings(rings);
-			return ret;
+			free_percpu(rings);
+			return NULL;
 		}
 	}
-	return 0;
+	return rings;
 }
 
 /* While nobody writes. */
@@ -132,15 +154,18 @@ static void look_again(void)
 /* Times by different clocks can't be told apart or compared: forget the old ones. */
 static int check_clock(void)
 {
-	mcount_direct_func_t old = hook_for(mctracer_options);
+	mcount_direct_func_t old;
 	int cpu, ret = 0;
 
-	if (!mctracer_clock_lost())
-		return 0;
-	if (mcount_direct_registered(old)) {
-		ret = register_mcount_direct(hook_for(mctracer_options));
-		if (ret)
-			unregister_mcount_direct(old);
+	scoped_guard(mutex, &hook_mutex) {
+		old = hook_for(mctracer_options);
+		if (!mctracer_clock_lost())
+			return 0;
+		if (mcount_direct_registered(old)) {
+			ret = register_mcount_direct(hook_for(mctracer_options));
+			if (ret)
+				unregister_mcount_direct(old);
+		}
 	}
 	for_each_possible_cpu(cpu) {
 		*per_cpu_ptr(&mctracer_silences, cpu) = (struct mctracer_silences) {};
@@ -153,11 +178,11 @@ static int check_clock(void)
 static void look_work_fn(struct work_struct *work)
 {
 	guard(mutex)(&mctracer_mutex);
-	if (!watching)
-		return;
-	check_clock();
+	if (READ_ONCE(watching))
+		check_clock();
 	mctracer_look();
-	look_again();
+	if (READ_ONCE(watching))
+		look_again();
 }
 
 size_t mctracer_ring_bytes(void)
@@ -165,34 +190,50 @@ size_t mctracer_ring_bytes(void)
 	return READ_ONCE(ring_size);
 }
 
+/* True if our hook was registered. Then another one of ours is, that does nothing. */
+static int pause_hook(bool *paused)
+{
+	guard(mutex)(&hook_mutex);
+	*paused = mcount_direct_registered(hook_for(mctracer_options));
+	return *paused ? register_mcount_direct(mctracer_hook_nothing) : 0;
+}
+
+/* Unless another hook has taken over meanwhile, or somebody has stopped the tracer. */
+static int resume_hook(void)
+{
+	int ret;
+
+	guard(mutex)(&hook_mutex);
+	if (!mcount_direct_registered(mctracer_hook_nothing))
+		return 0;
+	ret = register_mcount_direct(hook_for(mctracer_options));
+	if (ret)
+		unregister_mcount_direct(mctracer_hook_nothing);
+	return ret;
+}
+
 /* Larger or smaller rings take the place of those that there are. */
 static int replace_rings(size_t size)
 {
 	struct mctracer_ring __percpu *new;
-	bool started;
+	bool paused;
 	int ret;
 
-	new = alloc_percpu(struct mctracer_ring);
+	new = alloc_rings(size);
 	if (!new)
 		return -ENOMEM;
-	ret = alloc_rings(new, size);
-	if (ret)
-		goto out;
-	started = mcount_direct_registered(hook_for(mctracer_options));
-	if (started)
-		ret = register_mcount_direct(mctracer_hook_nothing);
-	if (ret) {
-		free_rings(new);
-	} else {
+
+	mutex_lock(&mctracer_mutex);
+	ret = pause_hook(&paused);
+	if (!ret) {
 		move_rings(new);
 		WRITE_ONCE(ring_size, size);
-		/* Unless another hook has taken over meanwhile. */
-		if (started && mcount_direct_registered(mctracer_hook_nothing))
-			ret = register_mcount_direct(hook_for(mctracer_options));
-		if (ret)
-			unregister_mcount_direct(mctracer_hook_nothing);
+		if (paused)
+			ret = resume_hook();
 	}
-out:
+	mutex_unlock(&mctracer_mutex);
+
+	free_rings(new);	/* what was not moved */
 	free_percpu(new);
 	return ret;
 }
@@ -225,7 +266,7 @@ int mctracer_set_ring_size(u64 size)
 		return -EINVAL;
 	size = max(roundup_pow_of_two(size), MCTRACER_RING_MIN_SIZE);
 
-	guard(mutex)(&mctracer_mutex);
+	guard(mutex)(&memory_mutex);
 	if (atomic_cmpxchg(&mappings, 0, -1))
 		return -EBUSY;
 	if (!have_rings)
@@ -248,6 +289,8 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 	if (!on && option == MCTRACER_OVERWRITE)
 		for_each_possible_cpu(cpu)
 			mctracer_ring_settle(per_cpu_ptr(&mctracer_rings, cpu));
+
+	guard(mutex)(&hook_mutex);
 	if (hook_for(new) != hook_for(mctracer_options)) {
 		if (mcount_direct_registered(hook_for(mctracer_options))) {
 			ret = register_mcount_direct(hook_for(new));
@@ -259,45 +302,68 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 	return 0;
 }
 
-int mctracer_start(void)
+/* With @new rings, if there were none. On error they are as they were. */
+static int start(struct mctracer_ring __percpu *new)
 {
 	int ret;
 
 	guard(mutex)(&mctracer_mutex);
 
-	if (!have_rings) {
-		ret = alloc_rings(&mctracer_rings, ring_size);
-		if (ret)
-			return ret;
-		/* Only now may they be mapped: those of all CPUs are there to stay. */
-		smp_store_release(&have_rings, true);
-	}
-	ret = mctracer_comm_start() ?: check_clock();
+	ret = check_clock();
 	if (ret)
 		return ret;
+	if (new)
+		move_rings(new);
 	/* Before records come: nobody has looked while there were none. */
-	if (!watching)
+	if (!READ_ONCE(watching))
 		mctracer_look();
-	ret = register_mcount_direct(hook_for(mctracer_options));
-	if (ret)
-		return ret;
-	if (!watching) {
-		watching = true;
-		look_again();
+
+	scoped_guard(mutex, &hook_mutex) {
+		ret = register_mcount_direct(hook_for(mctracer_options));
+		if (!ret && !watching) {
+			WRITE_ONCE(watching, true);
+			look_again();
+		}
 	}
-	return 0;
+	if (ret && new)
+		free_rings(&mctracer_rings);
+	return ret;
+}
+
+int mctracer_start(void)
+{
+	struct mctracer_ring __percpu *new = NULL;
+	int ret;
+
+	guard(mutex)(&memory_mutex);
+	if (!have_rings) {
+		new = alloc_rings(ring_size);
+		if (!new)
+			return -ENOMEM;
+	}
+	ret = mctracer_comm_start() ?: start(new);
+	if (!new)
+		return ret;
+
+	free_rings(new);	/* what was not moved */
+	free_percpu(new);
+	if (ret)
+		mctracer_comm_stop();
+	else	/* Only now may they be mapped: those of all CPUs are there to stay. */
+		smp_store_release(&have_rings, true);
+	return ret;
 }
 
 void mctracer_stop(void)
 {
-	guard(mutex)(&mctracer_mutex);
-
-	/* -ENOENT: another hook has taken over, and ours is not running. */
-	unregister_mcount_direct(hook_for(mctracer_options));
-	/* The work may be waiting for the mutex; then it finds out by itself. */
-	watching = false;
-	cancel_delayed_work(&look_work);
-	mctracer_look();
+	scoped_guard(mutex, &hook_mutex) {
+		/* -ENOENT: another hook has taken over, and ours is not running. */
+		unregister_mcount_direct(hook_for(mctracer_options));
+		unregister_mcount_direct(mctracer_hook_nothing);
+		WRITE_ONCE(watching, false);
+	}
+	/* The last look is at what was recorded until now; that may wait for readers. */
+	mod_delayed_work(system_wq, &look_work, 0);
 }
 
 bool mctracer_is_live(void)
@@ -308,8 +374,9 @@ bool mctracer_is_live(void)
 
 bool mctracer_started(void)
 {
-	guard(mutex)(&mctracer_mutex);
-	return mctracer_is_live();
+	guard(mutex)(&hook_mutex);
+	return mcount_direct_registered(hook_for(mctracer_options)) ||
+	       mcount_direct_registered(mctracer_hook_nothing);
 }
 
 void mctracer_clear(int only)

@@ -7,7 +7,7 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-plan 12
+plan 14
 
 trace=$MCT_TMP/trace
 list=$MCT_TMP/list
@@ -103,6 +103,16 @@ cat > "$MCT_TMP/wanted" <<-'EOF'
 	do_exit .*
 EOF
 check "before and after are one task's" in_order
+
+# Run by a thread that is not the process's first, a program gets the pid of that one.
+run_victim -n mct-thread -e "$MCT_TMP/mct-script" thread
+thread=$(sed -n 's/^thread //p' "$said")
+"$MCT_BIN/tracecheck" -l -p "${thread:-0}" "$trace" > "$list"
+equal "a thread that runs a program keeps the name of its calls before" \
+	mct-thread "$(comm_of getppid)"
+"$MCT_BIN/tracecheck" -l -p "${pid:-0}" "$trace" > "$list"
+equal "and has the program's name after" \
+	mct-script "$(awk -F '\t' '$3 == "do_exit" { comm = $5 } END { print comm }' "$list")"
 
 # Many tasks that come and go: what was remembered of each must last.
 run_victim -n mct- many 40

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: The trace can be read while it is written
-# requires: root tracer hackbench timeout helper:tracecheck
+# requires: root tracer hackbench taskset timeout helper:tracecheck
 
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-plan 11
+plan 13
 
 load_start
 trace_on
@@ -35,6 +35,13 @@ timeout "$MCT_PATIENCE" sh -c '
 	cat' < "$MCT_TRACE" > "$MCT_TMP/slow"
 equal "a slow reader comes to an end" 0 $?
 check "a slow reader saw no malformed line" examine "$MCT_TMP/slow"
+
+# Where cond_resched() is a traced function a reader must not call it for each record.
+taskset 2 cat "$MCT_TRACE" > "$MCT_TMP/alone" 2>/dev/null || cat "$MCT_TRACE" > "$MCT_TMP/alone"
+check "a reader on a CPU of its own saw no malformed line" examine "$MCT_TMP/alone"
+own=$(grep -c ': *cat:[0-9]* __cond_resched+' "$MCT_TMP/alone")
+diag "$own of $(found records) records are its own cond_resched()"
+check "next to nothing of it is the reader's own doing" test "$own" -lt 1000
 
 # A few bytes at a time: lines must not change between two reads.
 dd if="$MCT_TRACE" of="$MCT_TMP/small" bs=7 count=2000 2>/dev/null

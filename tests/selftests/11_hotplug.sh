@@ -7,7 +7,7 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-plan 11
+plan 14
 
 # MCT_HOTPLUG says how often, where each takes long.
 cycles=${MCT_HOTPLUG:-200}
@@ -61,4 +61,22 @@ load_stop
 check "the counts add up after it" stats_add_up
 cat "$MCT_TRACE" > "$trace"
 check "the trace is well-formed" examine "$trace"
+
+# While call sites and stub are patched, which a CPU that starts must not meet.
+failed=0
+done=0
+begun=$(now)
+toggles_start "$MCT_SYSCTL"
+put 1 "$MCT_CTRL"
+while [ $done -lt $((cycles / 4)) ]; do
+	put 0 "$online" || failed=$((failed + 1))
+	put 1 "$online" || failed=$((failed + 1))
+	done=$((done + 1))
+done
+toggles_stop
+diag "$((cycles / 4)) cycles in $(($(now) - begun)) seconds"
+equal "off and on $((cycles / 4)) times while tracing is switched" 0 $failed
+check "each switch succeeded" not toggles_failed
+trace_on
+check "CPU 1 writes records after that" wait_until 10 cpu1_writes
 finish

@@ -6,7 +6,7 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-plan 17
+plan 18
 
 # An emulated machine takes seconds for each.
 wanted=${MCT_TOGGLES:-1000}
@@ -103,6 +103,18 @@ if [ -n "$text" ]; then
 else
 	skip "the kernel's text is what it was before" "no /proc/kcore"
 fi
+# Who only wants to know waits for no toggle.
+put 1 "$MCT_SYSCTL"
+reads=0
+toggles_start "$MCT_CTRL"
+while ! toggles_reach 6; do
+	read -r _ < "$MCT_SYSCTL"
+	reads=$((reads + 1))
+done
+toggles_stop
+trace_off
+at_least "the sysctl is read while ctrl is toggled" 60 $reads
+
 check "the switches are off" test \
 	"$(cat "$MCT_CTRL" "$MCT_SYSCTL" | xargs)" = "0 0"
 finish

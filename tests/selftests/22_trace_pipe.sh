@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # description: trace_pipe gives each record once, waits, and tells of gaps
 # requires: root tracer hackbench helper:badwrite helper:pipecheck helper:tracecheck
+# requires: testmod:mct_target testmod:mct_twin
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
@@ -9,7 +10,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 37
+plan 45
 
 pipecheck=$MCT_BIN/pipecheck
 got=$MCT_TMP/got
@@ -18,6 +19,8 @@ readers=
 at_end()
 {
 	[ -z "$readers" ] || kill "$readers"
+	! mod_loaded mct_target || mod_unload mct_target
+	! mod_loaded mct_twin || mod_unload mct_twin
 	rings_restore
 }
 
@@ -116,6 +119,59 @@ for size in 1 7 333 4099 1000000; do
 done
 equal "then it is empty" "read EAGAIN" "$("$pipecheck" try "$MCT_PIPE")"
 
+trace_clear
+storm
+records_of > "$MCT_TMP/want"
+"$pipecheck" splice "$MCT_PIPE" > "$got"
+records_of "$got" > "$got.records"
+check "splice gives the text of trace, too" cmp "$MCT_TMP/want" "$got.records"
+
+# Hook registered, mcount disabled: nothing comes, so nothing need be skipped.
+trace_clear
+trace_on
+work
+put 0 "$MCT_SYSCTL"
+overwritten=$(stat_sum "$OVERWRITTEN")
+records_of > "$MCT_TMP/want"
+"$pipecheck" drain "$MCT_PIPE" > "$got"
+records_of "$got" > "$got.records"
+check "at rest nothing is skipped" cmp "$MCT_TMP/want" "$got.records"
+equal "but what was overwritten" "$overwritten" "$(gaps_of "$got")"
+trace_off
+
+# A module in the place of another: its functions have its names.
+# calls MODULE: have its functions called while tracing, and the pipe drained
+calls()
+{
+	trace_on
+	mod_set "$1" calls 5
+	trace_off
+	wait_until 60 drained
+}
+# where FUNCTION
+where()
+{
+	sed -n "s/ . $1[[:space:]].*//p" /proc/kallsyms
+}
+trace_clear
+cat "$MCT_PIPE" > "$got" &
+readers=$!
+wait_until 10 sleeps "$readers"
+mod_load mct_target
+place=$(where mct_target_leaf)
+calls mct_target
+mod_unload mct_target
+mod_load mct_twin
+equal "the module's functions are where another's were" "$place" "$(where mct_twin_leaf)"
+calls mct_twin
+kill -TERM "$readers"
+wait "$readers" 2>/dev/null
+readers=
+at_least "these had their names" 5 "$(grep -c ' mct_target_leaf+.* \[mct_target\]' "$got")"
+at_least "the module's have its own" 5 "$(grep -c ' mct_twin_leaf+.* \[mct_twin\]' "$got")"
+equal "and none of the other's" "$(grep -c ' mct_target_branch+.*<--' "$got")" \
+	"$(grep -c ' mct_target_leaf+.*<--' "$got")"
+
 # More than one reader: each line goes to one of them.
 for n in 2 4; do
 	trace_clear
@@ -141,6 +197,16 @@ records_of | sort > "$MCT_TMP/want"
 records_of "$got.all" | sort > "$got"
 check "two threads on one file: each record is read once" \
 	cmp "$MCT_TMP/want" "$got"
+
+# A read ends after a moment, though there is always more.
+trace_clear
+load_start
+trace_on
+dd if="$MCT_PIPE" of="$got" bs=32M count=1 2>/dev/null
+trace_off
+load_stop
+equal "a read of busy CPUs' records comes to an end" "some" \
+	"$([ -s "$got" ] && [ "$(wc -c < "$got")" -lt $((32 << 20)) ] && echo some)"
 
 # Under load it can't keep up, and says so.
 trace_clear

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: raw gives the records of trace, by read and by mmap
-# requires: root tracer hackbench helper:badwrite helper:rawreader
+# requires: root tracer hackbench helper:badwrite helper:pipecheck helper:rawreader
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
@@ -12,7 +12,7 @@
 cpus=$(cpu_list online)
 nr_cpus=$(echo "$cpus" | wc -l)
 
-plan $((33 + 10 * nr_cpus))
+plan $((41 + 10 * nr_cpus))
 
 rawreader=$MCT_BIN/rawreader
 badwrite=$MCT_BIN/badwrite
@@ -94,6 +94,41 @@ for size in 16 65536; do
 done
 equal "then it is empty" 0 "$(wc -c < "$raw0")"
 check "the counts add up" counts_add_up
+
+# poll() waits for records of this CPU, splice() gives what read() does.
+pipecheck=$MCT_BIN/pipecheck
+equal "poll waits while it is empty" timeout "$("$pipecheck" poll "$raw0" 300)"
+equal "epoll waits, too" timeout "$("$pipecheck" epoll "$raw0" 300)"
+"$pipecheck" poll "$raw0" 20000 > "$MCT_TMP/poll" &
+poller=$!
+sleep 1
+trace_on
+wait "$poller"
+equal "poll is woken when there is something" in "$(cat "$MCT_TMP/poll")"
+work
+trace_off
+equal "and tells of it at once" in "$("$pipecheck" poll "$raw0" 300)"
+trace_clear
+storm
+cat "$MCT_STATS" > "$MCT_TMP/stats"
+"$pipecheck" splice "$raw0" > "$MCT_TMP/spliced"
+equal "splice gives all that there is, and a note of the gap" \
+	$((16 * ($(stat_cpu 0 "$ENTRIES" "$MCT_TMP/stats") + 1))) \
+	"$(wc -c < "$MCT_TMP/spliced")"
+equal "it takes it away" 0 "$(wc -c < "$raw0")"
+check "the counts add up after it" counts_add_up
+
+# Hook registered, mcount disabled: nothing comes, so nothing need be skipped.
+trace_clear
+trace_on
+work
+put 0 "$MCT_SYSCTL"
+cat "$MCT_STATS" > "$MCT_TMP/stats"
+"$rawreader" read "$raw0" > "$got"
+equal "at rest nothing is skipped but what was overwritten" \
+	"$(stat_cpu 0 "$ENTRIES" "$MCT_TMP/stats") $(stat_cpu 0 "$OVERWRITTEN" "$MCT_TMP/stats")" \
+	"$(value records) $(value missed)"
+trace_off
 
 # followers: starts one for each CPU
 followers_start()

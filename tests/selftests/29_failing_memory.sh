@@ -42,6 +42,7 @@ faults_begin
 state()
 {
 	cat "$MCT_CTRL" "$MCT_SYSCTL" "$size" "$MCT_DIR/options"
+	echo "$(grep -c mctracer_ring_alloc /proc/vmallocinfo) rings"
 }
 
 # each_fails CALL FILE [TEXT]: let the first allocation of the call fail, then the

@@ -9,13 +9,12 @@
 . "$(dirname "$0")/lib.sh"
 
 [ -n "${MCT_REFUSED-}" ] ||
-	skip_all "no call site can be changed after it: set MCT_REFUSED=1 and reboot then"
+	skip_all "no call site can be changed after it: set MCT_REFUSED=on or off and reboot then"
 [ "$(text_kind)" = dynamic ] || skip_all "call sites are static"
-
-plan 16
 
 at_end()
 {
+	put nocontext "$MCT_DIR/options"
 	! mod_loaded mct_badsite || mod_unload mct_badsite
 	! mod_loaded mct_target || mod_unload mct_target
 }
@@ -26,10 +25,39 @@ said()
 	kmsg_since | grep -c "mcount: $1"
 }
 
+option()
+{
+	echo "$1" | "$MCT_BIN/badwrite" "$MCT_DIR/options"
+}
+
 ctrl()
 {
 	echo "$1" | "$MCT_BIN/badwrite" "$MCT_CTRL"
 }
+
+# Found when the tracer is to be switched on: no site has been changed yet.
+if [ "$MCT_REFUSED" = off ]; then
+	plan 10
+	text_save before
+	check "the module can be loaded" mod_load mct_badsite
+	check "mcount can be enabled, which changes nothing yet" put 1 "$MCT_SYSCTL"
+	equal "the tracer can not be switched on" "write EIO" "$(ctrl 1)"
+	kmsg_since | grep mcount: | diag_lines
+	equal "the log says what was found where" 1 \
+		"$(said 'the call site mct_badsite_place+0x0/.* \[mct_badsite\] holds 90 90 90 90 90, not a NOP')"
+	equal "it reads as off" 0 "$(cat "$MCT_CTRL")"
+	check "nothing is recorded" records_stand
+	mod_unload mct_badsite
+	equal "nor can it be when the module is gone" "write EIO" "$(ctrl 1)"
+	equal "the log says it once" "1 1" \
+		"$(said 'the call site') $(said 'no call site will be changed')"
+	text_save after
+	check "no text was changed" text_same before after
+	check "the kernel works" hackbench -g 1 -f 2 -l 20
+	finish
+fi
+
+plan 21
 
 trace_on
 check "records are written" wait_until 10 records_flow
@@ -40,6 +68,10 @@ equal "the log says what was found where" 1 \
 equal "and what follows from that" 1 "$(said 'no call site will be changed any more')"
 equal "nobody has written there" 1 "$(mod_get mct_badsite same)"
 check "tracing goes on" records_flow
+equal "a change that patches no site is still made" "ok 8" "$(option context)"
+check "with another hook, which records" records_flow
+at_least "what it is for" 1 "$(grep -c '^[d.][.npN][.sShHzZ][.1-9a-f] CPU' "$MCT_TRACE")"
+equal "and back" "ok 10" "$(option nocontext)"
 text_save on
 
 equal "ctrl can be switched off" "ok 2" "$(ctrl 0)"
@@ -48,8 +80,9 @@ text_save off
 check "but for the stub the text stays" test \
 	"$("$MCT_BIN/kerneltext" diff "$MCT_TMP/text.on" "$MCT_TMP/text.off" |
 		awk '$1 == "sites" || $1 == "unsites" { n += $2 } END { print n + 0 }')" = 0
-equal "it can not be switched on again" "write EIO" "$(ctrl 1)"
-equal "and reads as off" 0 "$(cat "$MCT_CTRL")"
+equal "it can be switched on again: the sites still call" "ok 2" "$(ctrl 1)"
+check "then it records" wait_until 10 records_flow
+equal "and off" "ok 2 0" "$(ctrl 0) $(cat "$MCT_CTRL")"
 check "the sysctl can be switched off" put 0 "$MCT_SYSCTL"
 check "other modules come and go" mod_load mct_target calls=10
 check "so does this one" eval "mod_unload mct_badsite && mod_load mct_badsite"

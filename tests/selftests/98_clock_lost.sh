@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 14
+plan 16
 
 trace=$MCT_TMP/trace
 
@@ -54,10 +54,24 @@ trace_on
 check "with the cycle counter a second is a second" second_apart
 check "no complaint about the counter so far" not said
 
+# A trace that was opened before, and is read when times are of the other clock.
+put time "$MCT_OPTIONS"
+moment
+cat "$MCT_TRACE" > "$trace.before"
+exec 3< "$MCT_TRACE"
+trace_on
+
 mod_load mct_clock
 check "the tracer notices within seconds, and says so" wait_until 60 said
 equal "it is still on" 1 "$(cat "$MCT_CTRL")"
 check "and records" wait_until 10 records_flow
+cat <&3 > "$trace.after"
+exec 3<&-
+put notime "$MCT_OPTIONS"
+at_least "what was recorded before was opened in time" 100 \
+	"$(records_of "$trace.after" | wc -l)"
+check "its times are still of the clock by which it was recorded" \
+	cmp "$trace.before" "$trace.after"
 check "with the other clock a second is a second, too" second_apart
 equal "no CPU's time goes back" 0 "$(backwards "$trace")"
 trace_clear

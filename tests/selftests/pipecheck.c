@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads trace_pipe in the ways that cat does not.
+ * Reads trace_pipe, or raw, in the ways that cat does not.
  *
  *	pipecheck drain FILE [SIZE]	copies to standard output by reads of SIZE
  *					bytes, until there is nothing more
@@ -13,6 +13,8 @@
  *					of once only (EPOLLET); prints "drained" before
  *	pipecheck signal FILE MS	a read that blocks and is interrupted by a
  *					signal after so long; prints as "try" does
+ *	pipecheck splice FILE		copies to standard output by splice(), until there is
+ *					nothing more
  *	pipecheck twice FILE		two threads read the same open file until
  *					there is nothing more; to standard output
  */
@@ -75,6 +77,24 @@ static void drain(int fd, size_t size)
 	if (n == 0 || errno != EAGAIN)
 		die("drain");
 	free(buf);
+}
+
+/* Through a pipe, since standard output may be none. */
+static void drain_by_splice(int fd)
+{
+	static char buf[65536];
+	int ends[2];
+	ssize_t n;
+
+	if (pipe(ends))
+		die("pipe");
+	while ((n = splice(fd, NULL, ends[1], NULL, sizeof(buf), SPLICE_F_NONBLOCK)) > 0) {
+		if (read(ends[0], buf, n) != n)
+			die("read");
+		put_all(buf, n);
+	}
+	if (n < 0 && errno != EAGAIN)
+		die("splice");
 }
 
 static void *drain_thread(void *arg)
@@ -189,6 +209,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(mode, "drain")) {
 		drain(open_pipe(path, O_NONBLOCK), number);
+	} else if (!strcmp(mode, "splice")) {
+		drain_by_splice(open_pipe(path, O_NONBLOCK));
 	} else if (!strcmp(mode, "twice")) {
 		drain_twice(open_pipe(path, O_NONBLOCK));
 	} else if (!strcmp(mode, "try")) {

@@ -14,6 +14,8 @@
  *		and looks it up
  *	rename	as "victim" calls getppid, as NAME calls getuid, and, if -e is
  *		given, runs PROG, which must make a system call or two
+ *	thread	a second thread takes the name NAME, calls getppid, and runs PROG;
+ *		prints "thread N", its pid before that
  *	hop	calls different system calls on two CPUs in turn, N rounds;
  *		prints "CPU NAME" for each in order
  *	many	N children after each other, named NAME0, NAME1 ...; each calls
@@ -24,6 +26,7 @@
  *		that a sleep took longer than that; no child
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -128,6 +131,30 @@ static void rename_and_exec(void)
 		return;
 	execl(prog, prog, NULL);
 	die(prog);
+}
+
+static pid_t *thread_tid;
+
+/* Not the process's first thread: exec gives it that one's pid. */
+static void *exec_in_thread(void *arg)
+{
+	(void)arg;
+	*thread_tid = syscall(SYS_gettid);
+	set_name(name);
+	syscall(SYS_getppid);
+	execl(prog, prog, NULL);
+	die(prog);
+	return NULL;
+}
+
+static void do_thread(unsigned int n)
+{
+	pthread_t thread;
+
+	(void)n;
+	if (!prog || pthread_create(&thread, NULL, exec_in_thread, NULL))
+		die("thread");
+	pthread_join(thread, NULL);
 }
 
 static void go_to(int cpu)
@@ -292,6 +319,13 @@ int main(int argc, char **argv)
 		in_child(do_calls, 0);
 	} else if (!strcmp(mode, "rename")) {
 		in_child(do_rename, 0);
+	} else if (!strcmp(mode, "thread")) {
+		thread_tid = mmap(NULL, sizeof(*thread_tid), PROT_READ | PROT_WRITE,
+				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		if (thread_tid == MAP_FAILED)
+			die("mmap");
+		in_child(do_thread, 0);
+		printf("thread %d\n", *thread_tid);
 	} else if (!strcmp(mode, "hop")) {
 		in_child(hop, n);
 		for (i = 0; i < n; i++)

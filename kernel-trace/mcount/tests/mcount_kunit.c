@@ -5,6 +5,7 @@
 #include <kunit/test.h>
 #include <linux/bpf.h>
 #include <linux/compiler.h>
+#include <linux/kgdb.h>
 #include <linux/mcount.h>
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -53,9 +54,31 @@ static void sites_are_not_for_bpf(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, before, site, sizeof(before));
 }
 
+#ifndef CONFIG_KGDB	/* then it is not even declared */
+static int kgdb_validate_break_address(unsigned long addr)
+{
+	return -ENODEV;
+}
+#endif
+
+/* Nor does a debugger get one; its breakpoint would be found there. */
+static void sites_are_not_for_kgdb(struct kunit *test)
+{
+	unsigned long site = site_of(TRACED);
+	u8 before[MCOUNT_SITE_SIZE];
+
+	if (!IS_ENABLED(CONFIG_KGDB))
+		kunit_skip(test, "needs CONFIG_KGDB");
+
+	memcpy(before, (void *)site, sizeof(before));
+	KUNIT_EXPECT_EQ(test, kgdb_validate_break_address(site), -EINVAL);
+	KUNIT_EXPECT_MEMEQ(test, before, (void *)site, sizeof(before));
+}
+
 static struct kunit_case sites_cases[] = {
 	KUNIT_CASE(sites_are_known),
 	KUNIT_CASE(sites_are_not_for_bpf),
+	KUNIT_CASE(sites_are_not_for_kgdb),
 	{}
 };
 

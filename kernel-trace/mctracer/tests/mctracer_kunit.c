@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of mctracer's record encoding, ring and silences. The ring is written by the very
+ * Tests of mctracer's record encoding, ring, silences and switch. The ring is written by the very
  * steps that the hook takes; what interrupts do in between is done by hand.
  */
 #include <kunit/test.h>
@@ -12,6 +12,7 @@
 #include <linux/threads.h>
 
 #include "../encoding.h"
+#include "../mctracer.h"
 #include "../ring.h"
 #include "../silence.h"
 
@@ -395,7 +396,7 @@ static void expect_consumed(struct kunit *test, u64 from, u64 to, u64 missed, bo
 	struct mctracer_record record;
 
 	for (; from < to; from++) {
-		KUNIT_ASSERT_TRUE(test, mctracer_ring_peek(t->mine, &record, live));
+		KUNIT_ASSERT_TRUE(test, mctracer_ring_peek(t->mine, &record, live, live));
 		KUNIT_ASSERT_EQ(test, record.stamp, stamp_of(from));
 		KUNIT_ASSERT_EQ(test, t->mine->missed, missed);
 		missed = 0;
@@ -421,19 +422,19 @@ static void ring_consume(struct kunit *test)
 	struct ring_test *t = test->priv;
 	struct mctracer_record record;
 
-	KUNIT_EXPECT_FALSE(test, mctracer_ring_peek(t->mine, &record, true));
+	KUNIT_EXPECT_FALSE(test, mctracer_ring_peek(t->mine, &record, true, true));
 	write(test, 0, 10);
 	expect_consumed(test, 0, 4, 0, true);
 	expect_sum(test, 4, 6, 0, 0);
 	expect_records(test, 4, 10, NONE);
 	expect_consumed(test, 4, 10, 0, true);
 	expect_sum(test, 10, 0, 0, 0);
-	KUNIT_EXPECT_FALSE(test, mctracer_ring_peek(t->mine, &record, true));
+	KUNIT_EXPECT_FALSE(test, mctracer_ring_peek(t->mine, &record, true, true));
 
 	/* To look is not to take. */
 	write(test, 10, 11);
-	KUNIT_EXPECT_TRUE(test, mctracer_ring_peek(t->mine, &record, true));
-	KUNIT_EXPECT_TRUE(test, mctracer_ring_peek(t->mine, &record, true));
+	KUNIT_EXPECT_TRUE(test, mctracer_ring_peek(t->mine, &record, true, true));
+	KUNIT_EXPECT_TRUE(test, mctracer_ring_peek(t->mine, &record, true, true));
 	expect_sum(test, 10, 1, 0, 0);
 
 	mctracer_ring_clear(t->mine);
@@ -450,12 +451,16 @@ static void ring_consume_lapped(struct kunit *test)
 	expect_consumed(test, 100, 110, 100, false);
 	expect_sum(test, 10, RECORDS - 10, 100, 0);
 
-	/* At rest nothing more than was overwritten; else some distance is kept. */
+	/* Nothing more than was overwritten, if it was before the reader came ... */
 	write(test, RECORDS + 100, 2 * RECORDS + 200);
-	KUNIT_EXPECT_TRUE(test, mctracer_ring_peek(t->mine, &record, true));
-	expect_consumed(test, RECORDS + 200 + RECORDS / 8, RECORDS + 300 + RECORDS / 8,
-			RECORDS + 90 + RECORDS / 8, true);
-	expect_sum(test, 110, RECORDS - RECORDS / 8 - 100, RECORDS + 190 + RECORDS / 8, 0);
+	KUNIT_EXPECT_TRUE(test, mctracer_ring_peek(t->mine, &record, true, false));
+	KUNIT_EXPECT_EQ(test, record.stamp, stamp_of(RECORDS + 200));
+	/* ... else some distance is kept. */
+	write(test, 2 * RECORDS + 200, 2 * RECORDS + 201);
+	KUNIT_EXPECT_TRUE(test, mctracer_ring_peek(t->mine, &record, true, true));
+	expect_consumed(test, RECORDS + 201 + RECORDS / 8, RECORDS + 301 + RECORDS / 8,
+			RECORDS + 91 + RECORDS / 8, true);
+	expect_sum(test, 110, RECORDS - RECORDS / 8 - 100, RECORDS + 191 + RECORDS / 8, 0);
 }
 
 /* What is not committed yet is waited for, but not for ever. */
@@ -469,7 +474,7 @@ static void ring_consume_uncommitted(struct kunit *test)
 	pos = reserve(test);
 	write(test, 6, 10);
 	expect_consumed(test, 0, 5, 0, true);
-	KUNIT_EXPECT_FALSE(test, mctracer_ring_peek(t->mine, &record, true));
+	KUNIT_EXPECT_FALSE(test, mctracer_ring_peek(t->mine, &record, true, true));
 	commit(test, pos, 5);
 	expect_consumed(test, 5, 10, 0, true);
 
@@ -805,7 +810,29 @@ static struct kunit_suite silence_suite = {
 	.test_cases	= silence_cases,
 };
 
-kunit_test_suites(&encoding_suite, &ring_suite, &silence_suite);
+/* Who reads holds the mutex, perhaps for long. */
+static void tracer_stops_while_others_read(struct kunit *test)
+{
+	if (mctracer_started())
+		kunit_skip(test, "the tracer is in use");
 
-MODULE_DESCRIPTION("KUnit tests of mctracer's encoding, ring and silences");
+	mutex_lock(&mctracer_mutex);
+	mctracer_stop();
+	KUNIT_EXPECT_FALSE(test, mctracer_started());
+	mutex_unlock(&mctracer_mutex);
+}
+
+static struct kunit_case tracer_cases[] = {
+	KUNIT_CASE(tracer_stops_while_others_read),
+	{}
+};
+
+static struct kunit_suite tracer_suite = {
+	.name		= "mctracer_tracer",
+	.test_cases	= tracer_cases,
+};
+
+kunit_test_suites(&encoding_suite, &ring_suite, &silence_suite, &tracer_suite);
+
+MODULE_DESCRIPTION("KUnit tests of mctracer's encoding, ring, silences and switch");
 MODULE_LICENSE("GPL");
