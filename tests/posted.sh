@@ -73,10 +73,25 @@ cover_letter()
 	[ ! -s "$T/figures" ]
 }
 
-plan 5
+# bindgen's clang refuses what only gcc knows. Of these flags it knows none but -pg and -mfentry.
+bindgen()
+{
+	sed -n '/^ifdef CONFIG_MCOUNT_DYNAMIC/,/^endif/s/^[[:space:]]*CC_FLAGS_FTRACE[[:space:]]*+=//p' Makefile |
+		tr -s '[:space:]' '\n' | grep '^-' >"$T/flags"
+	[ -s "$T/flags" ] || echo "no flags found in the Makefile" >>"$T/missing"
+	while read -r flag; do
+		sed -n '/^bindgen_skip_c_flags :=/,/[^\\]$/p' rust/Makefile | grep -qwe "$flag" ||
+			echo "rust/Makefile does not keep $flag from bindgen" >>"$T/missing"
+	done <"$T/flags"
+	cat "$T/flags"
+	[ ! -e "$T/missing" ] || ! cat "$T/missing"
+}
+
+plan 6
 check "the cover letter is of this series" cover_letter
 check "checkpatch --strict finds nothing but what is defended" checkpatch
 check "kernel-doc finds nothing" kernel_doc
 check "the ABI files are valid" abi
 check "MAINTAINERS has every new file" maintained
+check "rust's bindgen gets no flag that clang refuses" bindgen
 finish
