@@ -27,14 +27,15 @@ bool mctracer_clock_is_cycles(void)
 	return READ_ONCE(use_cycles);
 }
 
-bool mctracer_clock_lost(void)
+bool mctracer_clock_is_bad(void)
 {
-	if (!use_cycles || !check_tsc_unstable())
-		return false;
+	return mctracer_clock_is_cycles() && check_tsc_unstable();
+}
 
+void mctracer_clock_change(void)
+{
 	pr_warn("the cycle counter is not reliable: tracing more slowly, by CLOCK_MONOTONIC\n");
 	WRITE_ONCE(use_cycles, false);
-	return true;
 }
 
 u64 mctracer_clock_now(void)

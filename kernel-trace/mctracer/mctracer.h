@@ -117,8 +117,10 @@ int mctracer_set_option(enum mctracer_option option, bool on);
 
 /* Whether records are stamped with the cycle counter; else, with nanoseconds. */
 bool mctracer_clock_is_cycles(void);
-/* True, once, when the cycle counter is not to be used any more. Under the mutex. */
-bool mctracer_clock_lost(void);
+/* Whether the cycle counter is used but not to be used any more. */
+bool mctracer_clock_is_bad(void);
+/* Then use nanoseconds. Under the mutex. */
+void mctracer_clock_change(void);
 /* What the hook takes the time from, in full. */
 u64 mctracer_clock_now(void);
 /* A time, in cycles or by the other clock, as nanoseconds. */

@@ -154,13 +154,13 @@ static void look_again(void)
 /* Times by different clocks can't be told apart or compared: forget the old ones. */
 static int check_clock(void)
 {
-	mcount_direct_func_t old;
+	mcount_direct_func_t old = hook_for(mctracer_options);
 	int cpu, ret = 0;
 
+	if (!mctracer_clock_is_bad())
+		return 0;
 	scoped_guard(mutex, &hook_mutex) {
-		old = hook_for(mctracer_options);
-		if (!mctracer_clock_lost())
-			return 0;
+		mctracer_clock_change();
 		if (mcount_direct_registered(old)) {
 			ret = register_mcount_direct(hook_for(mctracer_options));
 			if (ret)
