@@ -1,0 +1,215 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: raw gives the calls of trace, by read and by mmap
+# requires: root tracer hackbench helper:badwrite helper:pipecheck helper:rawreader
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+cpus=$(cpu_list online)
+nr_cpus=$(echo "$cpus" | wc -l)
+
+plan $((43 + 11 * nr_cpus))
+
+rawreader=$MCT_BIN/rawreader
+badwrite=$MCT_BIN/badwrite
+raw0=$(per_cpu 0 raw)
+got=$MCT_TMP/got
+restrict=/proc/sys/kernel/kptr_restrict
+restricted=$(cat $restrict)
+mapper=
+
+at_end()
+{
+	[ -z "$mapper" ] || kill -KILL "$mapper"
+	put "$restricted" $restrict
+	rings_restore
+}
+
+# value KEY [FILE]: out of what rawreader said
+value()
+{
+	awk -v key="$1" '$1 == key { print $2 }' "${2:-$got}"
+}
+
+# How many calls can still be read?
+left()
+{
+	"$rawreader" read "$raw0" | awk '$1 == "records" { print $2 }'
+}
+
+mapped()
+{
+	grep -qs mapped "$1"
+}
+
+resize()
+{
+	echo "$1" | "$badwrite" "$MCT_SIZE"
+}
+
+put 0 $restrict
+storm
+"$rawreader" errors "$raw0" "$RING_KB" > "$got"
+sed 's/^/# /' "$got"
+for want in "read-less EINVAL" "read-0 EINVAL" "read-unaligned ok" \
+	"read-nowhere EFAULT" "pread ESPIPE" "map-header ok" "map-whole ok" \
+	"map-private ok" "map-private-writable EPERM" "map-offset EINVAL" \
+	"map-long EINVAL" "mprotect-writable EACCES" "remap-long EFAULT" \
+	"read-into-it EFAULT"; do
+	equal "${want% *}: ${want#* }" "${want#* }" "$(value "${want% *}")"
+done
+check "map-writable: EPERM or EACCES" grep -Eq '^map-writable (EPERM|EACCES)$' \
+	"$got"
+
+# The header says what stats says.
+for cpu in $cpus; do
+	check "CPU $cpu: the header can be read" \
+		"$rawreader" header "$(per_cpu "$cpu" raw)"
+	"$rawreader" header "$(per_cpu "$cpu" raw)" > "$got"
+	equal "CPU $cpu: it has the ring's size" $((RING_KB * 1024)) \
+		"$(value ring_size)"
+	at_least "CPU $cpu: and as many words as stats has calls" \
+		$(($(stat_cpu "$cpu" "$WRITTEN") - $(stat_cpu "$cpu" "$LOST"))) \
+		"$(value started)"
+done
+
+# matches NAME: what read() gives is what trace shows.
+matches()
+{
+	for cpu in $cpus; do
+		cat "$(per_cpu "$cpu" trace)" > "$MCT_TMP/trace"
+		check "CPU $cpu: read gives the calls of trace, $1" \
+			"$rawreader" match "$(per_cpu "$cpu" raw)" "$MCT_TMP/trace"
+	done
+}
+
+# Recorded without times, which are estimated then, and with them.
+put time "$MCT_OPTIONS"
+matches "in order, at a possible time"
+trace_clear
+storm
+matches "in order, at the same time"
+put notime "$MCT_OPTIONS"
+
+for size in 128 65536; do
+	trace_clear
+	storm
+	cat "$MCT_STATS" > "$MCT_TMP/stats"
+	"$rawreader" read "$raw0" $size > "$got"
+	equal "reads of $size bytes give good records" 0 $?
+	equal "as many as there were" \
+		"$(stat_cpu 0 "$ENTRIES" "$MCT_TMP/stats")" "$(value records)"
+	equal "and one gap, of what was overwritten" \
+		"1 $(stat_cpu 0 "$OVERWRITTEN" "$MCT_TMP/stats")" \
+		"$(value gaps) $(value missed)"
+	equal "and no other" 0 "$(value skipped)"
+done
+equal "then it is empty" 0 "$(left)"
+check "the counts add up" counts_add_up
+
+# poll() waits for records of this CPU, splice() gives what read() does.
+pipecheck=$MCT_BIN/pipecheck
+equal "poll waits while it is empty" timeout "$("$pipecheck" poll "$raw0" 300)"
+equal "epoll waits, too" timeout "$("$pipecheck" epoll "$raw0" 300)"
+"$pipecheck" poll "$raw0" 20000 > "$MCT_TMP/poll" &
+poller=$!
+sleep 1
+trace_on
+wait "$poller"
+equal "poll is woken when there is something" in "$(cat "$MCT_TMP/poll")"
+work
+trace_off
+equal "and tells of it at once" in "$("$pipecheck" poll "$raw0" 300)"
+trace_clear
+storm
+cat "$MCT_STATS" > "$MCT_TMP/stats"
+"$pipecheck" splice "$raw0" > "$MCT_TMP/spliced"
+"$rawreader" read "$MCT_TMP/spliced" > "$got"
+equal "splice gives all that there is, and a note of the gap" \
+	"$(stat_cpu 0 "$ENTRIES" "$MCT_TMP/stats") $(stat_cpu 0 "$OVERWRITTEN" "$MCT_TMP/stats")" \
+	"$(value records) $(value missed)"
+equal "it takes it away" 0 "$(left)"
+check "the counts add up after it" counts_add_up
+
+# Hook registered, mcount disabled: nothing comes, so nothing need be skipped.
+trace_clear
+trace_on
+work
+put 0 "$MCT_SYSCTL"
+cat "$MCT_STATS" > "$MCT_TMP/stats"
+"$rawreader" read "$raw0" > "$got"
+equal "at rest nothing is skipped but what was overwritten" \
+	"$(stat_cpu 0 "$ENTRIES" "$MCT_TMP/stats") $(stat_cpu 0 "$OVERWRITTEN" "$MCT_TMP/stats")" \
+	"$(value records) $(value missed)"
+trace_off
+
+# followers: starts one for each CPU
+followers_start()
+{
+	pids=
+	for cpu in $cpus; do
+		"$rawreader" follow "$(per_cpu "$cpu" raw)" \
+			> "$got.$cpu" 2> "$got.$cpu.why" &
+		pids="$pids $!"
+		wait_until 10 mapped "$got.$cpu"
+	done
+}
+
+# Mappings follow what is written, in rings that lap them and in large ones.
+for kb in "$RING_KB" 1024; do
+	put "$kb" "$MCT_SIZE"
+	trace_clear
+	followers_start
+	load_start
+	trace_on
+	sleep 4
+	trace_off
+	load_stop
+	# shellcheck disable=SC2086 # a list
+	kill -TERM $pids
+	for cpu in $cpus; do
+		# shellcheck disable=SC2086 # a list
+		set -- $pids
+		pids="${pids# "$1"}"
+		wait "$1"
+		equal "$kb KiB, CPU $cpu: the follower saw good records" 0 $?
+		diag_lines < "$got.$cpu.why"
+		diag "seen $(value seen "$got.$cpu")," \
+		     "lost $(value lost "$got.$cpu")"
+		at_least "$kb KiB, CPU $cpu: and many" 1000 \
+			"$(value seen "$got.$cpu")"
+		equal "$kb KiB, CPU $cpu: with the lost all that were written" \
+			"$(stat_cpu "$cpu" "$WRITTEN")" \
+			$(($(value seen "$got.$cpu") + $(value lost "$got.$cpu")))
+	done
+	equal "$kb KiB: nobody has read" 0 "$(stat_sum "$READ")"
+done
+
+# While it is mapped it stays.
+put "$RING_KB" "$MCT_SIZE"
+"$rawreader" hold "$raw0" > "$got" &
+mapper=$!
+wait_until 10 mapped "$got"
+equal "a resize while it is mapped is EBUSY" "write EBUSY" "$(resize 128)"
+equal "the size stays" "$RING_KB" "$(cat "$MCT_SIZE")"
+equal "tracing may begin and end" "1 0" \
+	"$(trace_on; xargs < "$MCT_CTRL") $(trace_off; xargs < "$MCT_CTRL")"
+kill -KILL "$mapper"
+wait "$mapper" 2>/dev/null
+mapper=
+equal "it works after the mapper was killed" "ok 4 128" \
+	"$(resize 128) $(cat "$MCT_SIZE")"
+"$rawreader" header "$raw0" > "$got"
+equal "and after one that ended" "ok 4 256" "$(resize 256) $(cat "$MCT_SIZE")"
+
+put 2 $restrict
+equal "kptr_restrict=2 closes it" "open EPERM" "$("$badwrite" -r "$raw0")"
+put 0 $restrict
+equal "it is open again after that" "ok 0" "$("$badwrite" -r "$raw0")"
+equal "another user can not open it" "open EACCES" \
+	"$("$badwrite" -u 1000 -r "$raw0")"
+finish
