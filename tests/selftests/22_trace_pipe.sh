@@ -60,7 +60,7 @@ poller=$!
 "$pipecheck" epoll "$MCT_PIPE" 20000 > "$MCT_TMP/epoll" &
 epoller=$!
 sleep 1
-check "a reader sleeps while there is nothing" sleeps "$readers"
+check "a reader sleeps while there is nothing" wait_until 10 sleeps "$readers"
 check "and has got nothing" not nonempty "$got"
 trace_on
 check "it is woken when tracing starts" wait_until 10 nonempty "$got"
