@@ -80,3 +80,21 @@ SYM_FUNC_START(arch_mcount_call_hook)
 	RET
 SYM_FUNC_END(arch_mcount_call_hook)
 _ASM_NOKPROBE(arch_mcount_call_hook)
+
+/*
+ * Call %eax(%edx), a C function, from where the compiler does not expect a call to
+ * clobber anything but these two; its result is in %eax.
+ */
+SYM_FUNC_START(arch_mcount_call_preserving)
+	pushl	%ebp
+	movl	%esp, %ebp
+	pushl	%ecx
+	movl	%eax, %ecx
+	movl	%edx, %eax
+	CALL_NOSPEC ecx
+	popl	%ecx
+	popl	%ebp
+	RET
+SYM_FUNC_END(arch_mcount_call_preserving)
+EXPORT_SYMBOL_GPL(arch_mcount_call_preserving)
+_ASM_NOKPROBE(arch_mcount_call_preserving)

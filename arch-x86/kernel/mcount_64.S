@@ -67,7 +67,7 @@ _ASM_NOKPROBE(__fentry__)
 .endm
 #endif /* CONFIG_FRAME_POINTER */
 
-#define REGS_SIZE	(7 * 8)
+#define REGS_SIZE	(6 * 8)
 
 /*
  * Call mcount_hook(ip, parent_ip), a C function like any other: save what such
@@ -78,7 +78,6 @@ _ASM_NOKPROBE(__fentry__)
  */
 SYM_FUNC_START(arch_mcount_call_hook)
 	PUSH_FRAMES
-	pushq	%rax
 	pushq	%rcx
 	pushq	%rdx
 	pushq	%rsi
@@ -95,9 +94,38 @@ SYM_FUNC_START(arch_mcount_call_hook)
 	popq	%rsi
 	popq	%rdx
 	popq	%rcx
-	popq	%rax
 	POP_FRAMES
 	RET
 SYM_FUNC_END(arch_mcount_call_hook)
 STACK_FRAME_NON_STANDARD_FP(arch_mcount_call_hook)
 _ASM_NOKPROBE(arch_mcount_call_hook)
+
+/*
+ * Call %r10(%r11), a C function, from where the compiler does not expect a call to
+ * clobber anything; its result is in %r10.
+ */
+SYM_FUNC_START(arch_mcount_call_preserving)
+	pushq	%rbp
+	movq	%rsp, %rbp
+	pushq	%rax
+	pushq	%rcx
+	pushq	%rdx
+	pushq	%rsi
+	pushq	%rdi
+	pushq	%r8
+	pushq	%r9
+	movq	%r11, %rdi
+	CALL_NOSPEC r10
+	movq	%rax, %r10
+	popq	%r9
+	popq	%r8
+	popq	%rdi
+	popq	%rsi
+	popq	%rdx
+	popq	%rcx
+	popq	%rax
+	popq	%rbp
+	RET
+SYM_FUNC_END(arch_mcount_call_preserving)
+EXPORT_SYMBOL_GPL(arch_mcount_call_preserving)
+_ASM_NOKPROBE(arch_mcount_call_preserving)

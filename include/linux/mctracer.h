@@ -3,28 +3,41 @@
 #ifndef _LINUX_MCTRACER_H
 #define _LINUX_MCTRACER_H
 
-struct task_struct;
+#include <linux/jump_label.h>
+#include <linux/sched.h>
 
 #ifdef CONFIG_MCTRACER
 
-#include <linux/jump_label.h>
-
-DECLARE_STATIC_KEY_FALSE(mctracer_note_exits);
-void __mctracer_pid_ends(struct task_struct *task);
+DECLARE_STATIC_KEY_FALSE(mctracer_in_use);
+void __mctracer_task_changed(const struct task_struct *task);
+unsigned long mctracer_inherited_pids(unsigned long pids, bool thread);
 
 /*
- * @task, the current one, exits or is about to get another pid: this one will soon
- * not lead to its name.
+ * @task has got another name or pid, or its memory is about to become a new task's: what
+ * was recorded of it does not hold for what comes. Any context.
  */
-static inline void mctracer_pid_ends(struct task_struct *task)
+static inline void mctracer_task_changed(const struct task_struct *task)
 {
-	if (static_branch_unlikely(&mctracer_note_exits))
-		__mctracer_pid_ends(task);
+	if (static_branch_unlikely(&mctracer_in_use))
+		__mctracer_task_changed(task);
+}
+
+/*
+ * The current task has made @task, a thread of its process or the first one of a new
+ * process. Under tasklist_lock.
+ */
+static inline void mctracer_task_forked(struct task_struct *task, bool thread)
+{
+	task->mctracer_pids = mctracer_inherited_pids(current->mctracer_pids, thread);
 }
 
 #else /* !CONFIG_MCTRACER */
 
-static inline void mctracer_pid_ends(struct task_struct *task)
+static inline void mctracer_task_changed(const struct task_struct *task)
+{
+}
+
+static inline void mctracer_task_forked(struct task_struct *task, bool thread)
 {
 }
 

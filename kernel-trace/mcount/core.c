@@ -194,6 +194,31 @@ int register_mcount_direct(mcount_direct_func_t func)
 EXPORT_SYMBOL_GPL(register_mcount_direct);
 
 /**
+ * replace_mcount_direct() - have one direct hook take the place of another
+ * @old: the registered one
+ * @new: the one to be registered
+ *
+ * In one step, so that no other hook can come in between. On return no CPU is still
+ * running @old on behalf of mcount, whatever the result.
+ *
+ * Context: process context, may sleep. The caller must hold neither
+ *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
+ * Return: 0, -EINVAL if @new is NULL, -ENOENT if @old is not the registered hook, or
+ *         why no call site may be changed: -EIO or -ENOMEM.
+ */
+int replace_mcount_direct(mcount_direct_func_t old, mcount_direct_func_t new)
+{
+	if (!new)
+		return -EINVAL;
+
+	guard(mutex)(&mcount_mutex);
+	if (!old || direct_hook != old)
+		return -ENOENT;
+	return mcount_change(NULL, new, mcount_enabled);
+}
+EXPORT_SYMBOL_GPL(replace_mcount_direct);
+
+/**
  * unregister_mcount_direct() - take a direct hook away, if it is the registered one
  * @func: the hook
  *

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What records are stamped with, and how that becomes a time.
+ * What times are taken from, and how they become nanoseconds.
  *
- * The cycle counter, as long as the kernel trusts it: nothing costs less. The
- * time is that of the kernel's log then. When the counter is found to stop, to
- * change its pace or to differ between CPUs, CLOCK_MONOTONIC in nanoseconds.
+ * The cycle counter, as long as the kernel trusts it: nothing costs less. The time is
+ * that of the kernel's log then. When the counter is found to stop, to change its pace
+ * or to differ between CPUs, CLOCK_MONOTONIC in nanoseconds. The rings say where the
+ * conversion changes, so nothing recorded before loses its time.
  */
+#include <linux/bits.h>
+#include <linux/init.h>
 #include <linux/printk.h>
 #include <linux/sched/clock.h>
+#include <linux/syscore_ops.h>
 #include <linux/timekeeping.h>
 #include <linux/timex.h>
 
@@ -19,47 +23,63 @@
 #undef pr_fmt
 #define pr_fmt(fmt) "mctracer: " fmt
 
-/* Under the tracer's mutex. */
-static bool use_cycles = true;
+static bool use_cycles = true;	/* under the tracer's mutex */
 
 bool mctracer_clock_is_cycles(void)
 {
 	return READ_ONCE(use_cycles);
 }
 
-bool mctracer_clock_is_bad(void)
+bool mctracer_clock_is_lost(void)
 {
-	return mctracer_clock_is_cycles() && check_tsc_unstable();
+	/* A time has 60 bits. */
+	return use_cycles && (check_tsc_unstable() || get_cycles() >= BIT_ULL(59));
 }
 
-void mctracer_clock_change(void)
+void mctracer_clock_to_ns(void)
 {
 	pr_warn("the cycle counter is not reliable: tracing more slowly, by CLOCK_MONOTONIC\n");
 	WRITE_ONCE(use_cycles, false);
 }
 
-u64 mctracer_clock_now(void)
+u64 mctracer_clock_read(struct mctracer_clock *clock)
 {
-	return mctracer_clock_is_cycles() ? get_cycles() : ktime_get_mono_fast_ns();
-}
+	struct cyc2ns_data data;
 
-u64 mctracer_clock_ns(u64 time, bool cycles)
-{
-	if (!cycles)
-		return time;
-	return native_sched_clock_from_tsc(time) + __sched_clock_offset;
-}
-
-void mctracer_clock_params(struct mctracer_ring_header *header)
-{
-	struct cyc2ns_data data = { .cyc2ns_mul = 1 };
-
-	if (mctracer_clock_is_cycles()) {
-		cyc2ns_read_begin(&data);
-		cyc2ns_read_end();
-		data.cyc2ns_offset += __sched_clock_offset;
+	if (!mctracer_clock_is_cycles()) {
+		*clock = (struct mctracer_clock) { .mult = 1, .is_ns = true };
+		return ktime_get_mono_fast_ns();
 	}
-	header->clock_offset = data.cyc2ns_offset;
-	header->clock_mult = data.cyc2ns_mul;
-	header->clock_shift = data.cyc2ns_shift;
+	cyc2ns_read_begin(&data);
+	cyc2ns_read_end();
+	*clock = (struct mctracer_clock) {
+		.mult	= data.cyc2ns_mul,
+		.shift	= data.cyc2ns_shift,
+		.offset	= data.cyc2ns_offset + READ_ONCE(__sched_clock_offset),
+	};
+	return get_cycles();
 }
+
+/*
+ * The machine has slept, and the counter may have begun again. The kernel has mended
+ * the conversion before: the next call on each CPU is to see that.
+ */
+static void clock_resume(void *unused)
+{
+	mctracer_forget_tasks(false);
+}
+
+static const struct syscore_ops clock_ops = {
+	.resume	= clock_resume,
+};
+
+static struct syscore clock_syscore = {
+	.ops	= &clock_ops,
+};
+
+static int __init clock_init(void)
+{
+	register_syscore(&clock_syscore);
+	return 0;
+}
+core_initcall(clock_init);

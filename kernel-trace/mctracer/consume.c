@@ -1,51 +1,88 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Taking the records of all CPUs away, the oldest first.
- *
- * All readers share what there is: between mctracer_consume_begin() and _end()
- * one of them looks at the next record of each CPU, uses the oldest, and only
- * then takes it. A reader that is killed has taken nothing that it did not use.
- * In between there are no page faults: what user space has not got there fails.
- */
+/* Taking calls away; consume.h tells how. */
+#include <linux/cleanup.h>
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
+#include <linux/slab.h>
 
+#include "consume.h"
 #include "mctracer.h"
 
-#define RECORD_SIZE	sizeof(struct mctracer_record)
+/* By CPU; under the tracer's mutex. */
+static struct mctracer_stream *streams;
+static u64 horizon;	/* when this reader began, in ns */
+static bool live;	/* what was not written yet then will be */
 
-/* Under the tracer's mutex. */
-struct cursor {
-	/* Where this reader is, and whether it has been there before. */
-	enum { UNKNOWN, NOTHING, PEEKED } state;
-	bool again;
-	struct mctracer_record record;
-	u64 time;
+int mctracer_consume_prepare(void)
+{
+	guard(mutex)(&mctracer_mutex);
+	if (!streams)
+		streams = kvcalloc(nr_cpu_ids, sizeof(*streams), GFP_KERNEL | __GFP_NOWARN);
+	return streams ? 0 : -ENOMEM;
+}
 
-	/* The record taken last, by any reader of this kind. */
-	u64 last_pos;
-	struct mctracer_record last;
-	u64 last_time;
-};
+/* Overwritten calls are told of once: from then on they are behind what is to be read. */
+u64 mctracer_consume_from(struct mctracer_cursor *cursor, const struct mctracer_ring *ring,
+			  bool live, bool ahead)
+{
+	mctracer_cursor_begin(cursor, ring, NULL, live, ring->user.read, ahead);
+	if (cursor->pos == ring->user.read || !(cursor->state.known & MCTRACER_KNOWS_COUNT))
+		return 0;
+	return cursor->state.calls - ring->read_calls;
+}
 
-static DEFINE_PER_CPU(struct cursor, cursors);
-static bool live;	/* under the mutex: records may be coming */
-static u64 horizon;	/* under the mutex: when this reader began */
+/* Whether the cursor stands where the next call to consume is. */
+static bool goes_on(const struct mctracer_stream *stream, const struct mctracer_ring *ring)
+{
+	return stream->moves == ring->moves && stream->cursor.pos == ring->user.read &&
+	       stream->cursor.state.known & MCTRACER_KNOWS_COUNT;
+}
+
+static void look(int cpu)
+{
+	struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);
+	struct mctracer_stream *stream = &streams[cpu];
+	struct mctracer_cursor *cursor = &stream->cursor;
+	bool again = false;
+
+	if (!ring->base)
+		return;
+	if (stream->found != MCTRACER_FOUND_NOTHING && stream->begin == ring->user.read &&
+	    stream->moves == ring->moves)
+		return;
+	stream->begin = ring->user.read;
+	stream->missed = 0;
+	stream->found = MCTRACER_FOUND_OVERWRITTEN;
+	if (goes_on(stream, ring)) {
+		cursor->live = live;
+		stream->found = mctracer_cursor_next(cursor);
+	}
+	stream->moves = ring->moves;
+	while (stream->found == MCTRACER_FOUND_OVERWRITTEN) {
+		stream->missed = mctracer_consume_from(cursor, ring, live, again);
+		stream->from = cursor->pos;
+		stream->from_calls = cursor->state.calls;
+		stream->found = MCTRACER_FOUND_NOTHING;
+		if (cursor->state.known & MCTRACER_KNOWS_COUNT)
+			stream->found = mctracer_cursor_next(cursor);
+		again = true;
+	}
+	if (stream->found == MCTRACER_FOUND_NOTHING && !stream->missed &&
+	    cursor->state.known & MCTRACER_KNOWS_COUNT)
+		mctracer_ring_set_read(ring, cursor->pos, cursor->state.calls);
+}
 
 int mctracer_consume_begin(void)
 {
-	int cpu, ret;
+	struct mctracer_clock clock;
+	u64 time;
+	int ret = mctracer_lock_to_copy();
 
-	ret = mctracer_lock_to_copy();
 	if (ret)
 		return ret;
-	mctracer_look();
-	live = mctracer_is_live();
-	horizon = mctracer_clock_now();
-	for_each_possible_cpu(cpu) {
-		per_cpu_ptr(&cursors, cpu)->state = UNKNOWN;
-		per_cpu_ptr(&cursors, cpu)->again = false;
-	}
+	live = mctracer_started();
+	time = mctracer_clock_read(&clock);
+	horizon = mctracer_clock_ns(&clock, time);
 	return 0;
 }
 
@@ -54,132 +91,53 @@ void mctracer_consume_end(void)
 	mctracer_unlock_copied();
 }
 
-/*
- * When was the record at @pos written? It is one of a row of records, each less
- * than half a wrap of the clock after the one before, that ends now or at a
- * silence (silence.h). To be called where the row was left or broken only.
- */
-static u64 find_time(const struct mctracer_ring *ring, const struct mctracer_silences *silences,
-		     u64 pos, struct mctracer_record previous)
+const struct mctracer_stream *mctracer_consume_next(int *cpu)
 {
-	u64 end = mctracer_ring_end(ring), bound = mctracer_clock_now() + MCTRACER_SILENCE_MARGIN;
-	const struct mctracer_silence *silence;
-	struct mctracer_record record;
-	u64 distance = 0;
-
-	for (pos += RECORD_SIZE; pos != end; pos += RECORD_SIZE) {
-		mctracer_cond_resched();
-		silence = mctracer_silence_at(silences, pos);
-		if (silence) {
-			bound = silence->before;
-			break;
-		}
-		if (!mctracer_ring_read(ring, pos, &record))
-			continue;
-		distance += mctracer_cycles_between(&previous, &record);
-		previous = record;
-	}
-	return bound - mctracer_cycles_until(&previous, bound, U64_MAX) - distance;
-}
-
-/*
- * The same for a record that is known to be from between the one taken last and
- * now, if that is far less than half a wrap. find_time() goes through the ring, and
- * a reader that is overtaken would be overtaken again meanwhile. False if nothing
- * was taken for so long, or the clock may have been set back since.
- */
-static bool find_recent_time(struct cursor *cursor)
-{
-	u64 now = mctracer_clock_now();
-	u64 bound = now + MCTRACER_SILENCE_MARGIN;
-
-	cursor->time = bound - mctracer_cycles_until(&cursor->record, bound, U64_MAX);
-	return cursor->last_time && now - cursor->last_time < MCTRACER_SILENCE_MARGIN &&
-	       cursor->time - cursor->last_time <= now - cursor->last_time;
-}
-
-static void peek(struct cursor *cursor, int cpu)
-{
-	const struct mctracer_silences *silences = per_cpu_ptr(&mctracer_silences, cpu);
-	struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);
-	bool again = cursor->again;
-
-	cursor->state = NOTHING;
-	cursor->again = true;
-	if (!ring->base || !mctracer_ring_peek(ring, &cursor->record, live, again))
-		return;
-
-	cursor->state = PEEKED;
-	if (cursor->last_pos + RECORD_SIZE == ring->user.read && cursor->last_time &&
-	    ring->user.read != ring->floor && !mctracer_silence_at(silences, ring->user.read))
-		cursor->time = cursor->last_time +
-			       mctracer_cycles_between(&cursor->last, &cursor->record);
-	else if (!find_recent_time(cursor))
-		cursor->time = find_time(ring, silences, ring->user.read, cursor->record);
-}
-
-bool mctracer_consume_next(struct mctracer_next *next)
-{
-	struct cursor *cursor, *oldest = NULL;
+	struct mctracer_stream *oldest;
 	bool nothing = false;
-	int cpu;
+	int i;
 
-	for_each_possible_cpu(cpu) {
-		cursor = per_cpu_ptr(&cursors, cpu);
-		if (cursor->state == UNKNOWN)
-			peek(cursor, cpu);
-		if (cursor->state == NOTHING)
-			nothing = true;
-		if (cursor->state == PEEKED && (!oldest || cursor->time < oldest->time)) {
-			oldest = cursor;
-			next->cpu = cpu;
-		}
+	for_each_possible_cpu(i) {
+		look(i);
+		nothing |= streams[i].found == MCTRACER_FOUND_NOTHING;
 	}
+	oldest = mctracer_streams_oldest(streams, nr_cpu_ids);
 	/* A CPU that had nothing may have got something since, and older. */
-	if (!oldest || (nothing && oldest->time > horizon))
-		return false;
-
-	next->record = oldest->record;
-	next->ns = mctracer_clock_ns(oldest->time, mctracer_clock_is_cycles());
-	next->missed = per_cpu_ptr(&mctracer_rings, next->cpu)->missed;
-	return true;
+	if (!oldest || (nothing && oldest->cursor.ns > horizon))
+		return NULL;
+	*cpu = oldest - streams;
+	return oldest;
 }
 
-void mctracer_consume_take(const struct mctracer_next *next)
+void mctracer_consume_take(int cpu)
 {
-	struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, next->cpu);
-	struct cursor *cursor = per_cpu_ptr(&cursors, next->cpu);
+	struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);
+	struct mctracer_stream *stream = &streams[cpu];
 
-	cursor->state = UNKNOWN;
-	cursor->last_pos = ring->user.read;
-	cursor->last = next->record;
-	cursor->last_time = cursor->time;
-	mctracer_ring_consume(ring);
-}
-
-void mctracer_consume_forget_times(void)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		per_cpu_ptr(&cursors, cpu)->last_time = 0;
-}
-
-void mctracer_consume_told(const struct mctracer_next *next)
-{
-	per_cpu_ptr(&mctracer_rings, next->cpu)->missed = 0;
+	if (stream->missed) {
+		mctracer_ring_set_read(ring, stream->from, stream->from_calls);
+		stream->begin = stream->from;
+		stream->missed = 0;
+		return;
+	}
+	if (stream->found == MCTRACER_FOUND_CALL)
+		ring->nr_read++;
+	stream->found = MCTRACER_FOUND_NOTHING;
+	mctracer_ring_set_read(ring, stream->cursor.pos, stream->cursor.state.calls);
 }
 
 bool mctracer_anything_to_consume(int only)
 {
+	const struct mctracer_ring *ring;
+	u64 end;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		const struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);
-
+		ring = per_cpu_ptr(&mctracer_rings, cpu);
 		if (only != MCTRACER_ALL_CPUS && cpu != only)
 			continue;
-		if (READ_ONCE(ring->base) && mctracer_ring_end(ring) != READ_ONCE(ring->user.read))
+		if (READ_ONCE(ring->base) &&
+		    mctracer_ring_end_calls(ring, &end) != READ_ONCE(ring->read_calls))
 			return true;
 	}
 	return false;

@@ -7,12 +7,13 @@
  *   # cat ctrl
  *   1
  *   # echo 0 > ctrl			clear it
- *   # cat trace			all CPUs' records, in time order
+ *   # cat trace			all CPUs' calls, in time order
  *   # cat per_cpu/cpu1/trace		one CPU's
  *   # echo > trace			clear the rings
  *   # cat stats			counts for each CPU
  *   # echo 4096 > buffer_size_kb	resize each CPU's ring
- *   # echo nooverwrite > options	keep the oldest records of a full ring
+ *   # echo nooverwrite > options	keep the oldest calls of a full ring
+ *   # echo 1234 > pid			record that process only
  */
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
@@ -85,8 +86,8 @@ static ssize_t ctrl_read(struct file *file, char __user *buf, size_t count, loff
 
 static ssize_t ctrl_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
-	static const char * const values[] = { "0", "1" };
 	char *word __free(kfree) = written_word(buf, count, *pos);
+	static const char * const values[] = { "0", "1" };
 	int value, ret = 0;
 
 	if (IS_ERR(word))
@@ -143,8 +144,8 @@ static const struct file_operations size_fops = {
 /* options */
 
 static const char * const option_names[MCTRACER_OPTIONS] = {
-	[MCTRACER_TIME]		= "time",
-	[MCTRACER_CONTEXT]	= "context",
+	[MCTRACER_EXACT]		= "time",
+	[MCTRACER_WITH_CONTEXT]	= "context",
 	[MCTRACER_OVERWRITE]	= "overwrite",
 };
 
@@ -188,6 +189,57 @@ static const struct file_operations options_fops = {
 	.write		= options_write,
 	.llseek		= seq_lseek,
 	.release	= single_release,
+};
+
+/* pid */
+
+static int pid_show(struct seq_file *m, void *v)
+{
+	mctracer_show_pids(m);
+	return 0;
+}
+
+/* The file's data: to be replaced by what is written first, or by nothing. */
+#define PID_REPLACE	((void *)1)
+
+static int pid_open(struct inode *inode, struct file *file)
+{
+	bool replace = (file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC);
+
+	return mctracer_may_open() ?:
+	       single_open(file, pid_show, replace ? PID_REPLACE : NULL);
+}
+
+static ssize_t pid_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+{
+	char *text __free(kfree) = written_word(buf, count, 0);
+	struct seq_file *m = file->private_data;
+	int ret;
+
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	ret = mctracer_set_pids(text, !m->private);
+	m->private = NULL;
+	return ret ?: count;
+}
+
+static int pid_release(struct inode *inode, struct file *file)
+{
+	struct seq_file *m = file->private_data;
+	char nothing[] = "";
+
+	if (m->private)
+		mctracer_set_pids(nothing, false);
+	return single_release(inode, file);
+}
+
+static const struct file_operations pid_fops = {
+	.owner		= THIS_MODULE,
+	.open		= pid_open,
+	.read		= seq_read,
+	.write		= pid_write,
+	.llseek		= seq_lseek,
+	.release	= pid_release,
 };
 
 /* stats */
@@ -245,6 +297,7 @@ static int __init mctracer_debugfs_init(void)
 	debugfs_create_file("buffer_size_kb", 0600, dir, NULL, &size_fops);
 	debugfs_create_file("ctrl", 0600, dir, NULL, &ctrl_fops);
 	debugfs_create_file("options", 0600, dir, NULL, &options_fops);
+	debugfs_create_file("pid", 0600, dir, NULL, &pid_fops);
 	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
 	debugfs_create_file("trace", 0600, dir, MCTRACER_ALL_CPUS_DATA, &mctracer_trace_fops);
 	debugfs_create_file_unsafe("trace_pipe", 0400, dir, NULL, &mctracer_pipe_fops);

@@ -32,10 +32,10 @@ size_t mctracer_fault_in(struct iov_iter *to);
 
 /*
  * Wait until there is something to consume. 0 also if there was something before:
- * it may have been a record that is not committed; or -ERESTARTSYS.
+ * it may have been one that is not committed; or -ERESTARTSYS.
  */
-int mctracer_wait_for_records(void);
-/* What poll() answers of the records of CPU @only or of all. */
+int mctracer_wait_for_calls(void);
+/* What poll() answers of the calls of CPU @only or of all. */
 __poll_t mctracer_poll(struct file *file, struct poll_table_struct *table, int only);
 
 extern const struct file_operations mctracer_trace_fops;

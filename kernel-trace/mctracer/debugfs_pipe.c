@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* trace_pipe: the records as text, in time order, each to one reader only. */
+/* trace_pipe: the calls as text, in time order, each to one reader only. */
 #include <linux/fs.h>
 #include <linux/jiffies.h>
 #include <linux/seq_buf.h>
@@ -8,6 +8,7 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
+#include "consume.h"
 #include "debugfs.h"
 #include "mctracer.h"
 
@@ -47,24 +48,15 @@ static bool put_line(struct pipe_reader *reader, struct iov_iter *to, bool empty
 
 static bool put_next(struct pipe_reader *reader, struct iov_iter *to, bool empty)
 {
-	struct mctracer_record gap;
-	struct mctracer_next next;
+	const struct mctracer_stream *next;
+	int cpu;
 
-	if (!iov_iter_count(to) || reader->rest_length || !mctracer_consume_next(&next))
+	if (!iov_iter_count(to) || reader->rest_length)
 		return false;
-
-	if (next.missed) {
-		gap = mctracer_gap(next.missed);
-		if (!put_line(reader, to, empty,
-			      mctracer_text_record(reader->text, &gap, next.cpu, 0)))
-			return false;
-		mctracer_consume_told(&next);
-		return true;
-	}
-	if (!put_line(reader, to, empty,
-		      mctracer_text_record(reader->text, &next.record, next.cpu, next.ns)))
+	next = mctracer_consume_next(&cpu);
+	if (!next || !put_line(reader, to, empty, mctracer_text_event(reader->text, next, cpu)))
 		return false;
-	mctracer_consume_take(&next);
+	mctracer_consume_take(cpu);
 	return true;
 }
 
@@ -76,7 +68,7 @@ static ssize_t put_lines(struct pipe_reader *reader, struct iov_iter *to)
 	unsigned long start;
 	ssize_t done;
 	bool good;
-	int ret;
+	int ret, cpu;
 
 	if (length) {
 		pagefault_disable();	/* others may share the file */
@@ -96,7 +88,7 @@ static ssize_t put_lines(struct pipe_reader *reader, struct iov_iter *to)
 		mctracer_cond_resched();
 	done = room - iov_iter_count(to);
 	/* Nothing went although there was something: the buffer can't be written now. */
-	if (!done && mctracer_consume_next(&(struct mctracer_next) {}))
+	if (!done && mctracer_consume_next(&cpu))
 		ret = -EFAULT;
 	mctracer_consume_end();
 	return done ?: ret;
@@ -126,7 +118,7 @@ static ssize_t pipe_read(struct kiocb *iocb, struct iov_iter *to)
 
 		if (iocb->ki_filp->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		ret = mctracer_wait_for_records();
+		ret = mctracer_wait_for_calls();
 		if (ret)
 			return ret;
 	}
@@ -157,7 +149,7 @@ static int pipe_open(struct inode *inode, struct file *file)
 	struct pipe_reader *reader;
 	int ret;
 
-	ret = mctracer_may_open();
+	ret = mctracer_may_open() ?: mctracer_consume_prepare();
 	if (ret)
 		return ret;
 	reader = kzalloc(sizeof(*reader), GFP_KERNEL);

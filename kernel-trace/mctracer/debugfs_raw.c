@@ -1,96 +1,257 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * per_cpu/cpuN/raw: a CPU's records in the form of uapi/linux/mctracer.h. Reading
+ * per_cpu/cpuN/raw: a CPU's words in the form of uapi/linux/mctracer.h. Reading
  * takes them away; a mapping shows the ring itself.
  */
+#include <linux/bits.h>
 #include <linux/fs.h>
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
 #include <linux/uio.h>
 #include <linux/vmalloc.h>
 
+#include "consume.h"
 #include "debugfs.h"
 #include "mctracer.h"
+#include "words.h"
+
+#define WORD		MCTRACER_WORD_SIZE
+
+/* Words that are copied at a time; then whether a writer came is seen. */
+#define CHUNK		768
+
+struct raw_reader {
+	struct mutex mutex;	/* among those who share the file */
+	struct mctracer_cursor cursor;
+	bool begun;		/* it has got what is needed to know task and time ... */
+	u64 pos;		/* ... of the word here ... */
+	u32 moves;		/* ... of a ring that was moved so often */
+	u64 words[CHUNK];	/* for what is no plain buffer of user space's */
+};
 
 static struct mctracer_ring *ring_of(struct file *file)
 {
 	return per_cpu_ptr(&mctracer_rings, mctracer_inode_cpu(file_inode(file)));
 }
 
-static bool put(struct iov_iter *to, const struct mctracer_record *record)
+/* All or nothing. */
+static bool put_words(struct iov_iter *to, const u64 *words, unsigned int n)
 {
-	size_t copied = copy_to_iter(record, sizeof(*record), to);
+	size_t copied = copy_to_iter(words, n * WORD, to);
 
-	if (copied == sizeof(*record))
+	if (copied == n * WORD)
 		return true;
 	iov_iter_revert(to, copied);
 	return false;
 }
 
-/* mctracer_ring_consume_to_user() for what is no plain buffer of user space's. */
-static ssize_t consume_to_iter(struct mctracer_ring *ring, struct iov_iter *to, bool live)
+/*
+ * The reader begins, or another one has taken what came next, or it was overwritten: say
+ * how much that was, and what words before have said. 0 if there is nothing that follows.
+ */
+static int put_notes(struct raw_reader *reader, struct mctracer_ring *ring, bool live,
+		     struct iov_iter *to)
 {
-	const unsigned long start = jiffies;
-	struct mctracer_record record, gap;
-	ssize_t done = 0;
+	struct mctracer_cursor *cursor = &reader->cursor;
+	u64 words[1 + MCTRACER_NOTES_WORDS], missed;
+	unsigned int n = 0;
 
-	while (iov_iter_count(to) >= sizeof(record) && !signal_pending(current) &&
-	       !(done && mctracer_time_is_up(start)) &&
-	       mctracer_ring_peek(ring, &record, live, done)) {
-		mctracer_cond_resched();
-		if (ring->missed) {
-			gap = mctracer_gap(ring->missed);
-			if (!put(to, &gap))
-				return done ?: -EFAULT;
-			ring->missed = 0;
-		} else {
-			if (!put(to, &record))
-				return done ?: -EFAULT;
-			mctracer_ring_consume(ring);
-		}
-		done += sizeof(record);
-	}
-	return done;
+	missed = mctracer_consume_from(cursor, ring, live, reader->begun);
+	if (!(cursor->state.known & MCTRACER_KNOWS_COUNT) ||
+	    (!missed && cursor->pos == mctracer_ring_end(ring)))
+		return 0;
+	if (missed)
+		words[n++] = mctracer_other_word(MCTRACER_GAP, missed);
+	n += mctracer_compose_notes(&cursor->state, words + n);
+	if (!put_words(to, words, n))
+		return -EFAULT;
+	reader->begun = true;
+	reader->pos = cursor->pos;
+	reader->moves = ring->moves;
+	mctracer_ring_set_read(ring, reader->pos, cursor->state.calls);
+	return 1;
 }
 
-static ssize_t consume(struct file *file, struct iov_iter *to)
+/* What the word at @from holds, of which @flip tells the lap. */
+static __always_inline u64 load_word(const u64 *from, u64 flip)
 {
-	struct mctracer_ring *ring = ring_of(file);
+	const u32 *halves = (const u32 *)from;
+	u64 high;
+
+	if (IS_ENABLED(CONFIG_64BIT))
+		return READ_ONCE(*from) ^ flip;
+	high = (u64)READ_ONCE(halves[1]) << 32;
+	smp_rmb();	/* R1 */
+	return (high | READ_ONCE(halves[0])) ^ flip;
+}
+
+/*
+ * How many of @n words, all of one lap, could be copied, up to one that is not committed;
+ * and how many of these are no calls.
+ */
+static long copy_words(u64 *to, const u64 *from, u64 flip, size_t n, size_t *others)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		to[i] = load_word(from + i, flip);
+		if ((s64)to[i] >= 0)
+			break;					/* V2 */
+		*others += !mctracer_word_is_call(to[i]);
+	}
+	return i;
+}
+
+/* The same, straight to user space, up to a fault: most programs just read(). */
+static long copy_words_to_user(u64 __user *to, const u64 *from, u64 flip, size_t n,
+			       size_t *others, bool *fault)
+{
+	long i = 0;
+	u64 word;
+
+	*fault = true;
+	if (!user_access_begin(to, n * WORD))
+		return 0;
+#pragma GCC unroll 4
+	for (; i < n; i++) {
+		word = load_word(from + i, flip);
+		if ((s64)word >= 0)
+			break;					/* V2 */
+		unsafe_put_user(word, to + i, fault);
+		if (unlikely(!mctracer_word_is_call(word)))
+			++*others;
+	}
+	*fault = false;
+fault:
+	user_access_end();
+	return i;
+}
+
+/*
+ * Of @n words those before the last entity, which may have more words; all, if it can't.
+ * What lies in two quarters are two entities, and what ends at the @end is whole.
+ */
+static size_t whole(const struct mctracer_ring *ring, u64 pos, size_t n, u64 end)
+{
+	u64 word, next = mctracer_position(pos + n * WORD);
+
+	if (next == end || !(next & (mctracer_ring_quarter(ring) - 1)))
+		return n;
+	for (; n; n--) {
+		word = mctracer_ring_load(ring, pos + (n - 1) * WORD);
+		if (mctracer_word_is_call(word))
+			return n;
+		if (mctracer_word_type(word) != MCTRACER_MORE)
+			return n - 1;
+	}
+	return 0;
+}
+
+/* The number of words that were given, 0 if there are none now, or -EFAULT. */
+static long give(struct raw_reader *reader, struct mctracer_ring *ring, bool live,
+		 struct iov_iter *to)
+{
+	const u64 pos = reader->pos, end = mctracer_ring_end(ring);
+	const u64 *from = ring->base + (pos & ring->mask);
+	const u64 flip = (u64)((u32)pos * ring->lap_factor & BIT(31)) << 32;
+	const bool direct = iter_is_ubuf(to);
+	size_t n, copied, room, others = 0;
+	bool fault = false;
+	u64 behind;
+
+	n = mctracer_distance(pos, end) / WORD;
+	if (!n)
+		return 0;
+	room = min3(iov_iter_count(to) / WORD, (size_t)CHUNK,
+		    (size_t)(mctracer_ring_size(ring) - (pos & ring->mask)) / WORD);
+	n = min(n, room);
+	if (direct)
+		copied = copy_words_to_user(to->ubuf + to->iov_offset, from, flip, n, &others,
+					    &fault);
+	else
+		copied = copy_words(reader->words, from, flip, n, &others);
+	n = whole(ring, pos, copied, end);
+	smp_rmb();	/* R2 */
+	behind = mctracer_distance(pos, mctracer_ring_end(ring));
+	if (behind > mctracer_ring_size(ring)) {
+		reader->pos = mctracer_ring_end(ring);	/* V1: overwritten */
+		return 1;
+	}
+	if (!n && fault)
+		return -EFAULT;
+	others -= copied - n;	/* none of these is a call */
+	if (!n && (!live || behind > mctracer_ring_size(ring) / 2)) {
+		reader->words[0] = mctracer_word(MCTRACER_TIME, 0);	/* it never will be whole */
+		if (!put_words(to, reader->words, 1))
+			return -EFAULT;
+		n = others = 1;
+	} else if (direct) {
+		iov_iter_advance(to, n * WORD);
+	} else if (!put_words(to, reader->words, n)) {
+		return -EFAULT;
+	}
+	ring->nr_read += n - others;
+	reader->pos = mctracer_position(pos + n * WORD);
+	mctracer_ring_set_read(ring, reader->pos, ring->read_calls + n - others);
+	return n;
+}
+
+static ssize_t consume(struct raw_reader *reader, struct mctracer_ring *ring, struct iov_iter *to)
+{
+	const size_t room = iov_iter_count(to);
+	unsigned long start;
 	ssize_t ret;
+	bool live, noted = false;
 
 	ret = mctracer_lock_to_copy();
 	if (ret)
 		return ret;
-	mctracer_look();
-	if (ring->base && iter_is_ubuf(to)) {
-		ret = mctracer_ring_consume_to_user(ring, to->ubuf + to->iov_offset,
-						    iov_iter_count(to), mctracer_is_live());
-		if (ret > 0)
-			iov_iter_advance(to, ret);
-	} else if (ring->base) {
-		ret = consume_to_iter(ring, to, mctracer_is_live());
+	live = mctracer_started();
+	start = jiffies;
+	while (ring->base && iov_iter_count(to) >= MCTRACER_READ_MIN &&
+	       !signal_pending(current) && !mctracer_time_is_up(start)) {
+		mctracer_cond_resched();
+		if (reader->begun && reader->pos == ring->user.read &&
+		    reader->moves == ring->moves) {
+			ret = give(reader, ring, live, to);
+		} else {
+			ret = put_notes(reader, ring, live, to);
+			if (!noted)
+				start = jiffies;	/* that may have taken long */
+			noted = true;
+		}
+		if (ret <= 0)
+			break;
 	}
 	mctracer_unlock_copied();
-	return ret;
+	return iov_iter_count(to) < room ? room - iov_iter_count(to) : ret > 0 ? 0 : ret;
 }
 
 static ssize_t raw_read(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct file *file = iocb->ki_filp;
+	struct raw_reader *reader = file->private_data;
 	ssize_t ret;
 
 	for (;;) {
-		if (iov_iter_count(to) < sizeof(struct mctracer_record))
+		if (iov_iter_count(to) < MCTRACER_READ_MIN)
 			return -EINVAL;
-		ret = consume(file, to);
+		if (mutex_lock_interruptible(&reader->mutex))
+			return -ERESTARTSYS;
+		ret = consume(reader, ring_of(file), to);
+		mutex_unlock(&reader->mutex);
 		if (ret <= 0 && signal_pending(current))
 			return -ERESTARTSYS;
 		if (ret != -EFAULT)
 			break;
-		if (mctracer_fault_in(to) < sizeof(struct mctracer_record))
+		if (mctracer_fault_in(to) < MCTRACER_READ_MIN)
 			return -EFAULT;
 	}
 
@@ -157,16 +318,28 @@ static int raw_mmap(struct file *file, struct vm_area_struct *vma)
 	return 0;
 }
 
-/* Records are addresses. */
+/* Calls are addresses. */
 static int raw_open(struct inode *inode, struct file *file)
 {
+	struct raw_reader *reader;
 	int ret = mctracer_may_open();
 
 	if (ret)
 		return ret;
 	if (!kallsyms_show_value(file->f_cred))
 		return -EPERM;
+	reader = kzalloc(sizeof(*reader), GFP_KERNEL);
+	if (!reader)
+		return -ENOMEM;
+	mutex_init(&reader->mutex);
+	file->private_data = reader;
 	return stream_open(inode, file);
+}
+
+static int raw_release(struct inode *inode, struct file *file)
+{
+	kfree(file->private_data);
+	return 0;
 }
 
 const struct file_operations mctracer_raw_fops = {
@@ -176,4 +349,5 @@ const struct file_operations mctracer_raw_fops = {
 	.splice_read	= copy_splice_read,
 	.poll		= raw_poll,
 	.mmap		= raw_mmap,
+	.release	= raw_release,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * trace and per_cpu/cpuN/trace: the records as text, in time order, without
+ * trace and per_cpu/cpuN/trace: the calls as text, in time order, without
  * consuming them. Writing, or opening for writing with truncation, clears.
  */
 #include <linux/debugfs.h>
@@ -15,17 +15,10 @@ struct trace_reader {
 	struct mctracer_snapshot *snapshot;
 	struct mctracer_text *text;
 
-	/* The record that comes next; seq_file may ask for it twice. */
-	const struct mctracer_record *record;
-	u64 ns;
+	/* What comes next; seq_file may ask for it twice. */
+	const struct mctracer_stream *next;
 	int cpu;
 };
-
-static void trace_advance(struct trace_reader *reader)
-{
-	reader->record = mctracer_snapshot_next(reader->snapshot, &reader->cpu,
-						&reader->ns);
-}
 
 /* Position 0 is the header. Others are only ever reached by trace_next(). */
 static void *trace_start(struct seq_file *m, loff_t *pos)
@@ -34,10 +27,10 @@ static void *trace_start(struct seq_file *m, loff_t *pos)
 
 	if (*pos == 0) {
 		mctracer_snapshot_rewind(reader->snapshot);
-		trace_advance(reader);
+		reader->next = mctracer_snapshot_next(reader->snapshot, &reader->cpu);
 		return SEQ_START_TOKEN;
 	}
-	return reader->record ? reader : NULL;
+	return reader->next ? reader : NULL;
 }
 
 static void *trace_next(struct seq_file *m, void *v, loff_t *pos)
@@ -45,9 +38,11 @@ static void *trace_next(struct seq_file *m, void *v, loff_t *pos)
 	struct trace_reader *reader = m->private;
 
 	(*pos)++;
-	if (v != SEQ_START_TOKEN)
-		trace_advance(reader);
-	return reader->record ? reader : NULL;
+	if (v != SEQ_START_TOKEN) {
+		mctracer_snapshot_advance(reader->snapshot, reader->cpu);
+		reader->next = mctracer_snapshot_next(reader->snapshot, &reader->cpu);
+	}
+	return reader->next ? reader : NULL;
 }
 
 static void trace_stop(struct seq_file *m, void *v)
@@ -63,8 +58,7 @@ static int trace_show(struct seq_file *m, void *v)
 		line = mctracer_text_header(reader->text,
 					    mctracer_snapshot_counts(reader->snapshot));
 	else
-		line = mctracer_text_record(reader->text, reader->record, reader->cpu,
-					    reader->ns);
+		line = mctracer_text_event(reader->text, reader->next, reader->cpu);
 	return seq_write(m, line->buffer, line->len);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiting for records, for trace_pipe and raw.
+ * Waiting for calls, for trace_pipe and raw.
  *
  * The hook wakes nobody: it may hold any lock of those that waking needs. While
- * somebody waits, a work looks ten times a second whether there is something.
+ * somebody waits, a work checks ten times a second whether there is something.
  */
 #include <linux/fs.h>
 #include <linux/jiffies.h>
@@ -12,37 +12,38 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "consume.h"
 #include "debugfs.h"
 #include "mctracer.h"
 
 static DECLARE_WAIT_QUEUE_HEAD(waiting);
 static unsigned int found;	/* how often the work has found something */
 
-static void look_for_records(struct work_struct *work);
-static DECLARE_DELAYED_WORK(look, look_for_records);
+static void find_calls(struct work_struct *work);
+static DECLARE_DELAYED_WORK(check, find_calls);
 
-static void look_soon(void)
+static void check_soon(void)
 {
-	queue_delayed_work(system_wq, &look, HZ / 10);
+	queue_delayed_work(system_wq, &check, HZ / 10);
 }
 
-static void look_for_records(struct work_struct *work)
+static void find_calls(struct work_struct *work)
 {
 	if (mctracer_anything_to_consume(MCTRACER_ALL_CPUS)) {
 		WRITE_ONCE(found, found + 1);
 		wake_up_interruptible_all(&waiting);
 	}
 	if (wq_has_sleeper(&waiting))
-		look_soon();
+		check_soon();
 }
 
-/* No longer than a second: the work may look before this one sleeps, and stop. */
-int mctracer_wait_for_records(void)
+/* No longer than a second: the work may check before this one sleeps, and stop. */
+int mctracer_wait_for_calls(void)
 {
 	unsigned int before = READ_ONCE(found);
 	long ret;
 
-	look_soon();
+	check_soon();
 	ret = wait_event_interruptible_timeout(waiting, READ_ONCE(found) != before, HZ);
 	return min(ret, 0L);
 }
@@ -50,6 +51,6 @@ int mctracer_wait_for_records(void)
 __poll_t mctracer_poll(struct file *file, struct poll_table_struct *table, int only)
 {
 	poll_wait(file, &waiting, table);
-	look_soon();	/* in any case: who is told of edges only does not ask again */
+	check_soon();	/* in any case: who is told of edges only does not ask again */
 	return mctracer_anything_to_consume(only) ? EPOLLIN | EPOLLRDNORM : 0;
 }

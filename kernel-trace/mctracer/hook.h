@@ -5,77 +5,53 @@
 #ifndef _KERNEL_TRACE_MCTRACER_HOOK_H
 #define _KERNEL_TRACE_MCTRACER_HOOK_H
 
+#include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/irqflags.h>
 #include <linux/mcount.h>
-#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/thread_info.h>
-#include <linux/timekeeping.h>
 #include <linux/timex.h>
+#include <asm/sections.h>
 
 #include "mctracer.h"
 
-/* MCTRACER_IRQS_OFF and so on, where the traced function has the preempt count @count. */
-static __always_inline u32 context_of(u32 count)
-{
-	u32 context = min(count & PREEMPT_MASK, 15U) << MCTRACER_PREEMPT_SHIFT;
+/* What the hook needs of the preempt count lies as in MCTRACER_PREEMPT_DEPTH and so on. */
+static_assert(PREEMPT_MASK == MCTRACER_PREEMPT_DEPTH && SOFTIRQ_OFFSET == MCTRACER_SOFTIRQ &&
+	      HARDIRQ_MASK == MCTRACER_HARDIRQ && NMI_MASK == MCTRACER_NMI);
 
-	if (raw_irqs_disabled())
-		context |= MCTRACER_IRQS_OFF;
-	if (tif_need_resched())
-		context |= MCTRACER_NEED_RESCHED;
-	if (test_preempt_need_resched())
-		context |= MCTRACER_PREEMPT_RESCHED;
-	if (count & NMI_MASK)
-		context |= MCTRACER_NMI;
-	if (count & HARDIRQ_MASK)
-		context |= MCTRACER_HARDIRQ;
-	if (count & SOFTIRQ_OFFSET)
-		context |= MCTRACER_SOFTIRQ;
-	return context;
+/*
+ * The context as it is compared for each call: the preempt count with the hook's own
+ * share, and these bits that it leaves free. context_said() makes the words' of it.
+ */
+#define RAW_IRQS_ON		BIT(24)
+#define RAW_NEED_RESCHED	BIT(25)
+
+static __always_inline u32 raw_context(void)
+{
+	u32 raw = raw_cpu_read(pcpu_hot.preempt_count);
+
+	raw ^= (arch_local_save_flags() & X86_EFLAGS_IF) / X86_EFLAGS_IF * RAW_IRQS_ON;
+	raw ^= (READ_ONCE(current_thread_info()->flags) & _TIF_NEED_RESCHED) / _TIF_NEED_RESCHED *
+	       RAW_NEED_RESCHED;
+	return raw;
 }
 
 /*
- * @keep: when the ring is full, keep its oldest records and count what comes as
- * lost. @with_context: record the context, too. @cycles: the time is the cycle
- * counter's.
+ * The kernel was entered here: user space, idle, an interrupt or exception came in. For
+ * most callers the first comparison tells.
  */
-static __always_inline void record_call(bool keep, bool with_context, const bool cycles)
+#define called_by_entry_code()							\
+	(unlikely(mcount_direct_parent_ip() >= (unsigned long)__noinstr_text_start) && \
+	 ({ barrier(); mcount_direct_parent_ip() < (unsigned long)__noinstr_text_end; }))
+
+/* The time is in units of two cycles: so it needs but one shift. */
+static __always_inline void read_clock(u32 *low, u32 *high)
 {
-	/* The slow hook has disabled preemption already. */
-	const u32 count = preempt_count() - (cycles ? 0 : PREEMPT_DISABLE_OFFSET);
-	u32 context = with_context ? context_of(count) : 0;
-	struct mctracer_record *slot;
-	u64 pos, clock, stamp;
-	u32 ip;
-
-	/*
-	 * The slot must be committed before anything else than an interrupt
-	 * runs on this CPU.
-	 */
-	preempt_disable_notrace();
-	do {
-		pos = mctracer_ring_head(&mctracer_rings);
-		if (keep && mctracer_ring_full(&mctracer_rings, pos))
-			goto out;
-		clock = cycles ? get_cycles() : ktime_get_mono_fast_ns();
-		OPTIMIZER_HIDE_VAR(clock);	/* or its halves occupy a register more */
-	} while (!mctracer_ring_reserve(&mctracer_rings, pos));
-
-	if (with_context) {
-		ip = mcount_direct_ip() & ~MCTRACER_PLAIN;
-		stamp = mctracer_context_stamp(clock, context, current->pid);
-		slot = mctracer_ring_fill(&mctracer_rings, pos, ip, stamp);
-	} else {
-		slot = mctracer_ring_fill(&mctracer_rings, pos, mcount_direct_ip(),
-					  mctracer_stamp(clock, current->pid));
-	}
-	mctracer_ring_commit(&mctracer_rings, pos, slot, mcount_direct_parent_ip());
-out:
-	preempt_enable_notrace();
+	asm volatile("rdtsc" : "=a" (*low), "=d" (*high));
+	*low >>= 1;
 }
 
 #endif /* _KERNEL_TRACE_MCTRACER_HOOK_H */

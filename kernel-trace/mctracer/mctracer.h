@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The rooms of mctracer, and what each offers to the next:
+ * The parts of mctracer, and what each offers to the next:
  *
- *	encoding.h	a call as 16 bytes
- *	ring.[ch]	records of one CPU, lockless
- *	silence.[ch]	where a ring's clock may have wrapped
- *	hook*.[ch]	the hot path: from the call to the ring
- *	comm.c		names of tasks, by pid
+ *	uapi/linux/mctracer.h, mctracer_decode.h
+ *			words, and what they say
+ *	words.h		how words are made
+ *	ring.[ch]	words of one CPU, lockless
+ *	hook.[ch]	the hot path: from the call to the ring
+ *	note.c		what hooks do for few calls: the words that are no calls
+ *	clock.c		what times are taken from
+ *	pids.c		which tasks are recorded
+ *	cursor.[ch]	from words to calls with times and tasks
+ *	move.c		words get other memory
  *	tracer.c	start, stop, clear, options; memory
- *	snapshot.c	the records of all CPUs in time order
- *	consume.c	the same, but taking them away
- *	clock.c		what the time is taken from
- *	text.c		a record as a line
+ *	consume.[ch]	taking the calls of all CPUs away
+ *	snapshot.c	the calls of all CPUs in time order
+ *	text.c		a call as a line
  *	debugfs*.c	the files; leaves
  *	boot.c		the kernel's command line; a leaf
  */
@@ -25,28 +29,70 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 
-#include "encoding.h"
+#include "cursor.h"
 #include "ring.h"
-#include "silence.h"
 
 struct seq_buf;
+struct seq_file;
 
-/* hook.c, hook_slow.c: one ring for each possible CPU; has memory after the first start. */
+/* hook.c, note.c: one ring for each possible CPU; has memory after the first start. */
 DECLARE_PER_CPU_PAGE_ALIGNED(struct mctracer_ring, mctracer_rings);
+void __mcount_direct mctracer_hook_time(void);
 void __mcount_direct mctracer_hook(void);
-void __mcount_direct mctracer_hook_keep(void);
+void __mcount_direct mctracer_hook_exact(void);
 void __mcount_direct mctracer_hook_context(void);
-void __mcount_direct mctracer_hook_keep_context(void);
+void __mcount_direct mctracer_hook_exact_context(void);
 void __mcount_direct mctracer_hook_slow(void);
-void __mcount_direct mctracer_hook_nothing(void);
+unsigned long mctracer_note_task(unsigned long unused);
+unsigned long mctracer_note_context(unsigned long context);
+void mctracer_note_block(void);
 DECLARE_PER_CPU(unsigned long, mctracer_recursions);
+
+/*
+ * All CPUs forget which tasks are recorded and which are not, and look again; with @renew
+ * they also say everything again that readers need. To be called after what they are to
+ * see has changed. Any context.
+ */
+void mctracer_forget_tasks(bool renew);
+
+/* Nothing is recorded, though a hook may be called. Changed before tasks are forgotten. */
+extern bool mctracer_stopped;
+/* All words that belong together begin at even ones: hooks are registered that need it. */
+extern bool mctracer_pairs;
+
+enum mctracer_option {
+	MCTRACER_EXACT,		/* "time": record each call's time; lines begin with it */
+	MCTRACER_WITH_CONTEXT,	/* record interrupts, preemption and so on, too */
+	MCTRACER_OVERWRITE,	/* a full ring overwrites its oldest calls */
+	MCTRACER_OPTIONS,
+};
+
+extern unsigned long mctracer_options;	/* bits */
+
+static __always_inline bool mctracer_option(enum mctracer_option option)
+{
+	return READ_ONCE(mctracer_options) & BIT(option);
+}
+
+/* pids.c */
+extern unsigned long mctracer_pids;
+
+static __always_inline bool mctracer_task_chosen(const struct task_struct *task)
+{
+	unsigned long pids = READ_ONCE(mctracer_pids);
+
+	return !pids || (pids & READ_ONCE(task->mctracer_pids));
+}
+
+/* What is written to the file, which is taken apart. -EINVAL, -ESRCH, -ENOENT, -ENOSPC, -ENOMEM. */
+int mctracer_set_pids(char *text, bool append);
+void mctracer_show_pids(struct seq_file *m);
 
 /* tracer.c: all may sleep. */
 
 /*
- * Protects the rings' memory, what readers move in them, what is known of their
- * times, and the choice of the clock. Nobody who holds it waits for memory; stopping
- * does not need it.
+ * Protects the rings' memory, what readers move in them, and the choice of the clock.
+ * Nobody who holds it waits for memory; stopping does not need it.
  */
 extern struct mutex mctracer_mutex;
 /*
@@ -56,19 +102,11 @@ extern struct mutex mctracer_mutex;
  */
 int mctracer_lock_to_copy(void);
 void mctracer_unlock_copied(void);
-/*
- * Look for silences in all rings, and tell the clock's parameters to user space;
- * under the mutex, as what it finds.
- */
-void mctracer_look(void);
-DECLARE_PER_CPU(struct mctracer_silences, mctracer_silences);
 
 /*
  * The size of each CPU's ring in bytes, rounded up to a power of two. Keeps the
- * latest records, as many as fit, also while tracing. -EINVAL if it is 0 or too
- * large, -ENOMEM, -EBUSY if user space has mapped a ring, -EIO if call sites can't
- * be changed any more; then nothing has changed, unless that was found out half
- * way: then tracing stops.
+ * latest calls, as many as fit, also while tracing. -EINVAL if it is 0 or too
+ * large, -ENOMEM, -EBUSY if user space has mapped a ring.
  */
 int mctracer_set_ring_size(u64 size);
 size_t mctracer_ring_bytes(void);
@@ -86,56 +124,29 @@ bool mctracer_memory_available(size_t size);
 int mctracer_start(void);
 /* Take the hook away, if it is ours. On return nothing more is recorded. */
 void mctracer_stop(void);
-/* Whether the registered hook is ours, now. */
+/* Whether the registered hook is ours, now: then what is not written yet will be. */
 bool mctracer_started(void);
-/* Whether records may be coming; under the mutex. */
-bool mctracer_is_live(void);
 
 #define MCTRACER_ALL_CPUS	-1
 
-/* Forget the records of CPU @only or of all, also while more are coming. */
+/* Forget the calls of CPU @only or of all, also while more are coming. */
 void mctracer_clear(int only);
-
-enum mctracer_option {
-	MCTRACER_TIME,		/* lines begin with the time */
-	MCTRACER_CONTEXT,	/* record interrupts, preemption and so on, too */
-	MCTRACER_OVERWRITE,	/* a full ring overwrites its oldest records */
-	MCTRACER_OPTIONS,
-};
-
-extern unsigned long mctracer_options;	/* bits */
-
-static __always_inline bool mctracer_option(enum mctracer_option option)
-{
-	return READ_ONCE(mctracer_options) & BIT(option);
-}
 
 /* Also while tracing. On error nothing has changed. */
 int mctracer_set_option(enum mctracer_option option, bool on);
 
 /* clock.c */
 
-/* Whether records are stamped with the cycle counter; else, with nanoseconds. */
+/* Whether times are the cycle counter's; else, nanoseconds. */
 bool mctracer_clock_is_cycles(void);
-/* Whether the cycle counter is used but not to be used any more. */
-bool mctracer_clock_is_bad(void);
-/* Then use nanoseconds. Under the mutex. */
-void mctracer_clock_change(void);
-/* What the hook takes the time from, in full. */
-u64 mctracer_clock_now(void);
-/* A time, in cycles or by the other clock, as nanoseconds. */
-u64 mctracer_clock_ns(u64 time, bool cycles);
-/* The same as numbers, for user space. */
-void mctracer_clock_params(struct mctracer_ring_header *header);
-
-/* comm.c */
-
-/* From now on know every task. May sleep; one at a time. -ENOMEM. */
-int mctracer_comm_start(void);
-/* Undo that. */
-void mctracer_comm_stop(void);
-/* Copy the name of @pid as seen on @cpu, fit for printing. Process context. */
-void mctracer_comm_get(char comm[TASK_COMM_LEN], pid_t pid, int cpu);
+/*
+ * The cycle counter is in use and should not be any more; and use nanoseconds instead,
+ * when no hook but the slow one is running. Under the mutex.
+ */
+bool mctracer_clock_is_lost(void);
+void mctracer_clock_to_ns(void);
+/* The time, and how it becomes nanoseconds on this CPU. Any context, but see the slow hook. */
+u64 mctracer_clock_read(struct mctracer_clock *clock);
 
 /* snapshot.c: may sleep. */
 struct mctracer_snapshot;
@@ -143,42 +154,14 @@ struct mctracer_snapshot;
 /* Of CPU @only or of all. NULL if there is no memory. */
 struct mctracer_snapshot *mctracer_snapshot_take(int only);
 void mctracer_snapshot_free(struct mctracer_snapshot *snapshot);
-/* Go back to the oldest record. */
+/* Go back to the oldest call. */
 void mctracer_snapshot_rewind(struct mctracer_snapshot *snapshot);
-/*
- * The next record in time order, or the note of a gap before it, its CPU, and
- * when it was, in nanoseconds; NULL at the end.
- */
-const struct mctracer_record *mctracer_snapshot_next(struct mctracer_snapshot *snapshot,
-						     int *cpu, u64 *ns);
+/* What comes next in time order, and its CPU, which is then to be advanced; or NULL. */
+const struct mctracer_stream *mctracer_snapshot_next(struct mctracer_snapshot *snapshot, int *cpu);
+void mctracer_snapshot_advance(struct mctracer_snapshot *snapshot, int cpu);
 /* The counts of all its CPUs together when it was taken. */
 const struct mctracer_ring_counts *
 mctracer_snapshot_counts(const struct mctracer_snapshot *snapshot);
-
-/* consume.c: taking records away; each is taken once, whoever reads. */
-struct mctracer_next {
-	struct mctracer_record record;
-	u64 ns;		/* when */
-	u64 missed;	/* that many before it could not be read any more */
-	int cpu;
-};
-
-/*
- * Interruptible: 0 or -ERESTARTSYS. From begin to end there is no other reader,
- * and page faults are disabled.
- */
-int mctracer_consume_begin(void);
-void mctracer_consume_end(void);
-/* Look at the oldest record; false if there is none. */
-bool mctracer_consume_next(struct mctracer_next *next);
-/* Take the record that was looked at last. */
-void mctracer_consume_take(const struct mctracer_next *next);
-/* Another clock is used from now on. Under the tracer's mutex. */
-void mctracer_consume_forget_times(void);
-/* The reader knows what it has missed. */
-void mctracer_consume_told(const struct mctracer_next *next);
-/* From CPU @only or from any; at any time; not always right. */
-bool mctracer_anything_to_consume(int only);
 
 /* text.c: lines, valid until the next. One costs little because it remembers names. */
 struct mctracer_text;
@@ -188,9 +171,8 @@ struct mctracer_text *mctracer_text_alloc(void);
 void mctracer_text_free(struct mctracer_text *text);
 const struct seq_buf *mctracer_text_header(struct mctracer_text *text,
 					   const struct mctracer_ring_counts *counts);
-/* @record may be the note of a gap. */
-const struct seq_buf *mctracer_text_record(struct mctracer_text *text,
-					   const struct mctracer_record *record,
-					   int cpu, u64 ns);
+/* What @stream has come to: what is missing before it, if anything, else the call. */
+const struct seq_buf *mctracer_text_event(struct mctracer_text *text,
+					  const struct mctracer_stream *stream, int cpu);
 
 #endif /* _KERNEL_TRACE_MCTRACER_H */

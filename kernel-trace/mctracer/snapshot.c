@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A copy of all rings, one CPU's after the other's, and its records in time order.
+ * A copy of all rings, one CPU's after the other's, and its calls in time order.
  *
- * Text is made about a hundred times more slowly than records, so a reader of
- * the live rings would be lapped for ever. Copying is quicker than writing; and
- * what was copied does not change while it is printed.
+ * Text is made about a hundred times more slowly than words, so a reader of the live
+ * rings would be overtaken for ever. Copying is quicker than writing; and what was copied
+ * does not change while it is printed.
  */
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
-#include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/sched.h>
@@ -16,145 +16,109 @@
 
 #include "mctracer.h"
 
-struct entry {
-	struct mctracer_record record;
-	u64 time;	/* in cycles */
-};
-
-struct cpu_entries {
-	struct entry *list;
-	size_t room;
-	size_t nr;
-	size_t next;	/* where mctracer_snapshot_next() is */
+struct snapshot_cpu {
+	struct mctracer_copy copy;
+	u64 *memory;
+	size_t room;		/* words */
 };
 
 struct mctracer_snapshot {
-	struct mctracer_ring_counts counts;	/* all CPUs'; .end is not used */
-	bool by_cycles;				/* what the times are of */
-	struct cpu_entries cpus[];		/* indexed by CPU, up to nr_cpu_ids */
+	struct mctracer_ring_counts counts;	/* all CPUs' */
+	struct mctracer_stream *streams, *first;	/* by CPU; as they were at first */
+	struct snapshot_cpu cpus[];		/* up to nr_cpu_ids */
 };
 
 /*
- * The entries from @first to the last have times relative to each other. Make
- * them absolute: the last one lies less than a wrap of the clock before @end.
+ * Copy the words that are there, as many as there is room for, and tell how many calls
+ * there are before the end. What was overwritten meanwhile goes, and so does what is
+ * then before the first notes.
  */
-static void settle_times(struct cpu_entries *copy, size_t first, u64 end)
+static u64 copy_words(struct snapshot_cpu *cpu, const struct mctracer_ring *ring)
 {
-	const struct entry *last;
-	u64 shift;
+	const u64 quarter = mctracer_ring_quarter(ring), room = cpu->room * MCTRACER_WORD_SIZE;
+	struct mctracer_copy *copy = &cpu->copy;
+	u64 calls, from = mctracer_ring_oldest(ring), pos, *to = cpu->memory;
 
-	if (first == copy->nr)
-		return;
-	last = &copy->list[copy->nr - 1];
-	shift = end - mctracer_cycles_until(&last->record, end, U64_MAX) - last->time;
-	for (; first < copy->nr; first++)
-		copy->list[first].time += shift;
-}
-
-/* The ring as it was when it had no more than there is room for, with a note. */
-static struct mctracer_ring_counts counts_within(const struct mctracer_ring *ring, size_t room)
-{
-	struct mctracer_ring_counts counts = mctracer_ring_counts(ring);
-	u64 newer = counts.entries - min_t(u64, counts.entries, max(room, 1UL) - 1);
-
-	counts.end -= newer * sizeof(struct mctracer_record);
-	counts.written -= newer;
-	counts.entries -= newer;
-	return counts;
-}
-
-/*
- * Copy the valid records of a ring, as many as there is room for. A writer that
- * laps the copy makes it go on an eighth of the ring ahead of the writer, where
- * it won't be lapped again at once, and leaves a note of the gap.
- */
-static void copy_ring(struct cpu_entries *copy, const struct mctracer_ring *ring,
-		      const struct mctracer_silences *silences,
-		      struct mctracer_ring_counts *sum)
-{
-	const u64 step = sizeof(struct mctracer_record);
-	struct mctracer_ring_counts counts = counts_within(ring, copy->room), now;
-	u64 pos = counts.end - counts.entries * step;
-	const struct mctracer_silence *silence;
-	struct mctracer_record record, previous;
-	u64 time = 0, missed = 0, from;
-	size_t segment = 0, gaps = 0;
-
-	for (; pos != counts.end && copy->nr + 1 < copy->room; pos += step) {
-		mctracer_cond_resched();
-		silence = mctracer_silence_at(silences, pos);
-		if (silence) {
-			settle_times(copy, segment, silence->before);
-			segment = copy->nr;
-		}
-		if (!mctracer_ring_read(ring, pos, &record)) {
-			from = pos;
-			now = mctracer_ring_counts(ring);
-			if (now.end - pos > now.entries * step) {
-				counts = now;
-				pos = counts.end - (counts.entries * 7 / 8 + 1) * step;
-			}
-			missed += div_u64(pos - from, step) + 1;
-			silence = mctracer_silence_within(silences, from, pos);
-			if (silence) {
-				settle_times(copy, segment, silence->before);
-				segment = copy->nr;
-			}
-			continue;
-		}
-		if (copy->nr)
-			time += mctracer_cycles_between(&previous, &record);
-		previous = record;
-		if (missed) {
-			copy->list[copy->nr++] = (struct entry) { mctracer_gap(missed), time };
-			gaps++;
-			missed = 0;
-		}
-		copy->list[copy->nr++] = (struct entry) { record, time };
+	calls = mctracer_ring_end_calls(ring, &copy->end);
+	if (mctracer_distance(from, copy->end) > room) {
+		from = mctracer_position((copy->end - room + quarter - 1) & -quarter);
+		if (mctracer_distance(from, copy->end) > room)
+			from = copy->end;
 	}
 
-	silence = mctracer_silence_at(silences, pos);
-	settle_times(copy, segment,
-		     silence ? silence->before : mctracer_clock_now() + MCTRACER_SILENCE_MARGIN);
+	for (pos = from; pos != copy->end; pos = mctracer_position(pos + MCTRACER_WORD_SIZE)) {
+		mctracer_cond_resched();
+		*to++ = mctracer_ring_load(ring, pos);
+	}
+	smp_rmb();	/* R2 */
 
-	/* At rest nothing but what was overwritten is missing. */
-	sum->written += counts.written;
-	sum->lost += counts.lost;
-	sum->entries += copy->nr - gaps;
-	sum->overwritten += counts.written - counts.read - counts.lost - (copy->nr - gaps);
+	copy->from = mctracer_ring_oldest(ring);			/* V1 */
+	if (mctracer_is_before(copy->from, from))
+		copy->from = from;
+	if (mctracer_is_before(copy->end, copy->from))
+		copy->from = copy->end;
+	copy->words = cpu->memory + mctracer_distance(from, copy->from) / MCTRACER_WORD_SIZE;
+	return calls;
+}
+
+static void advance(struct mctracer_stream *stream)
+{
+	stream->found = mctracer_cursor_next(&stream->cursor);
+}
+
+static void take_ring(struct mctracer_snapshot *snapshot, int i, const struct mctracer_ring *ring)
+{
+	struct mctracer_ring_counts *sum = &snapshot->counts;
+	struct mctracer_stream *stream = &snapshot->streams[i];
+	struct snapshot_cpu *cpu = &snapshot->cpus[i];
+	u64 calls, entries, lost, written;
+
+	calls = copy_words(cpu, ring);
+	mctracer_cursor_begin(&stream->cursor, ring, &cpu->copy, false, ring->user.read, false);
+	lost = mctracer_ring_lost(ring) - ring->lost_before;
+	written = calls - ring->start_calls + lost;
+	entries = cpu->copy.from == cpu->copy.end ? 0 : calls - stream->cursor.state.calls;
+	sum->written += written;
+	sum->lost += lost;
+	sum->entries += entries;
+	sum->overwritten += written - lost - ring->nr_read - entries;
+	advance(stream);
 }
 
 /*
- * Ask for as much as the rings need now: more may be written before they are
- * copied, but nobody has to wait meanwhile for the tracer's mutex.
+ * Ask for as much as the rings need now: more may be written before they are copied,
+ * but nobody has to wait meanwhile for the tracer's mutex.
  */
-static bool alloc_entries(struct mctracer_snapshot *snapshot, int only)
+static bool alloc_copies(struct mctracer_snapshot *snapshot, int only)
 {
-	struct cpu_entries *copy;
+	const struct mctracer_ring *ring;
+	struct snapshot_cpu *cpu;
 	size_t sum = 0;
-	int cpu;
+	u64 used;
+	int i;
 
 	mutex_lock(&mctracer_mutex);
-	for_each_possible_cpu(cpu) {
-		if (only != MCTRACER_ALL_CPUS && cpu != only)
+	for_each_possible_cpu(i) {
+		ring = per_cpu_ptr(&mctracer_rings, i);
+		if ((only != MCTRACER_ALL_CPUS && i != only) || !ring->base)
 			continue;
-		copy = &snapshot->cpus[cpu];
-		copy->room = mctracer_ring_counts(per_cpu_ptr(&mctracer_rings, cpu)).entries;
-		if (copy->room)
-			copy->room++;	/* for a note of a gap */
-		sum += copy->room * sizeof(*copy->list);
+		used = mctracer_distance(mctracer_ring_oldest(ring), mctracer_ring_end(ring));
+		if (used)
+			used = min(used + mctracer_ring_quarter(ring), mctracer_ring_size(ring));
+		snapshot->cpus[i].room = used / MCTRACER_WORD_SIZE;
+		sum += used;
 	}
 	mutex_unlock(&mctracer_mutex);
 	if (!mctracer_memory_available(sum))
 		return false;
 
-	for_each_possible_cpu(cpu) {
-		copy = &snapshot->cpus[cpu];
-		if (!copy->room)
+	for_each_possible_cpu(i) {
+		cpu = &snapshot->cpus[i];
+		if (!cpu->room)
 			continue;
-		copy->list = kvmalloc_array(copy->room, sizeof(*copy->list),
-					    GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
-		if (!copy->list)
+		cpu->memory = kvmalloc_array(cpu->room, sizeof(u64),
+					     GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+		if (!cpu->memory)
 			return false;
 	}
 	return true;
@@ -169,18 +133,19 @@ struct mctracer_snapshot *mctracer_snapshot_take(int only)
 			    GFP_KERNEL | __GFP_NOWARN);
 	if (!snapshot)
 		return NULL;
-	if (!alloc_entries(snapshot, only)) {
+	snapshot->streams = kvcalloc(2 * nr_cpu_ids, sizeof(*snapshot->streams),
+				     GFP_KERNEL | __GFP_NOWARN);
+	if (!snapshot->streams || !alloc_copies(snapshot, only)) {
 		mctracer_snapshot_free(snapshot);
 		return NULL;
 	}
+	snapshot->first = snapshot->streams + nr_cpu_ids;
 
 	guard(mutex)(&mctracer_mutex);
-	mctracer_look();
-	snapshot->by_cycles = mctracer_clock_is_cycles();
 	for_each_possible_cpu(cpu)
-		if (only == MCTRACER_ALL_CPUS || cpu == only)
-			copy_ring(&snapshot->cpus[cpu], per_cpu_ptr(&mctracer_rings, cpu),
-				  per_cpu_ptr(&mctracer_silences, cpu), &snapshot->counts);
+		if (snapshot->cpus[cpu].room)
+			take_ring(snapshot, cpu, per_cpu_ptr(&mctracer_rings, cpu));
+	memcpy(snapshot->first, snapshot->streams, nr_cpu_ids * sizeof(*snapshot->streams));
 	return snapshot;
 }
 
@@ -191,39 +156,28 @@ void mctracer_snapshot_free(struct mctracer_snapshot *snapshot)
 	if (!snapshot)
 		return;
 	for_each_possible_cpu(cpu)
-		kvfree(snapshot->cpus[cpu].list);
+		kvfree(snapshot->cpus[cpu].memory);
+	kvfree(snapshot->streams);
 	kvfree(snapshot);
 }
 
 void mctracer_snapshot_rewind(struct mctracer_snapshot *snapshot)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		snapshot->cpus[cpu].next = 0;
+	memcpy(snapshot->streams, snapshot->first, nr_cpu_ids * sizeof(*snapshot->streams));
 }
 
-const struct mctracer_record *mctracer_snapshot_next(struct mctracer_snapshot *snapshot,
-						     int *cpu, u64 *ns)
+const struct mctracer_stream *mctracer_snapshot_next(struct mctracer_snapshot *snapshot, int *cpu)
 {
-	const struct entry *entry, *oldest = NULL;
-	struct cpu_entries *copy;
-	int i;
+	struct mctracer_stream *stream = mctracer_streams_oldest(snapshot->streams, nr_cpu_ids);
 
-	for_each_possible_cpu(i) {
-		copy = &snapshot->cpus[i];
-		entry = &copy->list[copy->next];
-		if (copy->next < copy->nr && (!oldest || entry->time < oldest->time)) {
-			oldest = entry;
-			*cpu = i;
-		}
-	}
-	if (!oldest)
-		return NULL;
+	if (stream)
+		*cpu = stream - snapshot->streams;
+	return stream;
+}
 
-	*ns = mctracer_clock_ns(oldest->time, snapshot->by_cycles);
-	snapshot->cpus[*cpu].next++;
-	return &oldest->record;
+void mctracer_snapshot_advance(struct mctracer_snapshot *snapshot, int cpu)
+{
+	advance(&snapshot->streams[cpu]);
 }
 
 const struct mctracer_ring_counts *

@@ -9,11 +9,13 @@
 #include <linux/array_size.h>
 #include <linux/atomic.h>
 #include <linux/cleanup.h>
+#include <linux/ctype.h>
 #include <linux/hash.h>
 #include <linux/hex.h>
 #include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/rcupdate.h>
@@ -47,6 +49,13 @@ struct mctracer_text {
 	struct symbol symbols[1 << SYMBOLS_BITS];
 	int modules_changed;	/* when the first of them was looked up */
 	char name[KSYM_SYMBOL_LEN];	/* for what is not remembered */
+	struct {		/* "CPU 2: hackbench:11867 " ... */
+		int cpu;
+		u32 pid;
+		char comm[MCTRACER_COMM_LEN];
+	} who;			/* ... of the last line; few have another */
+	size_t who_length;
+	char who_text[64];
 	u64 seconds;		/* of the last line's time ... */
 	size_t seconds_length;
 	char seconds_text[32];	/* ... as text; few lines have another */
@@ -76,7 +85,7 @@ void mctracer_text_free(struct mctracer_text *text)
  */
 static size_t name_address(char *name, u32 low, bool *lasting)
 {
-	unsigned long address = mctracer_address(low);
+	unsigned long address = (unsigned long)(long)(s32)low;
 	unsigned long size, offset;
 	char *module;
 	char buffer[KSYM_NAME_LEN];
@@ -182,14 +191,13 @@ static void print_time(struct mctracer_text *text, u64 time)
 }
 
 /* In the letters of ftrace's latency format. */
-static void print_context(struct mctracer_text *text, const struct mctracer_record *record)
+static void print_context(struct mctracer_text *text, u32 context)
 {
 	static const char resched[] = ".npN";	/* by the task's flag and the count's */
-	u32 context = mctracer_context(record);
-	u32 depth = context >> MCTRACER_PREEMPT_SHIFT;
+	u32 depth = min(context & MCTRACER_PREEMPT_DEPTH, 15U), flags;
 	char irq;
 
-	if (!mctracer_has_context(record)) {
+	if (context & MCTRACER_CONTEXT_UNKNOWN) {
 		seq_buf_puts(&text->line, "---- ");	/* the option was off */
 		return;
 	}
@@ -200,34 +208,62 @@ static void print_context(struct mctracer_text *text, const struct mctracer_reco
 	else
 		irq = context & MCTRACER_SOFTIRQ ? 's' : '.';
 
+	flags = (context & MCTRACER_NEED_RESCHED ? 1 : 0) |
+		(context & MCTRACER_PREEMPT_RESCHED ? 2 : 0);
 	seq_buf_printf(&text->line, "%c%c%c%c ",
-		       context & MCTRACER_IRQS_OFF ? 'd' : '.',
-		       resched[(context & (MCTRACER_NEED_RESCHED | MCTRACER_PREEMPT_RESCHED)) >> 1],
+		       context & MCTRACER_IRQS_OFF ? 'd' : '.', resched[flags],
 		       irq, depth ? hex_asc_lo(depth) : '.');
 }
 
-const struct seq_buf *mctracer_text_record(struct mctracer_text *text,
-					   const struct mctracer_record *record,
-					   int cpu, u64 ns)
+/* A name may hold anything; a line must stay one line. */
+static void print_who(struct mctracer_text *text, const struct mctracer_state *state, int cpu)
 {
-	pid_t pid = mctracer_stamp_pid(record->stamp);
-	char comm[TASK_COMM_LEN];
+	char comm[MCTRACER_COMM_LEN], *c;
 
-	seq_buf_clear(&text->line);
-	if (mctracer_is_gap(record)) {
-		seq_buf_printf(&text->line, "# lost %llu\n", record->stamp);
-		return &text->line;
+	if (!text->who_length || text->who.cpu != cpu || text->who.pid != state->pid ||
+	    memcmp(text->who.comm, state->comm, sizeof(comm))) {
+		text->who.cpu = cpu;
+		text->who.pid = state->pid;
+		memcpy(text->who.comm, state->comm, sizeof(comm));
+		memcpy(comm, state->comm, sizeof(comm));
+		if (!(state->known & MCTRACER_KNOWS_TASK))
+			strscpy(comm, "<...>", sizeof(comm));
+		for (c = comm; *c; c++)
+			if (iscntrl(*c))
+				*c = '?';
+		text->who_length = scnprintf(text->who_text, sizeof(text->who_text),
+					     "CPU %d: %s:%u ", cpu, comm, state->pid);
 	}
-	if (mctracer_option(MCTRACER_TIME))
-		print_time(text, ns);
-	if (mctracer_option(MCTRACER_CONTEXT))
-		print_context(text, record);
+	seq_buf_putmem(&text->line, text->who_text, text->who_length);
+}
+
+static const struct seq_buf *print_gap(struct mctracer_text *text, u64 missed)
+{
+	seq_buf_clear(&text->line);
+	seq_buf_printf(&text->line, "# lost %llu\n", missed);
+	return &text->line;
+}
+
+const struct seq_buf *mctracer_text_event(struct mctracer_text *text,
+					  const struct mctracer_stream *stream, int cpu)
+{
+	const struct mctracer_cursor *cursor = &stream->cursor;
+	const struct mctracer_state *state = &cursor->state;
+
+	if (stream->missed)
+		return print_gap(text, stream->missed);
+	if (stream->found == MCTRACER_FOUND_GAP)
+		return print_gap(text, state->value);
+	seq_buf_clear(&text->line);
+	if (mctracer_option(MCTRACER_EXACT))
+		print_time(text, cursor->ns);
+	if (mctracer_option(MCTRACER_WITH_CONTEXT))
+		print_context(text, state->context);
 	forget_symbols(text);
-	mctracer_comm_get(comm, pid, cpu);
-	seq_buf_printf(&text->line, "CPU %d: %s:%d ", cpu, comm, pid);
-	print_address(text, record->ip);
+	print_who(text, state, cpu);
+	print_address(text, state->ip);
 	seq_buf_puts(&text->line, " <-- ");
-	print_address(text, record->parent_ip);
+	print_address(text, state->parent_ip);
 	seq_buf_putc(&text->line, '\n');
 	return &text->line;
 }

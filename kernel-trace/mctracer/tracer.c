@@ -8,15 +8,19 @@
 #include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/cleanup.h>
+#include <linux/cpuhplock.h>
 #include <linux/cpumask.h>
+#include <linux/jump_label.h>
 #include <linux/kernel.h>
 #include <linux/lockdep.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
+#include <linux/mctracer.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
+#include <linux/rcupdate.h>
 #include <linux/sizes.h>
 #include <linux/topology.h>
 #include <linux/uaccess.h>
@@ -39,21 +43,56 @@ DEFINE_MUTEX(mctracer_mutex);	/* see mctracer.h */
  */
 static DEFINE_MUTEX(hook_mutex);
 
-DEFINE_PER_CPU(struct mctracer_silences, mctracer_silences);
-static size_t ring_size = SZ_1M;	/* 65536 records */
+static size_t ring_size = SZ_1M;	/* 131072 words */
 static bool have_rings;
-static bool watching;	/* looking for silences */
 
-unsigned long mctracer_options = BIT(MCTRACER_OVERWRITE);	/* see mctracer.h */
+/* Which of our hooks is registered, if it was not overridden. Under hook_mutex. */
+static mcount_direct_func_t hook;
 
 static mcount_direct_func_t hook_for(unsigned long opts)
 {
 	if (!mctracer_clock_is_cycles())
 		return mctracer_hook_slow;
-	if (opts & BIT(MCTRACER_CONTEXT))
-		return opts & BIT(MCTRACER_OVERWRITE) ? mctracer_hook_context :
-							mctracer_hook_keep_context;
-	return opts & BIT(MCTRACER_OVERWRITE) ? mctracer_hook : mctracer_hook_keep;
+	if (opts & BIT(MCTRACER_EXACT))
+		return opts & BIT(MCTRACER_WITH_CONTEXT) ? mctracer_hook_exact_context :
+							   mctracer_hook_exact;
+	return opts & BIT(MCTRACER_WITH_CONTEXT) ? mctracer_hook_context : mctracer_hook;
+}
+
+static bool needs_pairs(mcount_direct_func_t func)
+{
+	return func != mctracer_hook && func != mctracer_hook_context;
+}
+
+/*
+ * Have @new take our hook's place. On an error ours is what it was, or the slow one.
+ * Hooks that write pairs of words and those that don't are never registered at the same
+ * time: in between is the slow one, which leaves each ring as pairs need it, and then all
+ * CPUs look once more.
+ */
+static int exchange_hook(mcount_direct_func_t new)
+{
+	mcount_direct_func_t old = hook;
+	int ret = 0;
+
+	lockdep_assert_held(&hook_mutex);
+
+	if (!mcount_direct_registered(old))
+		return 0;
+	if (needs_pairs(old) != needs_pairs(new) && new != mctracer_hook_slow) {
+		WRITE_ONCE(mctracer_pairs, true);
+		ret = replace_mcount_direct(old, mctracer_hook_slow);
+		if (ret)
+			return ret == -ENOENT ? 0 : ret;
+		hook = mctracer_hook_slow;
+		mctracer_forget_tasks(false);
+	}
+	ret = replace_mcount_direct(hook, new);
+	if (ret)
+		return ret == -ENOENT ? 0 : ret;
+	hook = new;
+	WRITE_ONCE(mctracer_pairs, needs_pairs(new));
+	return 0;
 }
 
 bool mctracer_memory_available(size_t size)
@@ -120,69 +159,37 @@ void mctracer_unlock_copied(void)
 	mutex_unlock(&mctracer_mutex);
 }
 
-void mctracer_look(void)
-{
-	bool given_up = false;
-	int cpu;
+#define WATCH_SECONDS	5
 
-	lockdep_assert_held(&mctracer_mutex);
+static void watch_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(watch_work, watch_fn);
 
-	for_each_possible_cpu(cpu) {
-		given_up |= mctracer_silence_look(per_cpu_ptr(&mctracer_silences, cpu),
-						  per_cpu_ptr(&mctracer_rings, cpu),
-						  mctracer_clock_now());
-		/* What user space has mapped stays true. */
-		mctracer_clock_params(&per_cpu_ptr(&mctracer_rings, cpu)->user);
-	}
-	if (!given_up)
-		return;
-	/* The order is one of all CPUs. */
-	for_each_possible_cpu(cpu)
-		mctracer_silence_give_up(per_cpu_ptr(&mctracer_silences, cpu),
-					 per_cpu_ptr(&mctracer_rings, cpu));
-	pr_info("the machine slept: earlier records are given up\n");
-}
-
-static void look_work_fn(struct work_struct *work);
-static DECLARE_DELAYED_WORK(look_work, look_work_fn);
-
-static void look_again(void)
-{
-	queue_delayed_work(system_wq, &look_work, MCTRACER_LOOK_SECONDS * HZ);
-}
-
-/* Times by different clocks can't be told apart or compared: forget the old ones. */
+/* Where another clock is used from now on the rings say so: the hook's task is forgotten. */
 static int check_clock(void)
 {
-	mcount_direct_func_t old = hook_for(mctracer_options);
-	int cpu, ret = 0;
+	int ret = 0;
 
-	if (!mctracer_clock_is_bad())
+	if (!mctracer_clock_is_lost())
 		return 0;
+	/* First the hook: to read the other clock calls functions that are traced. */
 	scoped_guard(mutex, &hook_mutex) {
-		mctracer_clock_change();
-		if (mcount_direct_registered(old)) {
-			ret = register_mcount_direct(hook_for(mctracer_options));
-			if (ret)
-				unregister_mcount_direct(old);
-		}
+		WRITE_ONCE(mctracer_pairs, true);
+		ret = exchange_hook(mctracer_hook_slow);
+		if (ret)
+			unregister_mcount_direct(hook);
+		mctracer_clock_to_ns();
 	}
-	for_each_possible_cpu(cpu) {
-		*per_cpu_ptr(&mctracer_silences, cpu) = (struct mctracer_silences) {};
-		mctracer_ring_clear(per_cpu_ptr(&mctracer_rings, cpu));
-	}
-	mctracer_consume_forget_times();
+	mctracer_forget_tasks(true);
 	return ret;
 }
 
-static void look_work_fn(struct work_struct *work)
+/* While ours is the registered hook, and once more when it is not. */
+static void watch_fn(struct work_struct *work)
 {
 	guard(mutex)(&mctracer_mutex);
-	if (READ_ONCE(watching))
-		check_clock();
-	mctracer_look();
-	if (READ_ONCE(watching))
-		look_again();
+	check_clock();
+	if (mctracer_started())
+		queue_delayed_work(system_wq, &watch_work, WATCH_SECONDS * HZ);
 }
 
 size_t mctracer_ring_bytes(void)
@@ -190,52 +197,46 @@ size_t mctracer_ring_bytes(void)
 	return READ_ONCE(ring_size);
 }
 
-/* True if our hook was registered. Then another one of ours is, that does nothing. */
-static int pause_hook(bool *paused)
+/*
+ * On return no hook writes to a ring, and none will until resume(). A hook that comes
+ * meanwhile is told so before it does; one that was told otherwise has preemption
+ * disabled. A CPU on its way up or down is not waited for, so there must be none.
+ */
+static void pause(void)
 {
-	guard(mutex)(&hook_mutex);
-	*paused = mcount_direct_registered(hook_for(mctracer_options));
-	return *paused ? register_mcount_direct(mctracer_hook_nothing) : 0;
+	cpus_read_lock();
+	WRITE_ONCE(mctracer_stopped, true);
+	mctracer_forget_tasks(false);
+	cpus_read_unlock();
+	synchronize_rcu_tasks_rude();
 }
 
-/* Unless another hook has taken over meanwhile, or somebody has stopped the tracer. */
-static int resume_hook(void)
+static void resume(void)
 {
-	int ret;
-
-	guard(mutex)(&hook_mutex);
-	if (!mcount_direct_registered(mctracer_hook_nothing))
-		return 0;
-	ret = register_mcount_direct(hook_for(mctracer_options));
-	if (ret)
-		unregister_mcount_direct(mctracer_hook_nothing);
-	return ret;
+	smp_wmb();	/* the rings before stopped; mctracer_note_task() has the other */
+	WRITE_ONCE(mctracer_stopped, false);
+	mctracer_forget_tasks(true);
 }
 
 /* Larger or smaller rings take the place of those that there are. */
 static int replace_rings(size_t size)
 {
 	struct mctracer_ring __percpu *new;
-	bool paused;
-	int ret;
 
 	new = alloc_rings(size);
 	if (!new)
 		return -ENOMEM;
 
 	mutex_lock(&mctracer_mutex);
-	ret = pause_hook(&paused);
-	if (!ret) {
-		move_rings(new);
-		WRITE_ONCE(ring_size, size);
-		if (paused)
-			ret = resume_hook();
-	}
+	pause();
+	move_rings(new);
+	WRITE_ONCE(ring_size, size);
+	resume();
 	mutex_unlock(&mctracer_mutex);
 
 	free_rings(new);	/* what was not moved */
 	free_percpu(new);
-	return ret;
+	return 0;
 }
 
 /* How many mappings there are; -1 while there must be none. */
@@ -279,27 +280,27 @@ int mctracer_set_ring_size(u64 size)
 
 int mctracer_set_option(enum mctracer_option option, bool on)
 {
-	unsigned long new;
+	unsigned long new, old;
 	int cpu, ret;
 
 	guard(mutex)(&mctracer_mutex);
-	new = on ? mctracer_options | BIT(option) :
-		   mctracer_options & ~BIT(option);
+	old = mctracer_options;
+	new = on ? old | BIT(option) : old & ~BIT(option);
+	if (new == old)
+		return 0;
 
 	if (!on && option == MCTRACER_OVERWRITE)
 		for_each_possible_cpu(cpu)
-			mctracer_ring_settle(per_cpu_ptr(&mctracer_rings, cpu));
+			mctracer_ring_skip_overwritten(per_cpu_ptr(&mctracer_rings, cpu));
 
 	guard(mutex)(&hook_mutex);
-	if (hook_for(new) != hook_for(mctracer_options)) {
-		if (mcount_direct_registered(hook_for(mctracer_options))) {
-			ret = register_mcount_direct(hook_for(new));
-			if (ret)
-				return ret;
-		}
-	}
 	WRITE_ONCE(mctracer_options, new);
-	return 0;
+	ret = exchange_hook(hook_for(new));
+	if (ret)
+		WRITE_ONCE(mctracer_options, old);
+	/* What is full may go on, and what has been said of contexts may not hold. */
+	mctracer_forget_tasks(true);
+	return ret;
 }
 
 /* With @new rings, if there were none. On error they are as they were. */
@@ -314,19 +315,26 @@ static int start(struct mctracer_ring __percpu *new)
 		return ret;
 	if (new)
 		move_rings(new);
-	/* Before records come: nobody has looked while there were none. */
-	if (!READ_ONCE(watching))
-		mctracer_look();
 
 	scoped_guard(mutex, &hook_mutex) {
-		ret = register_mcount_direct(hook_for(mctracer_options));
-		if (!ret && !watching) {
-			WRITE_ONCE(watching, true);
-			look_again();
+		static_branch_enable(&mctracer_in_use);
+		if (!mcount_direct_registered(hook)) {
+			hook = hook_for(mctracer_options);
+			WRITE_ONCE(mctracer_pairs, needs_pairs(hook));
+			mctracer_forget_tasks(true);
 		}
+		ret = register_mcount_direct(hook);
 	}
-	if (ret && new)
+	if (!ret)
+		queue_delayed_work(system_wq, &watch_work, WATCH_SECONDS * HZ);
+	if (!new)
+		return ret;
+	if (ret) {
 		free_rings(&mctracer_rings);
+	} else {
+		/* Only now may they be mapped: those of all CPUs are there to stay. */
+		smp_store_release(&have_rings, true);
+	}
 	return ret;
 }
 
@@ -341,42 +349,26 @@ int mctracer_start(void)
 		if (!new)
 			return -ENOMEM;
 	}
-	ret = mctracer_comm_start() ?: start(new);
-	if (!new)
-		return ret;
-
-	free_rings(new);	/* what was not moved */
-	free_percpu(new);
-	if (ret)
-		mctracer_comm_stop();
-	else	/* Only now may they be mapped: those of all CPUs are there to stay. */
-		smp_store_release(&have_rings, true);
+	ret = start(new);
+	if (new) {
+		free_rings(new);	/* what was not moved */
+		free_percpu(new);
+	}
 	return ret;
 }
 
 void mctracer_stop(void)
 {
-	scoped_guard(mutex, &hook_mutex) {
-		/* -ENOENT: another hook has taken over, and ours is not running. */
-		unregister_mcount_direct(hook_for(mctracer_options));
-		unregister_mcount_direct(mctracer_hook_nothing);
-		WRITE_ONCE(watching, false);
-	}
-	/* The last look is at what was recorded until now; that may wait for readers. */
-	mod_delayed_work(system_wq, &look_work, 0);
-}
-
-bool mctracer_is_live(void)
-{
-	lockdep_assert_held(&mctracer_mutex);
-	return mcount_direct_registered(hook_for(mctracer_options));
+	guard(mutex)(&hook_mutex);
+	/* -ENOENT: another hook has taken over, and ours is not running. */
+	unregister_mcount_direct(hook);
+	static_branch_disable(&mctracer_in_use);
 }
 
 bool mctracer_started(void)
 {
 	guard(mutex)(&hook_mutex);
-	return mcount_direct_registered(hook_for(mctracer_options)) ||
-	       mcount_direct_registered(mctracer_hook_nothing);
+	return mcount_direct_registered(hook);
 }
 
 void mctracer_clear(int only)
@@ -387,4 +379,5 @@ void mctracer_clear(int only)
 	for_each_possible_cpu(cpu)
 		if (only == MCTRACER_ALL_CPUS || cpu == only)
 			mctracer_ring_clear(per_cpu_ptr(&mctracer_rings, cpu));
+	mctracer_forget_tasks(true);	/* so that all is said again soon */
 }

@@ -13,7 +13,7 @@ online=$(cpu_list online)
 plan $((9 + $(echo "$cpus" | wc -l) + $(echo "$online" | wc -l)))
 
 laps=5
-size=65536
+size=90000	# calls in a full ring, at least
 
 all_lapped()
 {
@@ -46,7 +46,7 @@ for cpu in $cpus; do
 		"$(stat_cpu "$cpu" "$ENTRIES")" "$(found "cpu$cpu")"
 done
 for cpu in $online; do
-	equal "CPU $cpu: its ring is full to the last record" $size \
+	at_least "CPU $cpu: its ring is full" $size \
 		"$(stat_cpu "$cpu" "$ENTRIES")"
 done
 check "for each CPU written is entries and overwritten" stats_add_up

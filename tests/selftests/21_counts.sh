@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 37
+plan 42
 
 stats=$MCT_TMP/stats
 
@@ -106,9 +106,26 @@ check "nooverwrite: the oldest are kept" cmp "$MCT_TMP/first" "$MCT_TMP/second"
 add_up "nooverwrite"
 dd if="$MCT_PIPE" of=/dev/null bs=4096 count=20 2>/dev/null
 storm
-equal "nooverwrite: what was read makes room" $RING_RECORDS \
+at_least "nooverwrite: what was read makes room" "$RING_RECORDS" \
 	"$(stat_cpu 0 "$ENTRIES")"
 add_up "nooverwrite and reading"
+
+# What is between the calls fills the rings, too.
+put time "$MCT_OPTIONS"
+put context "$MCT_OPTIONS"
+trace_clear
+storm
+dd if="$MCT_PIPE" of=/dev/null bs=4096 count=20 2>/dev/null
+storm
+equal "nooverwrite with times and contexts: none was overwritten" 0 \
+	"$(stat_sum "$OVERWRITTEN")"
+check "nooverwrite with times and contexts: each CPU has lost" each_cpu_has "$LOST" 1
+add_up "nooverwrite with times and contexts"
+trace_clear
+equal "what was lost before a clear is not told after it" 0 \
+	"$(trace_on; trace_off; grep -c '^# lost [0-9]' "$MCT_TRACE")"
+put notime "$MCT_OPTIONS"
+put nocontext "$MCT_OPTIONS"
 put overwrite "$MCT_OPTIONS"
 storm
 

@@ -85,24 +85,26 @@ save()
 	done
 }
 
-# newest NAME NAME: are the second's, of each CPU, the first's last N?
+# newest NAME NAME N: are the second's, of each CPU, the first's last, and at least N?
 newest()
 {
-	local cpu
+	local cpu n
 	for cpu in $(cpu_list online); do
 		diag "CPU $cpu: $(wc -l < "$MCT_TMP/$1.$cpu") records," \
 		     "$(wc -l < "$MCT_TMP/$2.$cpu") after"
-		tail -n "$3" "$MCT_TMP/$1.$cpu" | cmp - "$MCT_TMP/$2.$cpu" ||
+		n=$(wc -l < "$MCT_TMP/$2.$cpu")
+		[ "$n" -ge "$3" ] || return 1
+		tail -n "$n" "$MCT_TMP/$1.$cpu" | cmp - "$MCT_TMP/$2.$cpu" ||
 			return 1
 	done
 }
 
-# as_many N: does each CPU have so many entries?
+# as_many N: does each CPU have so many entries, or more?
 as_many()
 {
 	local cpu
 	for cpu in $(cpu_list online); do
-		[ "$(stat_cpu "$cpu" "$ENTRIES")" -eq "$1" ] || return 1
+		[ "$(stat_cpu "$cpu" "$ENTRIES")" -ge "$1" ] || return 1
 	done
 }
 

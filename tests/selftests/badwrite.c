@@ -46,6 +46,7 @@ static int report(const char *what)
 		{ EIO, "EIO" }, { ENODEV, "ENODEV" },
 		{ ENOENT, "ENOENT" }, { ENOMEM, "ENOMEM" },
 		{ EPERM, "EPERM" }, { ERANGE, "ERANGE" },
+		{ ESRCH, "ESRCH" },
 		{ E2BIG, "E2BIG" }, { ESPIPE, "ESPIPE" },
 		{ 0, NULL }
 	};

@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads per_cpu/cpuN/raw, knowing no more of it than linux/mctracer.h says.
+ * Reads per_cpu/cpuN/raw, knowing no more of it than linux/mctracer.h and
+ * linux/mctracer_decode.h say.
  *
- *	rawreader read FILE [SIZE [N]]	takes all records by reads of SIZE bytes, or
- *					at least N of them; prints "records N",
- *					"gaps N", "missed N"
- *	rawreader match FILE TEXT	takes all records and holds each against the
- *					line of TEXT, made with the option "time"
+ *	rawreader read FILE [SIZE [N]]	takes all words by reads of SIZE bytes, or
+ *					those of at least N calls; prints
+ *					"records N", calls, "gaps N", "missed N",
+ *					of the gaps, and "skipped N", calls that
+ *					are missing, but in no gap
+ *	rawreader match FILE TEXT	takes all words and holds each call against
+ *					the line of TEXT, made with the option "time"
  *	rawreader errors FILE KB	what must not work with a ring of that size:
  *					one line "WHAT ERROR" for each
  *	rawreader header FILE		"NAME NUMBER" for each field of a mapping
  *	rawreader hold FILE		maps it, says so, and sleeps
- *	rawreader follow FILE		maps it and follows the ring, until SIGTERM
- *					comes and then nothing more; prints "seen N",
- *					"lost N", "bad N"
+ *	rawreader follow FILE		maps it and follows the ring from the last
+ *					clear on, until SIGTERM comes and then nothing
+ *					more; prints "seen N", "lost N", "bad N"
  *
  * The exit status is 1 if anything that was read is not as it must be.
+ *
+ * Times: a call that a time word comes right before has that time, to the nanosecond.
+ * Any other's is estimated, and must lie between the times before and behind it. No
+ * call's is less than that of the one before.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -26,16 +34,26 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 /* Not from where linux/ is: that would put the kernel's before the system's. */
-#include "mctracer.h"
+#include "mctracer_decode.h"
 
-#define RECORD		sizeof(struct mctracer_record)
+#ifndef KALLSYMS
+#define KALLSYMS	"/proc/kallsyms"
+#endif
+
+#define WORD		sizeof(__u64)
 #define COMPLAINTS	8
-#define PID_MASK	((1ULL << MCTRACER_PID_BITS) - 1)
 #define SYMBOL_PAST	0x1000
 #define LINE_SIZE	2048
+#define COUNT_MASK	((1ULL << MCTRACER_COUNT_BITS) - 1)
+#define NEVER		(~0ULL)
+/* At the end, for a word that is not written yet: its writer may be gone. */
+#define MOST_NAPS	2000
+/* Calls before the first notes. */
+#define MOST_PENDING	(MCTRACER_NOTES_WITHIN / WORD)
+#define KNOWS		(MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME | \
+			 MCTRACER_KNOWS_CLOCK | MCTRACER_KNOWS_COUNT)
 
 /* As the kernel's: a load that the compiler neither leaves out nor splits. */
 #define READ_ONCE(x)	__atomic_load_n(&(x), __ATOMIC_RELAXED)
@@ -61,12 +79,12 @@ static void die(const char *what)
 	exit(2);
 }
 
-static void complain(const char *what, const struct mctracer_record *record)
+static void complain(const char *what, const struct mctracer_state *state)
 {
 	if (complaints++ < COMPLAINTS)
-		fprintf(stderr, "%s: ip %#x parent_ip %#x stamp %#llx\n", what,
-			record->ip, record->parent_ip,
-			(unsigned long long)record->stamp);
+		fprintf(stderr, "%s: call %llu ip %#x parent_ip %#x time %llu pid %u (%s)\n",
+			what, (unsigned long long)state->calls, state->ip, state->parent_ip,
+			(unsigned long long)state->time, state->pid, state->comm);
 }
 
 static int open_raw(const char *path, int flags)
@@ -98,13 +116,13 @@ static int by_name(const void *a, const void *b)
 /* What is code, by the low half of its address. */
 static void load_symbols(void)
 {
-	FILE *file = fopen("/proc/kallsyms", "r");
+	FILE *file = fopen(KALLSYMS, "r");
 	char line[1024], name[1000], type;
 	unsigned long long address;
 	size_t room = 0;
 
 	if (!file)
-		die("/proc/kallsyms");
+		die(KALLSYMS);
 	while (fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "%llx %c %999s", &address, &type, name) != 3 ||
 		    !strchr("tTwW", type))
@@ -124,8 +142,8 @@ static void load_symbols(void)
 		nr_symbols++;
 	}
 	fclose(file);
-	if (!text_low) {
-		fprintf(stderr, "no addresses in /proc/kallsyms\n");
+	if (!text_low || !nr_symbols) {
+		fprintf(stderr, "no addresses in " KALLSYMS "\n");
 		exit(2);
 	}
 	qsort(symbols, nr_symbols, sizeof(*symbols), by_name);
@@ -154,52 +172,60 @@ static int is_symbol(__u32 address, const char *text)
 	return 0;
 }
 
-/* Addresses have this bit in any case; in ip it says that there is no context. */
-static __u32 called(const struct mctracer_record *record)
-{
-	return record->ip | MCTRACER_PLAIN;
-}
-
-static int has_context(const struct mctracer_record *record)
-{
-	return !(record->ip & MCTRACER_PLAIN);
-}
-
-/* The bits of the clock that a record has, and what they are. */
-static __u64 clock_mask(const struct mctracer_record *record)
-{
-	unsigned int bits = MCTRACER_CLOCK_BITS;
-
-	if (has_context(record))
-		bits += MCTRACER_CONTEXT_SHIFT - MCTRACER_CONTEXT_BITS;
-	return (1ULL << bits) - 1;
-}
-
-static __u64 clock_bits(const struct mctracer_record *record)
-{
-	__u64 bits = record->stamp >> MCTRACER_PID_BITS;
-
-	if (has_context(record))
-		bits = bits >> MCTRACER_CONTEXT_BITS << MCTRACER_CONTEXT_SHIFT;
-	return bits;
-}
-
 static int is_text(__u32 address)
 {
 	return address >= text_low && address <= text_high + SYMBOL_PAST;
+}
+
+/* --- what is true of each call --- */
+
+/* Of the call before. */
+struct before {
+	int any;
+	__u64 ns;
+	struct mctracer_clock clock;
+};
+
+static __u64 nanoseconds(const struct mctracer_state *state)
+{
+	return mctracer_clock_ns(&state->clock, state->time);
+}
+
+static int same_clock(const struct mctracer_clock *a, const struct mctracer_clock *b)
+{
+	return a->offset == b->offset && a->mult == b->mult && a->shift == b->shift &&
+	       a->is_ns == b->is_ns;
+}
+
+static void judge(const struct mctracer_state *state, struct before *before)
+{
+	__u64 ns = nanoseconds(state);
+
+	if (!is_text(state->ip))
+		complain("ip is not in the text", state);
+	if (!is_text(state->parent_ip))
+		complain("parent_ip is not in the text", state);
+	if ((state->known & KNOWS) != KNOWS)
+		complain("task, time, clock or count are not known", state);
+	if (before->any && ns < before->ns && same_clock(&state->clock, &before->clock))
+		complain("the time went back", state);
+	before->any = 1;
+	before->ns = ns;
+	before->clock = state->clock;
 }
 
 /* --- read() --- */
 
 struct reader {
 	int fd;
-	struct mctracer_record *buf;
+	int seekable;	/* a copy: what it was read by is not known */
+	__u64 *buf;
 	size_t size, have, at;
 	unsigned long reads;
 };
 
-/* The next record; 0 at the end. */
-static int next_record(struct reader *reader, struct mctracer_record *record)
+/* The next word; 0 at the end. */
+static int next_word(struct reader *reader, __u64 *word)
 {
 	ssize_t n;
 
@@ -207,17 +233,17 @@ static int next_record(struct reader *reader, struct mctracer_record *record)
 		n = read(reader->fd, reader->buf, reader->size);
 		if (n < 0)
 			die("read");
-		if (n % RECORD || (size_t)n > reader->size) {
+		if (n % WORD || (size_t)n > reader->size) {
 			fprintf(stderr, "read gave %zd bytes\n", n);
 			exit(1);
 		}
 		reader->reads++;
-		reader->have = n / RECORD;
+		reader->have = n / WORD;
 		reader->at = 0;
 		if (!n)
 			return 0;
 	}
-	*record = reader->buf[reader->at++];
+	*word = reader->buf[reader->at++];
 	return 1;
 }
 
@@ -225,98 +251,151 @@ static struct reader begin_reading(const char *path, size_t size)
 {
 	struct reader reader = { .fd = open_raw(path, 0), .size = size };
 
-	reader.buf = aligned_alloc(RECORD, (size / RECORD + 1) * RECORD);
+	reader.seekable = lseek(reader.fd, 0, SEEK_CUR) >= 0;
+	reader.buf = aligned_alloc(WORD, (size / WORD + 1) * WORD);
 	if (!reader.buf)
 		die("aligned_alloc");
 	return reader;
 }
 
-/* @before: the record before it, or 0 */
-static void judge(const struct mctracer_record *record,
-		  struct mctracer_record *before)
+/* What comes first by read() is no continuation, and all words are whole. */
+static void judge_word(const struct reader *reader, __u64 word,
+		       const struct mctracer_state *state)
 {
-	__u64 mask = clock_mask(record) & clock_mask(before);
-	__u64 ago = (clock_bits(record) - clock_bits(before)) & mask;
-
-	if (!is_text(called(record)))
-		complain("ip is not in the text", record);
-	if (!is_text(record->parent_ip))
-		complain("parent_ip is not in the text", record);
-	/* Up to one unit may be hidden where the option changed. */
-	if (before->ip && ago > mask / 2 &&
-	    (has_context(record) == has_context(before) ||
-	     mask - ago >= 1 << MCTRACER_CONTEXT_SHIFT))
-		complain("the time went back", record);
-	*before = *record;
+	if (!(word & MCTRACER_WORD_VALID))
+		complain("a word without bit 63", state);
+	if (reader->at == 1 && !reader->seekable && !mctracer_word_is_call(word) &&
+	    mctracer_word_type(word) == MCTRACER_MORE)
+		complain("a read began within an entity", state);
 }
 
 static void read_all(const char *path, size_t size, unsigned long most)
 {
+	unsigned long long records = 0, gaps = 0, missed = 0, skipped = 0, unknown = 0;
 	struct reader reader = begin_reading(path, size);
-	unsigned long long records = 0, gaps = 0, missed = 0;
-	struct mctracer_record record, before = {};
+	struct mctracer_state state = {};
+	struct before before = {};
+	__u64 word, calls, since_call = 0, jump;
+	int counted = 0;
 
 	load_symbols();
-	while ((records < most || reader.at < reader.have) &&
-	       next_record(&reader, &record)) {
-		if (record.ip) {
+	while ((records < most || reader.at < reader.have) && next_word(&reader, &word)) {
+		judge_word(&reader, word, &state);
+		calls = state.calls;
+		switch (mctracer_decode(&state, word)) {
+		case MCTRACER_EVENT_CALL:
 			records++;
-			judge(&record, &before);
-		} else {
+			since_call = 0;
+			judge(&state, &before);
+			break;
+		case MCTRACER_EVENT_GAP:
 			gaps++;
-			missed += record.stamp;
-			if (!record.stamp)
-				complain("empty gap", &record);
+			missed += state.value;
+			since_call += state.value;
+			if (!state.value)
+				complain("empty gap", &state);
+			break;
+		case MCTRACER_EVENT_COUNT:
+			/* What was overwritten comes right before, as a gap. */
+			jump = (state.calls - calls) & COUNT_MASK;
+			if (counted && jump > since_call)
+				skipped += jump - since_call;
+			counted = 1;
+			break;
+		case MCTRACER_EVENT_UNKNOWN:
+			unknown++;
+			break;
+		default:
+			break;
 		}
 	}
-	printf("records %llu\ngaps %llu\nmissed %llu\nreads %lu\n", records, gaps,
-	       missed, reader.reads);
+	if (state.entity == MCTRACER_TASK && state.more < 3)
+		complain("a task is not whole", &state);
+	printf("records %llu\ngaps %llu\nmissed %llu\nskipped %llu\nunknown %llu\nreads %lu\n",
+	       records, gaps, missed, skipped, unknown, reader.reads);
 }
 
-/* --- the time --- */
+/* --- text --- */
 
-/* value * mult >> shift, of which the product needs more than 64 bits */
-static __u64 mul_shift(__u64 value, __u32 mult, unsigned int shift)
+struct words {
+	__u64 *word;
+	size_t n;
+};
+
+static struct words take_all(const char *path)
 {
-	__u64 low = (value & 0xffffffff) * mult;
-	__u64 high = (value >> 32) * mult + (low >> 32);	/* of 32 bits above */
+	struct reader reader = begin_reading(path, 4096);
+	struct words words = {};
+	size_t room = 0;
+	__u64 word;
 
-	low &= 0xffffffff;
-	if (shift >= 32)
-		return high >> (shift - 32);
-	return high << (32 - shift) | low >> shift;
-}
-
-static __u64 nanoseconds(const struct mctracer_ring_header *header,
-			 const struct mctracer_record *record)
-{
-	__u64 now, ago;
-
-	if (!header->clock_offset && header->clock_mult == 1 &&
-	    !header->clock_shift) {
-		struct timespec time;
-
-		clock_gettime(CLOCK_MONOTONIC, &time);
-		now = time.tv_sec * 1000000000ULL + time.tv_nsec;
-	} else {
-		now = __rdtsc();
+	while (next_word(&reader, &word)) {
+		if (words.n == room) {
+			room = room ? 2 * room : 65536;
+			words.word = realloc(words.word, room * WORD);
+			if (!words.word)
+				die("realloc");
+		}
+		words.word[words.n++] = word;
 	}
-	ago = (now - clock_bits(record)) & clock_mask(record);
-
-	return header->clock_offset +
-	       mul_shift(now - ago, header->clock_mult, header->clock_shift);
+	return words;
 }
 
-/* Takes "[s.n] CPU c: comm:pid function <-- caller\n" apart, from its end. */
-static int match_line(const struct mctracer_ring_header *header,
-		      const struct mctracer_record *record, char *line)
+/* The next time from word @i on, in ns; NEVER if there is none, or not of the same clock. */
+static __u64 next_time(const struct words *words, size_t i, const struct mctracer_state *state)
 {
-	unsigned long long seconds, ns;
-	char *caller, *func, *pid;
+	struct mctracer_state ahead = *state;
+
+	for (; i < words->n; i++)
+		if (mctracer_decode(&ahead, words->word[i]) == MCTRACER_EVENT_TIME)
+			return same_clock(&ahead.clock, &state->clock) ?
+			       nanoseconds(&ahead) : NEVER;
+	return NEVER;
+}
+
+/* Whether the call that is word @i has a time of its own. */
+static int has_time(const struct words *words, size_t i)
+{
+	struct mctracer_state state = {};
+
+	return i && mctracer_decode(&state, words->word[i - 1]) == MCTRACER_EVENT_TIME;
+}
+
+/* Is @ns a time for the call that is word @i? @before: the line before's. */
+static int is_time(const struct words *words, size_t i, const struct mctracer_state *state,
+		   __u64 ns, __u64 before)
+{
+	__u64 from = nanoseconds(state), to;
+
+	if (from < before)
+		from = before;
+	if (has_time(words, i))
+		return ns == from;
+	to = next_time(words, i + 1, state);
+	return ns >= from && (ns <= to || ns == before);
+}
+
+/* As in the text, where a name is kept from breaking the line. */
+static int is_comm(const struct mctracer_state *state, const char *text)
+{
+	const char *c = state->comm;
+
+	for (; *c && *text; c++, text++)
+		if (*text != (iscntrl((unsigned char)*c) ? '?' : *c))
+			return 0;
+	return *c == *text;
+}
+
+/* Takes "[s.n] [context ]CPU c: comm:pid function <-- caller\n" apart, from its end. */
+static int match_line(const struct mctracer_state *state, char *line, __u64 *ns)
+{
+	char *caller, *func, *pid, *comm;
+	unsigned long long seconds, fraction;
 
 	caller = strstr(line, " <-- ");
-	if (!caller || sscanf(line, "[%llu.%9llu] CPU ", &seconds, &ns) != 2)
+	if (!caller || sscanf(line, "[%llu.%9llu] ", &seconds, &fraction) != 2)
 		return 0;
+	*ns = seconds * 1000000000 + fraction;
 	*caller = '\0';
 	caller += strlen(" <-- ");
 	caller[strcspn(caller, "\n ")] = '\0';	/* a module's name follows */
@@ -329,49 +408,68 @@ static int match_line(const struct mctracer_ring_header *header,
 		return 0;
 	*func++ = '\0';
 	pid = strrchr(line, ':');
-	return pid && strtoull(pid + 1, NULL, 10) == (record->stamp & PID_MASK) &&
-	       seconds * 1000000000 + ns == nanoseconds(header, record) &&
-	       is_symbol(called(record), func) &&
-	       is_symbol(record->parent_ip, caller);
+	if (!pid)
+		return 0;
+	*pid++ = '\0';
+	comm = strstr(line, "CPU ");
+	comm = comm ? strstr(comm, ": ") : NULL;
+	return comm && is_comm(state, comm + strlen(": ")) &&
+	       strtoull(pid, NULL, 10) == state->pid &&
+	       is_symbol(state->ip, func) && is_symbol(state->parent_ip, caller);
+}
+
+/* The next line that is a call's; 0 at the end. */
+static int next_line(FILE *file, char *line)
+{
+	do {
+		if (!fgets(line, LINE_SIZE, file))
+			return 0;
+	} while (line[0] == '#');
+	return 1;
 }
 
 static void match(const char *path, const char *text)
 {
-	struct reader reader = begin_reading(path, 4096);
-	const struct mctracer_ring_header *header;
-	struct mctracer_record record;
+	struct words words = take_all(path);
+	struct mctracer_state state = {};
 	FILE *file = fopen(text, "r");
-	unsigned long lines = 0;
+	unsigned long lines = 0, exact = 0;
 	char line[LINE_SIZE] = "", copy[LINE_SIZE];
+	__u64 ns = 0, before = 0;
+	size_t i;
+	int good;
 
 	if (!file)
 		die(text);
 	load_symbols();
-	header = map(reader.fd, getpagesize());
-	while (next_record(&reader, &record)) {
-		if (!record.ip)
+	for (i = 0; i < words.n; i++) {
+		if (mctracer_decode(&state, words.word[i]) != MCTRACER_EVENT_CALL)
 			continue;
-		do {
-			if (!fgets(line, sizeof(line), file)) {
-				complain("more than in the text", &record);
-				exit(1);
-			}
-		} while (line[0] == '#');
-		lines++;
-		memcpy(copy, line, sizeof(copy));
-		if (!match_line(header, &record, line)) {
-			complain("not what the text says", &record);
-			if (complaints <= COMPLAINTS)
-				fprintf(stderr, "  %llu ns, %s",
-					(unsigned long long)
-					nanoseconds(header, &record), copy);
+		if (!next_line(file, line)) {
+			complain("more than in the text", &state);
+			exit(1);
 		}
+		lines++;
+		exact += has_time(&words, i);
+		memcpy(copy, line, sizeof(copy));
+		good = match_line(&state, line, &ns);
+		if (!good)
+			complain("not what the text says", &state);
+		else if (!is_time(&words, i, &state, ns, before))
+			complain("not the time that the text says", &state);
+		else
+			good = 2;
+		if (good < 2 && complaints <= COMPLAINTS)
+			fprintf(stderr, "  %llu to %llu ns, %s",
+				(unsigned long long)nanoseconds(&state),
+				(unsigned long long)next_time(&words, i + 1, &state), copy);
+		before = ns;
 	}
-	if (fgets(line, sizeof(line), file)) {
+	if (next_line(file, line)) {
 		fprintf(stderr, "the text has more: %s", line);
 		complaints++;
 	}
-	printf("matched %lu\n", lines);
+	printf("matched %lu\nexact %lu\n", lines, exact);
 }
 
 /* --- what must not work --- */
@@ -414,7 +512,7 @@ static void try_map(const char *what, int fd, size_t size, int prot, int flags,
 
 static void errors(const char *path, size_t kb)
 {
-	static __u64 room[8];
+	static __u64 room[2 * MCTRACER_READ_MIN / WORD];
 	char *buf = (char *)room;
 	int fd = open_raw(path, O_NONBLOCK), page = getpagesize();
 	size_t whole = page + kb * 1024;
@@ -424,11 +522,11 @@ static void errors(const char *path, size_t kb)
 	if (nowhere == MAP_FAILED)
 		die("mmap");
 
-	result("read-15", read(fd, buf, 15) < 0);
+	result("read-less", read(fd, buf, MCTRACER_READ_MIN - 1) < 0);
 	result("read-0", read(fd, buf, 0) < 0);
-	result("read-unaligned", read(fd, buf + 1, 32) < 0);
-	result("read-nowhere", read(fd, nowhere, 32) < 0);
-	result("pread", pread(fd, buf, 16, 16) < 0);
+	result("read-unaligned", read(fd, buf + 1, MCTRACER_READ_MIN) < 0);
+	result("read-nowhere", read(fd, nowhere, MCTRACER_READ_MIN) < 0);
+	result("pread", pread(fd, buf, MCTRACER_READ_MIN, 16) < 0);
 	try_map("map-header", fd, page, PROT_READ, MAP_SHARED, 0);
 	try_map("map-whole", fd, whole, PROT_READ, MAP_SHARED, 0);
 	try_map("map-private", fd, whole, PROT_READ, MAP_PRIVATE, 0);
@@ -442,7 +540,7 @@ static void errors(const char *path, size_t kb)
 	result("remap-long", mremap(mapping, whole, whole + page, MREMAP_MAYMOVE) ==
 	       MAP_FAILED);
 	/* What the kernel has mapped it can't be made to write to. */
-	result("read-into-it", read(fd, (char *)mapping + page, 32) < 0);
+	result("read-into-it", read(fd, (char *)mapping + page, MCTRACER_READ_MIN) < 0);
 }
 
 /* --- mmap() --- */
@@ -462,23 +560,45 @@ static __u64 load(const __u64 *counter)
 	return (__u64)high << 32 | low;
 }
 
+/* How far @to is ahead of @from. */
+static __u64 distance(__u64 from, __u64 to)
+{
+	return (to - from) & MCTRACER_POSITION_MASK;
+}
+
+static __u64 head_of(const struct mctracer_ring_header *header)
+{
+	return load(&header->head) & MCTRACER_POSITION_MASK;
+}
+
+/* What is said of the fields. */
+static int is_header(const struct mctracer_ring_header *header)
+{
+	__u64 size = header->ring_size, notes = header->notes_every;
+	__u64 start = load(&header->start), read = load(&header->read), head = head_of(header);
+
+	return header->magic == MCTRACER_MAGIC && header->version == MCTRACER_VERSION &&
+	       header->header_size == (__u32)getpagesize() && !header->reserved &&
+	       size && !(size & (size - 1)) && notes && !(size % notes) && !(notes % WORD) &&
+	       !((start | read) & ~MCTRACER_POSITION_MASK) && !((start | read | head) % WORD) &&
+	       distance(start, read) <= distance(start, head);
+}
+
 static void print_header(const char *path)
 {
 	const struct mctracer_ring_header *header;
 
 	header = map(open_raw(path, 0), getpagesize());
 	printf("magic %u\nversion %u\n", header->magic, header->version);
-	printf("record_size %u\nheader_size %u\n", header->record_size,
-	       header->header_size);
+	printf("header_size %u\n", header->header_size);
 	printf("ring_size %llu\n", (unsigned long long)header->ring_size);
+	printf("notes_every %llu\n", (unsigned long long)header->notes_every);
 	printf("started %llu\n", (unsigned long long)
-	       (load(&header->head) - header->start) / RECORD);
+	       (distance(load(&header->start), head_of(header)) / WORD));
 	printf("unread %llu\n", (unsigned long long)
-	       (load(&header->head) - header->read) / RECORD);
-	printf("nr_read %llu\n", (unsigned long long)header->nr_read);
-	if (header->magic != MCTRACER_MAGIC || header->version != MCTRACER_VERSION ||
-	    header->record_size != RECORD ||
-	    header->header_size != (__u32)getpagesize() || !header->clock_mult)
+	       (distance(load(&header->read), head_of(header)) / WORD));
+	printf("lost %llu\n", (unsigned long long)load(&header->lost));
+	if (!is_header(header))
 		complaints++;
 }
 
@@ -498,70 +618,217 @@ static void on_term(int sig)
 	stop = 1;
 }
 
-/* The steps 1 to 4 of linux/mctracer.h. True if the record was overwritten. */
-static int follow_one(const struct mctracer_ring_header *header, __u64 pos,
-		      struct mctracer_record *record)
-{
-	const struct mctracer_record *slot;
-	__u64 size = header->ring_size;
-	const char *ring = (const char *)header + header->header_size;
+struct follower {
+	const struct mctracer_ring_header *header;
+	const char *ring;
+	__u64 size, notes;	/* bytes */
+	__u64 pos;		/* of the next word */
+	__u64 start;		/* what is before is read, but not counted */
+	__u64 start_calls;	/* there */
+	int started;
+	struct mctracer_state state;
+	int primed;		/* task and so on are known */
+	__u64 pending[MOST_PENDING];	/* calls before they were */
+	unsigned int nr_pending;
+	__u64 count;		/* calls before pos, once counted */
+	int counted;
+	struct before before;
+	unsigned long long seen, lost, gaps, laps, unknown, unwritten, words;
+};
 
-	slot = (const void *)(ring + pos % size);
-	do {
-		record->parent_ip = READ_ONCE(slot->parent_ip);
-		barrier();
-		record->stamp = READ_ONCE(slot->stamp);
-		record->ip = READ_ONCE(slot->ip);
-		barrier();
-		if (load(&header->head) - pos > size)
-			return 1;
-		if (pos / size % 2)
-			record->parent_ip ^= MCTRACER_LAP_BIT;
-	} while (!(record->parent_ip & MCTRACER_LAP_BIT));
-	return 0;
+enum followed { WORD_IS_THERE, WORD_OVERWRITTEN, WORD_NOT_YET, WORD_NEVER };
+
+/* The steps 2 to 4 of linux/mctracer.h; the first has been done. */
+static enum followed follow_one(const struct follower *f, __u64 *word)
+{
+	const __u32 *slot = (const __u32 *)(f->ring + (f->pos & (f->size - 1)));
+	__u32 low, high;
+	__u64 ahead;
+
+	high = READ_ONCE(slot[1]);
+	barrier();
+	low = READ_ONCE(slot[0]);
+	barrier();
+	ahead = distance(f->pos, head_of(f->header));
+	if (ahead > f->size)
+		return WORD_OVERWRITTEN;
+	*word = (__u64)high << 32 | low;
+	if (f->pos & f->size)	/* an odd lap */
+		*word ^= MCTRACER_WORD_VALID;
+	if (*word & MCTRACER_WORD_VALID)
+		return WORD_IS_THERE;
+	return ahead > f->size / 2 ? WORD_NEVER : WORD_NOT_YET;
 }
 
+static void follow_from(struct follower *f, __u64 pos)
+{
+	f->pos = pos;
+	memset(&f->state, 0, sizeof(f->state));
+	f->primed = 0;
+	f->nr_pending = 0;
+}
+
+/* Where one may begin: at the last clear, or where all is said that is needed for that. */
+static void follow_begin(struct follower *f)
+{
+	__u64 head = head_of(f->header);
+
+	do {
+		f->start = load(&f->header->start);
+		f->start_calls = load(&f->header->start_calls);
+	} while (load(&f->header->start) != f->start);
+	if (distance(f->start, head) <= f->size && distance(f->start & -f->notes, head) <= f->size)
+		follow_from(f, f->start & -f->notes);
+	else
+		follow_from(f, ((head - f->size + f->notes - 1) & -f->notes) &
+			       MCTRACER_POSITION_MASK);
+}
+
+/* Overtaken: go on at notes that won't be overwritten at once. */
+static void follow_on(struct follower *f)
+{
+	__u64 head = head_of(f->header);
+
+	f->laps++;
+	if (!f->counted)
+		f->count = f->start_calls + f->seen;
+	f->counted = 1;
+	follow_from(f, ((head - f->size / 4 * 3 + f->notes - 1) & -f->notes) &
+		       MCTRACER_POSITION_MASK);
+}
+
+/* All that the first calls need is known: they are the same task's. */
+static void follow_pending(struct follower *f)
+{
+	struct mctracer_state state = f->state;
+	unsigned int i;
+
+	for (i = 0; i < f->nr_pending; i++) {
+		mctracer_decode(&state, f->pending[i]);
+		/* The time, too, is said behind them. */
+		judge(&state, &f->before);
+	}
+	f->nr_pending = 0;
+	f->primed = 1;
+}
+
+static void follow_call(struct follower *f, __u64 word)
+{
+	f->count++;
+	if (!f->started && distance(f->pos, f->start) - 1 < f->size)
+		return;	/* before the start */
+	f->started = 1;
+	f->seen++;
+	if (f->primed)
+		judge(&f->state, &f->before);
+	else if (f->nr_pending < MOST_PENDING)
+		f->pending[f->nr_pending++] = word;
+	else
+		complain("no notes where they must be", &f->state);
+}
+
+static void follow_word(struct follower *f, __u64 word)
+{
+	f->words++;
+	switch (mctracer_decode(&f->state, word)) {
+	case MCTRACER_EVENT_CALL:
+		follow_call(f, word);
+		break;
+	case MCTRACER_EVENT_COUNT:
+		if (f->counted)
+			f->lost += (f->state.calls - f->count) & COUNT_MASK;
+		f->count = f->state.calls;
+		f->counted = 1;
+		break;
+	case MCTRACER_EVENT_GAP:
+		f->gaps += f->state.value;
+		break;
+	case MCTRACER_EVENT_UNKNOWN:
+		f->unknown++;
+		break;
+	default:
+		if (!f->primed && f->state.entity == MCTRACER_TASK && f->state.more >= 3 &&
+		    (f->state.known & KNOWS) == KNOWS)
+			follow_pending(f);
+		break;
+	}
+}
+
+static struct follower *follower_new(const char *path)
+{
+	struct follower *f = calloc(1, sizeof(*f));
+	int fd = open_raw(path, 0);
+	size_t header_size;
+	void *mapping;
+
+	if (!f)
+		die("calloc");
+	mapping = map(fd, getpagesize());
+	f->header = mapping;
+	if (!is_header(f->header)) {
+		fprintf(stderr, "the header is not as it must be\n");
+		exit(1);
+	}
+	f->size = f->header->ring_size;
+	f->notes = f->header->notes_every;
+	header_size = f->header->header_size;
+	munmap(mapping, getpagesize());
+	f->header = map(fd, header_size + f->size);
+	f->ring = (const char *)f->header + header_size;
+	return f;
+}
+
+/*
+ * What the ring was too full for is in the header as soon as it is lost; as a gap, when
+ * something is written again.
+ */
 static void follow(const char *path)
 {
 	const struct timespec nap = { .tv_nsec = 1000000 };
-	unsigned long long seen = 0, lost = 0;
-	struct mctracer_ring_header *header;
-	struct mctracer_record record, before = {};
-	__u64 pos, from, head, size;
-	int fd = open_raw(path, 0);
+	struct follower *f = follower_new(path);
+	enum followed found;
+	unsigned int naps = 0;
+	__u64 from, word, full;
 
 	signal(SIGTERM, on_term);
 	load_symbols();
-	header = map(fd, getpagesize());
-	size = header->ring_size;
-	munmap(header, getpagesize());
-	header = map(fd, getpagesize() + size);
-	pos = load(&header->head);
-	from = pos;
+	full = load(&f->header->lost);
+	follow_begin(f);
+	from = f->pos;
 	puts("mapped");
 	fflush(stdout);
 	for (;;) {
 		int last = READ_ONCE(stop);
 
-		head = load(&header->head);
-		if (pos == head) {
+		if (f->pos == head_of(f->header)) {	/* step 1 */
 			if (last)
 				break;
 			nanosleep(&nap, NULL);
 			continue;
 		}
-		if (follow_one(header, pos, &record)) {
-			head = load(&header->head);
-			lost += (head - size / 8 * 7 - pos) / RECORD;
-			pos = head - size / 8 * 7;
+		found = follow_one(f, &word);
+		if (found == WORD_OVERWRITTEN) {
+			follow_on(f);
 			continue;
 		}
-		judge(&record, &before);
-		seen++;
-		pos += RECORD;
+		if (found == WORD_NOT_YET && (!last || naps++ < MOST_NAPS)) {
+			if (last)
+				nanosleep(&nap, NULL);
+			continue;
+		}
+		if (found == WORD_IS_THERE)
+			follow_word(f, word);
+		else
+			f->unwritten++;
+		f->pos = (f->pos + WORD) & MCTRACER_POSITION_MASK;
 	}
-	printf("seen %llu\nlost %llu\nprogress %llu\nbad %lu\n", seen, lost,
-	       (unsigned long long)(pos - from) / RECORD, complaints);
+	if (f->nr_pending)
+		complain("the last calls' task is not known", &f->state);
+	printf("seen %llu\nlost %llu\nprogress %llu\nbad %lu\n", f->seen,
+	       f->lost + (unsigned long long)(load(&f->header->lost) - full),
+	       (unsigned long long)(distance(from, f->pos) / WORD), complaints);
+	printf("words %llu\nlaps %llu\ngaps %llu\nunknown %llu\nunwritten %llu\n", f->words,
+	       f->laps, f->gaps, f->unknown, f->unwritten);
 }
 
 int main(int argc, char **argv)

@@ -11,7 +11,7 @@ MCT_SIZE=$MCT_DIR/buffer_size_kb
 # shellcheck disable=SC2034
 {
 	MCT_PIPE=$MCT_DIR/trace_pipe
-	RING_RECORDS=4096
+	RING_RECORDS=5000	# a full small ring has at least so many
 	READ=7
 }
 RING_KB=64

@@ -9,8 +9,11 @@
  *	 8(%rsp)	parent_ip: the return address of the traced function
  *	 0(%rsp)	ip: the return address into the traced function
  *
- * To be preserved are all registers but %r10, %r11 and the flags: those carry
- * neither arguments nor, since -pg turns -fipa-ra off, anything across a call.
+ * To be preserved are all registers but %rax, %r10, %r11 and the flags: those carry
+ * neither arguments nor, since -pg turns -fipa-ra off, anything across a call. In %al
+ * callers of variadic functions say how many arguments are in vector registers. The
+ * kernel has none there; a file that is built with SSE all the same only asks whether
+ * it is 0, and otherwise stores those registers, which nobody reads.
  * Assembly that calls C functions where a compiler does not expect it saves them.
  */
 #ifndef _ASM_X86_MCOUNT_H
@@ -22,7 +25,8 @@
 
 #ifndef __ASSEMBLY__
 
-#include <asm/rwonce.h>
+#include <linux/compiler.h>
+#include <asm/asm.h>
 #include <asm/text-patching.h>
 
 #if !__has_attribute(__no_caller_saved_registers__)
@@ -36,13 +40,46 @@ void *__builtin_dwarf_cfa(void);	/* which sparse does not know */
 /*
  * For the body of a direct hook, which is entry code written in C: the stack above,
  * as seen from where the compiler knows it to begin, with or without a frame
- * pointer. Volatile, so that each is loaded where it is used and occupies no
- * register, to be saved, before.
+ * pointer. After a barrier() each is loaded again, where it is used, and has occupied
+ * no register, to be saved, before.
  */
 #define arch_mcount_direct_ip()						\
-	READ_ONCE(((const unsigned long *)__builtin_dwarf_cfa())[-1])
+	(((const unsigned long *)__builtin_dwarf_cfa())[-1])
 #define arch_mcount_direct_parent_ip()					\
-	READ_ONCE(((const unsigned long *)__builtin_dwarf_cfa())[0])
+	(((const unsigned long *)__builtin_dwarf_cfa())[0])
+
+/* See mcount_direct_call(). */
+#ifdef CONFIG_X86_64
+#define ARCH_MCOUNT_CALL_FUNC	"r10"
+#define ARCH_MCOUNT_CALL_ARG	"r11"
+#else
+#define ARCH_MCOUNT_CALL_FUNC	"eax"
+#define ARCH_MCOUNT_CALL_ARG	"edx"
+#endif
+
+static __always_inline unsigned long
+arch_mcount_direct_call(unsigned long (*func)(unsigned long), unsigned long arg)
+{
+	register unsigned long func_or_result asm(ARCH_MCOUNT_CALL_FUNC) = (unsigned long)func;
+	register unsigned long arg_reg asm(ARCH_MCOUNT_CALL_ARG) = arg;
+
+	asm volatile("call arch_mcount_call_preserving"
+		     : "+r" (func_or_result), "+r" (arg_reg), ASM_CALL_CONSTRAINT
+		     : : "memory", "cc");
+	return func_or_result;
+}
+
+/* The same for a function without argument and result, so that these two are preserved. */
+static __always_inline void arch_mcount_direct_call_void(void (*func)(void))
+{
+	asm volatile("push %%" ARCH_MCOUNT_CALL_FUNC "\n\t"
+		     "push %%" ARCH_MCOUNT_CALL_ARG "\n\t"
+		     "mov %[func], %%" ARCH_MCOUNT_CALL_FUNC "\n\t"
+		     "call arch_mcount_call_preserving\n\t"
+		     "pop %%" ARCH_MCOUNT_CALL_ARG "\n\t"
+		     "pop %%" ARCH_MCOUNT_CALL_FUNC
+		     : ASM_CALL_CONSTRAINT : [func] "i" (func) : "memory", "cc");
+}
 
 #define MCOUNT_SITE_SIZE	CALL_INSN_SIZE
 

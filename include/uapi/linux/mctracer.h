@@ -1,35 +1,70 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * The binary form of mctracer's records: /sys/kernel/debug/mctracer/per_cpu/cpuN/raw
+ * The binary form of what mctracer records: /sys/kernel/debug/mctracer/per_cpu/cpuN/raw
  *
- * read() gives records, whole ones, and takes them away.
+ * read() gives words, and takes away what it gives. Before the first word, and where
+ * another reader has taken some or the ring was quicker, it gives words, in no ring, that
+ * say how many calls are missing there, and task, time and clock. mmap(), read-only and
+ * at offset 0,
+ * gives the header, header_size bytes, and behind it the ring, ring_size bytes, both as
+ * the kernel writes them. A program follows it without taking anything away and without
+ * being noticed; while it does, buffer_size_kb can't be changed.
  *
- * mmap(), read-only and at offset 0, gives the header, header_size bytes, and
- * behind it the ring, ring_size bytes, both as the kernel writes them. A program
- * follows it without taking anything away and without being noticed; while it
- * does, buffer_size_kb can't be changed.
+ * Words
+ * -----
+ * All is made of words of 64 bits, each of which says what it is. linux/mctracer_decode.h
+ * turns them into events, one at a time, in C that any program may include.
  *
- * Positions count bytes. The record of position P is at offset P % ring_size in
- * the ring, its lap is P / ring_size. In the mapped ring, not in what read()
- * gives, bit 31 of parent_ip is inverted on odd laps. A follower that wants the
- * record of P:
+ *	bit 63		the lap's, see below; from read() always 1
+ *	bit 31		1: a call
  *
- *	1. loads head, until P != head
- *	2. loads parent_ip, then stamp and ip
- *	3. loads head again; if head - P > ring_size the record was overwritten
+ * A call has in bits 0 to 31 the low half of an address in the called function, and in
+ * bits 32 to 62 that of the place in its caller, without bit 31, which is 1, too. On
+ * 64-bit the upper half of an address is the sign extension of the lower.
+ *
+ * Any other word has its type in bits 28 to 30, and 59 bits of data: bits 32 to 62 are
+ * the lower 31 of these, bits 0 to 27 are the upper 28. One of type MCTRACER_MORE
+ * continues what the word before it began; all others begin something. These rules will
+ * not change. Whoever meets a type that he doesn't know, or more words of
+ * MCTRACER_MORE than he knows of, passes over them.
+ *
+ * What a call's task and clock are is said by words before it, and what can't be
+ * known without older words is said again at each position that is a multiple of
+ * notes_every, or less than MCTRACER_NOTES_WITHIN bytes after it. So that is where to
+ * begin: at the first such position that is still there, and that is not before start;
+ * what is before that need not even be written. The calls between it and the first task
+ * word that follows belong to the task that this one names. From start on the first
+ * notes may take as long: until then calls have no task, or that of words before.
+ *
+ * Positions
+ * ---------
+ * A position is the number of bytes ever written before it, plus where that began, in
+ * MCTRACER_POSITION_BITS bits. So it wraps some day; only differences count. The word
+ * of position P is at offset P % ring_size in the ring, its lap is P / ring_size. In the
+ * mapped ring bit 63 is inverted on odd laps. A follower that wants the word of P:
+ *
+ *	1. loads head, until P is not head's position
+ *	2. loads the word
+ *	3. loads head again; if head's position - P > ring_size the word was overwritten
  *	   while it was being read, or before
- *	4. undoes the inversion; if bit 31 isn't set now, the record is not
- *	   complete yet: goes back to 2
+ *	4. undoes the inversion; if bit 63 isn't set now, the word is not written yet:
+ *	   goes back to 2
  *
- * each in this order for the processor, too: on x86 it is enough to keep the
- * compiler from reordering. A 32-bit program loads head's upper half, the lower,
- * and the upper again, until both upper ones are the same. A record that is not
- * complete after half a ring of later ones never will be. Positions between the
- * last record and the one from which a follower goes on are records that it has
- * lost.
+ * each in this order for the processor, too: on x86 it is enough to keep the compiler
+ * from reordering. A 32-bit program loads head's upper half, the lower, and the upper
+ * again, until both upper ones are the same; of a word it loads the upper half first. A
+ * word that is not written after half a ring of later ones never will be. Who has been
+ * overtaken goes on at a multiple of notes_every; the MCTRACER_COUNT there says how many
+ * calls he has lost. After a clear start is another: what is before was not lost, but
+ * cleared, and start_calls is what the next MCTRACER_COUNT is to be compared with.
  *
- * While the machine sleeps the cycle counter may stop, go on, or begin again: what
- * the stamps and the header's clock_* tell holds only since the last sleep.
+ * Times
+ * -----
+ * With the option "time" each call follows a time of its own. Without it some do; a call
+ * between two times came between them, and calls of one ring came in their order. What
+ * the clock is, is said in the stream and not in the header: so each time is converted
+ * as was right when it was taken, also when the clock has changed or the machine slept
+ * since.
  */
 #ifndef _UAPI_LINUX_MCTRACER_H
 #define _UAPI_LINUX_MCTRACER_H
@@ -37,84 +72,111 @@
 #include <linux/types.h>
 
 #define MCTRACER_MAGIC		0x7274636d	/* "mctr" */
-#define MCTRACER_VERSION	1
+#define MCTRACER_VERSION	2
+
+#define MCTRACER_WORD_VALID	(1ULL << 63)
+#define MCTRACER_WORD_CALL	(1ULL << 31)
+#define MCTRACER_TYPE_SHIFT	28
+#define MCTRACER_DATA_BITS	59
 
 /*
- * stamp, from the lowest bit: the task's pid, then the low bits of the cycle
- * counter. If bit 31 of ip is not set (it is in all addresses), there is a context
- * of MCTRACER_CONTEXT_BITS between the two, and the cycle counter is in units of
- * 2^MCTRACER_CONTEXT_SHIFT.
+ * MCTRACER_TIME: data is half of a full reading of the clock. 0: nothing, a word that
+ *	only fills a place.
+ * MCTRACER_MORE: data continues the word before.
+ * MCTRACER_TASK: from now on calls are those of another task, or of the same if it was
+ *	so before: its pid, and above it the name's character 0. Three of MCTRACER_MORE
+ *	follow: the name's characters 1 to 7, those from 8 to 14, the first one in the
+ *	lowest bits, and the id of the task's process.
+ * MCTRACER_CONTEXT: in which the calls that follow are made; MCTRACER_IRQS_OFF and so on.
+ * MCTRACER_OTHER: the upper bits of data say what, see MCTRACER_OTHER_SHIFT.
+ * 3, 5 and 6 are to come.
  */
+#define MCTRACER_TIME		0
+#define MCTRACER_MORE		1
+#define MCTRACER_TASK		2
+#define MCTRACER_CONTEXT	4
+#define MCTRACER_OTHER		7
+
+/* A task */
 #define MCTRACER_PID_BITS	22
-#define MCTRACER_CLOCK_BITS	(64 - MCTRACER_PID_BITS)
-#define MCTRACER_CONTEXT_BITS	10
-#define MCTRACER_CONTEXT_SHIFT	6
-#define MCTRACER_PLAIN		0x80000000
+#define MCTRACER_COMM_SHIFT	44
+#define MCTRACER_COMM_CHARS	7	/* in each further word */
 
 /* A context */
-#define MCTRACER_IRQS_OFF		0x001
-#define MCTRACER_NEED_RESCHED		0x002	/* the task's flag */
-#define MCTRACER_PREEMPT_RESCHED	0x004	/* the flag in the preempt count */
-#define MCTRACER_NMI			0x008
-#define MCTRACER_HARDIRQ		0x010
-#define MCTRACER_SOFTIRQ		0x020
-#define MCTRACER_PREEMPT_SHIFT		6	/* preempt depth, at most 15 */
+#define MCTRACER_PREEMPT_DEPTH		0x000000ff
+#define MCTRACER_SOFTIRQ		0x00000100	/* runs; the 7 bits above: disabled */
+#define MCTRACER_HARDIRQ		0x000f0000
+#define MCTRACER_NMI			0x00f00000
+#define MCTRACER_IRQS_OFF		0x01000000
+#define MCTRACER_NEED_RESCHED		0x02000000	/* the task's flag */
+#define MCTRACER_PREEMPT_RESCHED	0x04000000	/* the flag in the preempt count */
+#define MCTRACER_CONTEXT_UNKNOWN	0x40000000	/* not recorded from here on */
 
-/* The bit of parent_ip that tells one lap from the next. */
-#define MCTRACER_LAP_BIT	0x80000000
-
-/**
- * struct mctracer_record - a call, or from read() the note of a gap
- * @ip: low half of an address in the called function, with bit 31 set. On 64-bit
- *	the upper half is its sign extension. Without bit 31: there is a context.
- *	0: no call; @stamp records are missing here
- * @parent_ip: the same for the place in the caller, always with bit 31
- * @stamp: when, and by which task; see above
+/*
+ * Others: the value is what is below the 6 bits that say which.
+ *
+ * MCTRACER_COUNT: how many calls there are before this word, since counting began. To
+ *	be compared with another one of the same ring, modulo 2^MCTRACER_COUNT_BITS.
+ * MCTRACER_CLOCK: how the times that follow become nanoseconds of the kernel's log
+ *	(unless a hypervisor provides that time): offset + (time * mult >> shift), where
+ *	the product needs more than 64 bits. mult is in bits 0 to 31 of the value, the
+ *	shift in 32 to 37, bit 38 tells that the clock is CLOCK_MONOTONIC and not the
+ *	cycle counter, offset's upper 5 bits are in 40 to 44, and the other 59 in an
+ *	MCTRACER_MORE. The clock may have been set back here.
+ * MCTRACER_GAP: that many calls are missing here. In the ring: with nooverwrite, not
+ *	recorded because it was full, and no part of MCTRACER_COUNT. Among what read()
+ *	says before it goes on elsewhere: overwritten before they could be read.
  */
-struct mctracer_record {
-	__u32 ip;
-	__u32 parent_ip;
-	__u64 stamp;
-};
+#define MCTRACER_OTHER_SHIFT	53
+#define MCTRACER_COUNT_BITS	51
+#define MCTRACER_COUNT		1
+#define MCTRACER_CLOCK		2
+#define MCTRACER_GAP		3
+
+#define MCTRACER_CLOCK_SHIFT	32
+#define MCTRACER_CLOCK_IS_NS	(1ULL << 38)
+#define MCTRACER_CLOCK_HIGH	40
+
+/* The fewest bytes that read() is to be asked for. It gives whole entities. */
+#define MCTRACER_READ_MIN	128
+
+/* How far behind a multiple of notes_every the notes may come to an end, in bytes. */
+#define MCTRACER_NOTES_WITHIN	8192
+
+/* What head holds: a position, and above it the low bits of a count that is the kernel's. */
+#define MCTRACER_POSITION_BITS	54
+#define MCTRACER_POSITION_MASK	((1ULL << MCTRACER_POSITION_BITS) - 1)
 
 /**
  * struct mctracer_ring_header - what precedes a mapped ring
  * @magic: MCTRACER_MAGIC
- * @version: MCTRACER_VERSION; changes when anything here does
- * @record_size: sizeof(struct mctracer_record)
+ * @version: MCTRACER_VERSION; changes when what is here changes its meaning. What is new
+ *	comes in place of zeroes, and as types of words
  * @header_size: offset of the ring in the mapping
+ * @reserved: 0
  * @ring_size: bytes, a power of two
- * @clock_offset: nanoseconds, see @clock_mult
- * @clock_mult: a full reading of the cycle counter (rdtsc) is
- *	@clock_offset + (cycles * @clock_mult >> @clock_shift) nanoseconds, the time
- *	of the kernel's log unless a hypervisor provides that. The product needs
- *	more than 64 bits. These three may change, when the kernel learns more
- *	about the counter. The full reading of a record that is younger than a
- *	minute is the latest one before the present that ends in the bits that the
- *	stamp has. With an offset and a shift of 0 and a @clock_mult of 1 the kernel
- *	does not trust the cycle counter, and stamps hold CLOCK_MONOTONIC's
- *	nanoseconds
- * @clock_shift: see @clock_mult
- * @start: the position where counting began: the last clear
- * @read: the next position to be taken by read() or trace_pipe
- * @nr_read: records taken since @start
+ * @notes_every: task, clock and count are said again at each multiple of this position
+ * @start: the position where what is shown begins: the last clear
+ * @start_calls: how many calls there are before @start, as MCTRACER_COUNT counts. Load
+ *	@start, then this, and again until @start is the same before and after
+ * @read: the next position to be taken by read() or trace_pipe; not before @start
+ * @reserved2: 0
+ * @head: in MCTRACER_POSITION_MASK the position that the next word will have
  * @lost: calls not recorded because the ring was full (nooverwrite), since boot
- * @head: the position that the next record will have. Grows with each record
  */
 struct mctracer_ring_header {
 	__u32 magic;
 	__u32 version;
-	__u32 record_size;
 	__u32 header_size;
+	__u32 reserved;
 	__u64 ring_size;
-	__s64 clock_offset;
-	__u32 clock_mult;
-	__u32 clock_shift;
+	__u64 notes_every;
 	__u64 start;
+	__u64 start_calls;
 	__u64 read;
-	__u64 nr_read;
+	__u64 reserved2;
+	__u64 head;	/* at 64: what follows is written all the time */
 	__u64 lost;
-	__u64 head;
 };
 
 #endif /* _UAPI_LINUX_MCTRACER_H */

@@ -207,33 +207,33 @@ static bool pointers_wrong(void)
 }
 
 /*
- * All registers at once. see_registers() stores them before it does anything
- * else; so they have passed the stub at its head and nothing but that.
+ * All registers at once that asm/mcount.h wants preserved. see_registers() stores them
+ * before it does anything else; so they have passed the stub at its head and nothing but
+ * that.
  */
 #ifdef CONFIG_64BIT
-#define NR_REGS		12
+#define NR_REGS		11
 #define PATTERN		0x5eed0000a1b2c300UL
 #define CLOBBERED	"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9",	\
 			"r10", "r11", "r12", "r13", "r14", "r15"
 #define LOAD		"movabsq $0x5eed0000a1b2c300 + "
 #define LOAD_ALL							\
-	LOAD "0, %%rax\n\t"	LOAD "1, %%rbx\n\t"	LOAD "2, %%rcx\n\t"	\
-	LOAD "3, %%rdx\n\t"	LOAD "4, %%rsi\n\t"	LOAD "5, %%rdi\n\t"	\
-	LOAD "6, %%r8\n\t"	LOAD "7, %%r9\n\t"	LOAD "8, %%r12\n\t"	\
-	LOAD "9, %%r13\n\t"	LOAD "10, %%r14\n\t"	LOAD "11, %%r15\n\t"
+	LOAD "0, %%rbx\n\t"	LOAD "1, %%rcx\n\t"	LOAD "2, %%rdx\n\t"	\
+	LOAD "3, %%rsi\n\t"	LOAD "4, %%rdi\n\t"	LOAD "5, %%r8\n\t"	\
+	LOAD "6, %%r9\n\t"	LOAD "7, %%r12\n\t"	LOAD "8, %%r13\n\t"	\
+	LOAD "9, %%r14\n\t"	LOAD "10, %%r15\n\t"
 #define STORE_ALL			\
-	"movq %%rax, 0+%0\n\t"	\
-	"movq %%rbx, 8+%0\n\t"	\
-	"movq %%rcx, 16+%0\n\t"	\
-	"movq %%rdx, 24+%0\n\t"	\
-	"movq %%rsi, 32+%0\n\t"	\
-	"movq %%rdi, 40+%0\n\t"	\
-	"movq %%r8, 48+%0\n\t"	\
-	"movq %%r9, 56+%0\n\t"	\
-	"movq %%r12, 64+%0\n\t"	\
-	"movq %%r13, 72+%0\n\t"	\
-	"movq %%r14, 80+%0\n\t"	\
-	"movq %%r15, 88+%0"
+	"movq %%rbx, 0+%0\n\t"	\
+	"movq %%rcx, 8+%0\n\t"	\
+	"movq %%rdx, 16+%0\n\t"	\
+	"movq %%rsi, 24+%0\n\t"	\
+	"movq %%rdi, 32+%0\n\t"	\
+	"movq %%r8, 40+%0\n\t"	\
+	"movq %%r9, 48+%0\n\t"	\
+	"movq %%r12, 56+%0\n\t"	\
+	"movq %%r13, 64+%0\n\t"	\
+	"movq %%r14, 72+%0\n\t"	\
+	"movq %%r15, 80+%0"
 #else
 #define NR_REGS		6
 #define PATTERN		0xa1b2c300UL

@@ -102,8 +102,11 @@ static void __exit mct_target_exit(void)
 	mct_target_branch(0);
 }
 
-module_init(mct_target_init);
-module_exit(mct_target_exit);
+/* By the names that they have in mct_twin.c, too. */
+#define init_is(function)	module_init(function)
+#define exit_is(function)	module_exit(function)
+init_is(mct_target_init);
+exit_is(mct_target_exit);
 
 MODULE_DESCRIPTION("Selftest of mcount: functions to look for in a trace");
 MODULE_LICENSE("GPL");

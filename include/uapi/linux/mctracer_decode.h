@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * mctracer's words as events. Used by the kernel and by programs; knows no rings.
+ *
+ * Begin with a struct mctracer_state of zeroes, and call mctracer_decode() for each word,
+ * with bit 63 as it is in words that are whole.
+ */
+#ifndef _UAPI_LINUX_MCTRACER_DECODE_H
+#define _UAPI_LINUX_MCTRACER_DECODE_H
+
+#include "mctracer.h"
+
+enum mctracer_event {
+	MCTRACER_EVENT_NONE,	/* a part of something, or nothing */
+	MCTRACER_EVENT_CALL,	/* ip, parent_ip, by the task, in the context */
+	MCTRACER_EVENT_TIME,	/* time */
+	MCTRACER_EVENT_TASK,	/* pid, and with the next words the rest */
+	MCTRACER_EVENT_CONTEXT,	/* context */
+	MCTRACER_EVENT_COUNT,	/* calls */
+	MCTRACER_EVENT_CLOCK,	/* with the next word: clock */
+	MCTRACER_EVENT_GAP,	/* value */
+	MCTRACER_EVENT_UNKNOWN,
+};
+
+#define MCTRACER_COMM_LEN	16
+
+/* In known: what has been said so far. */
+#define MCTRACER_KNOWS_TASK	1
+#define MCTRACER_KNOWS_TIME	2
+#define MCTRACER_KNOWS_CLOCK	4
+#define MCTRACER_KNOWS_COUNT	8
+#define MCTRACER_KNOWS_CONTEXT	16
+
+/**
+ * struct mctracer_clock - how times become nanoseconds, see MCTRACER_CLOCK
+ * @offset: nanoseconds at time 0
+ * @mult: times this
+ * @shift: and so many bits to the right
+ * @is_ns: times are of CLOCK_MONOTONIC; else, of the cycle counter
+ */
+struct mctracer_clock {
+	__s64 offset;
+	__u32 mult;
+	__u32 shift;
+	__u32 is_ns;
+};
+
+/**
+ * struct mctracer_state - what the words so far have said
+ * @ip: of the last call, an address in the called function, low half
+ * @parent_ip: of the last call, the place in its caller, low half
+ * @time: the last time word's
+ * @calls: how many calls there are before the next word, since counting began
+ * @value: of the last gap, its calls
+ * @clock: what @time is of
+ * @context: of the calls that come next
+ * @pid: their task's
+ * @tgid: their process's
+ * @known: MCTRACER_KNOWS_TASK and so on
+ * @entity: type of the last word that was no MCTRACER_MORE
+ * @more: how many of MCTRACER_MORE came since
+ * @comm: the task's name
+ */
+struct mctracer_state {
+	__u32 ip;
+	__u32 parent_ip;
+	__u64 time;
+	__u64 calls;
+	__u64 value;
+	struct mctracer_clock clock;
+	__u32 context;
+	__u32 pid;
+	__u32 tgid;
+	__u32 known;
+	__u32 entity;
+	__u32 more;
+	char comm[MCTRACER_COMM_LEN];
+};
+
+static inline int mctracer_word_is_call(__u64 word)
+{
+	return (word & MCTRACER_WORD_CALL) != 0;
+}
+
+static inline __u32 mctracer_word_type(__u64 word)
+{
+	return (__u32)word >> MCTRACER_TYPE_SHIFT & 7;
+}
+
+static inline __u64 mctracer_word_data(__u64 word)
+{
+	return (word & 0xfffffff) << 31 | (word >> 32 & 0x7fffffff);
+}
+
+static inline __u64 mctracer_word(__u32 type, __u64 data)
+{
+	return MCTRACER_WORD_VALID | (data & 0x7fffffff) << 32 |
+	       (__u64)type << MCTRACER_TYPE_SHIFT | (data >> 31 & 0xfffffff);
+}
+
+static inline __u64 mctracer_other_word(__u32 which, __u64 value)
+{
+	return mctracer_word(MCTRACER_OTHER, (__u64)which << MCTRACER_OTHER_SHIFT |
+			     (value & ((1ULL << MCTRACER_OTHER_SHIFT) - 1)));
+}
+
+/* Nanoseconds at @time of the clock. */
+static inline __u64 mctracer_clock_ns(const struct mctracer_clock *clock, __u64 time)
+{
+	__u64 low = (time & 0xffffffff) * clock->mult;
+	__u64 high = (time >> 32) * clock->mult + (low >> 32);
+
+	low &= 0xffffffff;
+	if (clock->shift >= 32)
+		return clock->offset + (high >> (clock->shift - 32));
+	return clock->offset + (high << (32 - clock->shift)) + (low >> clock->shift);
+}
+
+static inline void mctracer_state_put_comm(struct mctracer_state *state, __u32 at, __u64 chars)
+{
+	__u32 i;
+
+	for (i = 0; i < MCTRACER_COMM_CHARS; i++)
+		state->comm[at + i] = (char)(chars >> 8 * i);
+}
+
+static inline enum mctracer_event mctracer_decode_more(struct mctracer_state *state, __u64 data)
+{
+	state->more++;
+	if (state->entity == MCTRACER_TASK) {
+		if (state->more <= 2)
+			mctracer_state_put_comm(state, 1 + (state->more - 1) * MCTRACER_COMM_CHARS,
+						data);
+		else if (state->more == 3)
+			state->tgid = (__u32)data & ((1U << MCTRACER_PID_BITS) - 1);
+	} else if (state->entity == MCTRACER_OTHER + MCTRACER_CLOCK && state->more == 1) {
+		state->clock.offset |= (__s64)data;
+	}
+	return MCTRACER_EVENT_NONE;
+}
+
+static inline enum mctracer_event mctracer_decode_other(struct mctracer_state *state, __u64 data)
+{
+	__u64 value = data & ((1ULL << MCTRACER_OTHER_SHIFT) - 1);
+	__u32 which = (__u32)(data >> MCTRACER_OTHER_SHIFT);
+
+	state->entity = MCTRACER_OTHER + which;
+	switch (which) {
+	case MCTRACER_COUNT:
+		state->calls = value;
+		state->known |= MCTRACER_KNOWS_COUNT;
+		return MCTRACER_EVENT_COUNT;
+	case MCTRACER_CLOCK:
+		state->clock.mult = (__u32)value;
+		state->clock.shift = value >> MCTRACER_CLOCK_SHIFT & 63;
+		state->clock.is_ns = (value & MCTRACER_CLOCK_IS_NS) != 0;
+		state->clock.offset = (__s64)((value >> MCTRACER_CLOCK_HIGH & 31)
+					      << MCTRACER_DATA_BITS);
+		state->known |= MCTRACER_KNOWS_CLOCK;
+		return MCTRACER_EVENT_CLOCK;
+	case MCTRACER_GAP:
+		state->value = value;
+		return MCTRACER_EVENT_GAP;
+	}
+	return MCTRACER_EVENT_UNKNOWN;
+}
+
+static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, __u64 word)
+{
+	__u64 data;
+	__u32 type;
+
+	if (mctracer_word_is_call(word)) {
+		state->entity = ~0U;
+		state->ip = (__u32)word;
+		state->parent_ip = (__u32)(word >> 32) | 1U << 31;
+		state->calls++;
+		return MCTRACER_EVENT_CALL;
+	}
+
+	data = mctracer_word_data(word);
+	type = mctracer_word_type(word);
+	if (type == MCTRACER_MORE)
+		return mctracer_decode_more(state, data);
+
+	state->more = 0;
+	state->entity = type;
+	switch (type) {
+	case MCTRACER_TIME:
+		if (!data)
+			return MCTRACER_EVENT_NONE;
+		state->time = data << 1;
+		state->known |= MCTRACER_KNOWS_TIME;
+		return MCTRACER_EVENT_TIME;
+	case MCTRACER_TASK:
+		state->pid = (__u32)data & ((1U << MCTRACER_PID_BITS) - 1);
+		state->tgid = state->pid;
+		state->comm[0] = (char)(data >> MCTRACER_COMM_SHIFT);
+		state->comm[1] = '\0';
+		state->comm[MCTRACER_COMM_LEN - 1] = '\0';
+		state->known |= MCTRACER_KNOWS_TASK;
+		return MCTRACER_EVENT_TASK;
+	case MCTRACER_CONTEXT:
+		state->context = (__u32)data;
+		state->known |= MCTRACER_KNOWS_CONTEXT;
+		return MCTRACER_EVENT_CONTEXT;
+	case MCTRACER_OTHER:
+		return mctracer_decode_other(state, data);
+	}
+	return MCTRACER_EVENT_UNKNOWN;
+}
+
+#endif /* _UAPI_LINUX_MCTRACER_DECODE_H */

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The cursor, and counts, which take one. cursor.h tells how. */
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "cursor.h"
+
+#define WORD		MCTRACER_WORD_SIZE
+
+/* How far to look ahead: a time stands in each block. */
+#define LOOK_AHEAD	(2 * MCTRACER_COMPACT_BLOCK)
+
+static u64 end_of(const struct mctracer_cursor *cursor)
+{
+	return cursor->copy ? cursor->copy->end : mctracer_ring_end(cursor->ring);
+}
+
+static enum mctracer_read read_word(const struct mctracer_cursor *cursor, u64 pos, u64 *word)
+{
+	const struct mctracer_copy *copy = cursor->copy;
+
+	if (!copy)
+		return mctracer_ring_read(cursor->ring, pos, word);
+	*word = copy->words[mctracer_distance(copy->from, pos) / WORD];
+	return *word & MCTRACER_WORD_VALID ? MCTRACER_READ_OK : MCTRACER_READ_UNCOMMITTED;
+}
+
+/*
+ * The next word, past those that will never be committed: their writers were
+ * overtaken, or are gone.
+ */
+static enum mctracer_read next_word(struct mctracer_cursor *cursor, u64 *word)
+{
+	enum mctracer_read ret;
+	u64 end = cursor->walks ? cursor->to : end_of(cursor);
+
+	for (; cursor->pos != end; cursor->pos = mctracer_position(cursor->pos + WORD)) {
+		ret = read_word(cursor, cursor->pos, word);
+		if (ret == MCTRACER_READ_OK)
+			cursor->pos = mctracer_position(cursor->pos + WORD);
+		if (ret != MCTRACER_READ_UNCOMMITTED)
+			return ret;
+		if (cursor->live && mctracer_distance(cursor->pos, end) <=
+				    mctracer_ring_size(cursor->ring) / 2)
+			break;
+	}
+	return MCTRACER_READ_UNCOMMITTED;
+}
+
+static bool is_other_clock(const struct mctracer_state *state, u64 word)
+{
+	struct mctracer_state then = {};
+
+	return mctracer_decode(&then, word) == MCTRACER_EVENT_CLOCK &&
+	       (then.clock.mult != state->clock.mult || then.clock.shift != state->clock.shift ||
+		then.clock.is_ns != state->clock.is_ns);
+}
+
+/* How fast are the calls from the last time to the next, if that is there? */
+static void find_pace(struct mctracer_cursor *cursor)
+{
+	u64 pos = cursor->time_pos, end = end_of(cursor), word, time, step;
+	u32 calls = 0;
+
+	cursor->sure = false;
+	cursor->step = cursor->pace;
+	cursor->next_pace = cursor->pace;
+	end = mctracer_position(pos + min_t(u64, mctracer_distance(pos, end), LOOK_AHEAD));
+	for (; pos != end; pos = mctracer_position(pos + WORD)) {
+		if (read_word(cursor, pos, &word) != MCTRACER_READ_OK)
+			return;
+		if (mctracer_word_is_call(word))
+			calls++;
+		else if (is_other_clock(&cursor->state, word))
+			break;
+		else if (mctracer_word_type(word) == MCTRACER_TIME && mctracer_word_data(word))
+			break;
+	}
+	if (pos == end)
+		return;
+	cursor->sure = true;
+	time = mctracer_word_data(word) << 1;
+	if (!calls || mctracer_word_type(word) != MCTRACER_TIME || time < cursor->time)
+		return;
+
+	step = max(div_u64(time - cursor->time, calls), 1ULL);
+	cursor->step = step;
+	cursor->next_pace = step;
+	if (!cursor->pace)
+		return;
+	if (step > 2 * cursor->pace) {		/* there was a pause */
+		cursor->step = cursor->pace;
+		cursor->next_pace = cursor->pace + cursor->pace / 64 + 1;
+	} else {
+		cursor->next_pace = (7 * cursor->pace + step) / 8;
+	}
+}
+
+static void take_time(struct mctracer_cursor *cursor)
+{
+	/* By quarters, so that times don't depend on where it has begun ... */
+	u64 changed = (cursor->time_pos ^ cursor->pos) & -cursor->quarter;
+
+	/* ... nor on when. */
+	if (!cursor->sure)
+		find_pace(cursor);
+	cursor->time = cursor->state.time;
+	cursor->pace = changed ? 0 : cursor->next_pace;
+	cursor->time_pos = cursor->pos;
+	cursor->calls_before = cursor->state.calls;
+	find_pace(cursor);
+}
+
+static void set_ns(struct mctracer_cursor *cursor)
+{
+	u64 time;
+
+	if (!cursor->sure)
+		find_pace(cursor);
+	time = cursor->time +
+	       (cursor->state.calls - 1 - cursor->calls_before) * cursor->step;
+	if (cursor->state.known & MCTRACER_KNOWS_CLOCK)
+		cursor->ns = max(cursor->ns, mctracer_clock_ns(&cursor->state.clock, time));
+}
+
+enum mctracer_found mctracer_cursor_next(struct mctracer_cursor *cursor)
+{
+	enum mctracer_read ret;
+	u64 word, calls;
+
+	for (;;) {
+		ret = next_word(cursor, &word);
+		if (ret == MCTRACER_READ_OVERWRITTEN)
+			return MCTRACER_FOUND_OVERWRITTEN;
+		if (ret != MCTRACER_READ_OK)
+			return MCTRACER_FOUND_NOTHING;
+		calls = cursor->state.calls;
+		switch (mctracer_decode(&cursor->state, word)) {
+		case MCTRACER_EVENT_CALL:
+			set_ns(cursor);
+			return MCTRACER_FOUND_CALL;
+		case MCTRACER_EVENT_TIME:
+			take_time(cursor);
+			break;
+		case MCTRACER_EVENT_COUNT:
+			cursor->calls_before += cursor->state.calls - calls;
+			break;
+		case MCTRACER_EVENT_GAP:
+			if (cursor->state.value)
+				return MCTRACER_FOUND_GAP;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+bool mctracer_cursor_word(struct mctracer_cursor *cursor, u64 *word)
+{
+	return next_word(cursor, word) == MCTRACER_READ_OK;
+}
+
+/*
+ * At a position with notes: the words before them belong to the task that these name.
+ * False if that can't be known.
+ */
+static bool find_notes(struct mctracer_cursor *cursor)
+{
+	struct mctracer_cursor ahead = *cursor;
+	struct mctracer_state *state = &cursor->state;
+	u64 word, calls = 0, behind = 0, time = 0;
+	bool counted = false;
+
+	do {
+		if (next_word(&ahead, &word) != MCTRACER_READ_OK)
+			return false;
+		if (mctracer_word_is_call(word) && !counted)
+			calls++;
+		mctracer_decode(&ahead.state, word);
+		if (ahead.state.known & MCTRACER_KNOWS_COUNT && !counted) {
+			counted = true;
+			behind = ahead.state.calls - calls;
+		}
+		if (ahead.state.known & MCTRACER_KNOWS_TIME && !time)
+			time = ahead.state.time;
+	} while (!(ahead.state.known & MCTRACER_KNOWS_TASK) || ahead.state.more < 3);
+
+	*state = ahead.state;
+	state->time = time;
+	state->calls = counted ? behind : ahead.state.calls - calls;
+	state->context = MCTRACER_CONTEXT_UNKNOWN;
+	state->entity = ~0U;
+	cursor->time = time;
+	cursor->calls_before = state->calls;
+	cursor->time_pos = cursor->pos;
+	cursor->sure = true;	/* the first time is the one that comes */
+	return true;
+}
+
+/* The first position to begin at that is not overwritten. */
+static u64 first_of(const struct mctracer_cursor *cursor)
+{
+	return cursor->copy ? cursor->copy->from : mctracer_ring_oldest(cursor->ring);
+}
+
+void mctracer_cursor_begin(struct mctracer_cursor *cursor, const struct mctracer_ring *ring,
+			   const struct mctracer_copy *copy, bool live, u64 pos, bool ahead)
+{
+	const u64 quarter = mctracer_ring_quarter(ring);
+	enum mctracer_found found;
+	u64 first, end, notes;
+
+	for (;; ahead = true) {
+		*cursor = (struct mctracer_cursor) {
+			.ring = ring,
+			.copy = copy,
+			.live = live,
+			.quarter = quarter,
+		};
+		first = first_of(cursor);
+		end = end_of(cursor);
+		if (mctracer_distance(pos, end) > mctracer_distance(first, end)) {
+			if (ahead && mctracer_distance(first, end) > quarter)
+				first = mctracer_position((first + quarter) & -quarter);
+			pos = first;
+		}
+		notes = mctracer_position(pos & -quarter);
+		if (mctracer_distance(notes, end) > mctracer_distance(first, end))
+			notes = first;
+		cursor->pos = notes;
+		if (!find_notes(cursor)) {	/* they will be written */
+			cursor->pos = pos;
+			cursor->state.calls = ring->read_calls;
+			return;
+		}
+		cursor->live = false;
+		cursor->walks = true;
+		cursor->to = pos;
+		do {
+			found = mctracer_cursor_next(cursor);
+		} while (found == MCTRACER_FOUND_CALL || found == MCTRACER_FOUND_GAP);
+		cursor->walks = false;
+		cursor->live = live;
+		if (found != MCTRACER_FOUND_OVERWRITTEN)
+			return;
+	}
+}
+
+struct mctracer_stream *mctracer_streams_oldest(struct mctracer_stream *streams, int n)
+{
+	struct mctracer_stream *stream, *oldest = NULL;
+
+	for (stream = streams; stream < streams + n; stream++)
+		if (stream->found != MCTRACER_FOUND_NOTHING &&
+		    (!oldest || stream->cursor.ns < oldest->cursor.ns))
+			oldest = stream;
+	return oldest;
+}
+
+/* Calls before the first position that can be read, and which that is. */
+static u64 first_calls(const struct mctracer_ring *ring, u64 *pos)
+{
+	struct mctracer_cursor cursor = {};
+	u64 oldest = mctracer_ring_oldest(ring), end = mctracer_ring_end(ring);
+
+	*pos = ring->user.read;
+	if (mctracer_distance(*pos, end) <= mctracer_distance(oldest, end))
+		return ring->read_calls;
+	cursor.ring = ring;
+	cursor.pos = oldest;
+	*pos = oldest;
+	return find_notes(&cursor) ? cursor.state.calls : ring->read_calls;
+}
+
+struct mctracer_ring_counts mctracer_ring_counts(const struct mctracer_ring *ring)
+{
+	struct mctracer_ring_counts counts = {};
+	u64 end_calls, end, pos;
+
+	if (!ring->base)
+		return counts;
+	counts.lost = mctracer_ring_lost(ring) - ring->lost_before;
+	counts.read = ring->nr_read;
+	end_calls = mctracer_ring_end_calls(ring, &end);
+	counts.entries = end_calls - first_calls(ring, &pos);
+	counts.overwritten = end_calls - ring->start_calls - counts.read - counts.entries;
+	counts.written = end_calls - ring->start_calls + counts.lost;
+	return counts;
+}
+
+void mctracer_ring_skip_overwritten(struct mctracer_ring *ring)
+{
+	u64 pos, calls;
+
+	if (!ring->base)
+		return;
+	calls = first_calls(ring, &pos);
+	mctracer_ring_set_read(ring, pos, calls);
+}

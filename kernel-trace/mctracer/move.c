@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A ring's words get other memory, larger or smaller. */
+#include <linux/string.h>
+
+#include "cursor.h"
+#include "words.h"
+
+/* The words of the longest entity that begins with another word than a call. */
+#define ENTITY_MAX	8
+
+/* An entity lies in one quarter, and where a quarter begins is said what is to be there. */
+static void append(struct mctracer_ring *ring, const struct mctracer_state *state, u64 word)
+{
+	const u64 quarter = mctracer_ring_quarter(ring);
+	u64 notes[MCTRACER_NOTES_WORDS], at;
+	bool call = mctracer_word_is_call(word);
+	bool begins = call || mctracer_word_type(word) != MCTRACER_MORE;
+	unsigned int n, i;
+
+	while (begins && !call && (-ring->user.head & (quarter - 1)) &&
+	       (-ring->user.head & (quarter - 1)) < ENTITY_MAX * MCTRACER_WORD_SIZE)
+		mctracer_ring_put_at_rest(ring, mctracer_word(MCTRACER_TIME, 0));
+	at = mctracer_position(ring->user.head & -quarter);
+	if (begins && at != ring->noted_at) {
+		n = mctracer_compose_notes(state, notes);
+		for (i = 0; i < n; i++)
+			mctracer_ring_put_at_rest(ring, notes[i]);
+		ring->noted_at = at;
+	}
+	mctracer_ring_put_at_rest(ring, word);
+}
+
+static void append_all(struct mctracer_ring *new, const struct mctracer_ring *ring)
+{
+	struct mctracer_cursor cursor = {};
+	u64 word;
+
+	mctracer_cursor_begin(&cursor, ring, NULL, false, ring->user.read, false);
+	new->others = -cursor.state.calls;
+	new->user.head |= new->others << MCTRACER_POSITION_BITS;
+	new->user.start_calls = cursor.state.calls;
+	new->read_calls = cursor.state.calls;
+	while (mctracer_cursor_word(&cursor, &word)) {
+		mctracer_cond_resched();
+		append(new, &cursor.state, word);
+		mctracer_decode(&cursor.state, word);
+	}
+}
+
+void mctracer_ring_move(struct mctracer_ring *ring, struct mctracer_ring *new)
+{
+	void *base = ring->base;
+	u64 mask = ring->mask;
+
+	if (!base) {
+		*ring = *new;
+		new->base = NULL;
+		return;
+	}
+
+	append_all(new, ring);
+	new->moves = ring->moves + 1;
+	new->user.lost = ring->user.lost;
+	new->lost_noted = ring->lost_noted;
+	new->lost_before = ring->lost_before;
+	new->nr_read = ring->nr_read;
+	new->start_calls = ring->start_calls;
+	new->renew = true;
+	*ring = *new;
+	new->base = base;
+	new->mask = mask;
+	mctracer_ring_skip_overwritten(ring);
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the hooks do for few calls: write the words that are no calls.
+ *
+ * Called by mcount_direct_call(), with preemption disabled, on the ring's CPU, so all
+ * that is said of hooks holds here: nothing may be traced, fault, or take a lock.
+ * Interrupts may come at any point and do the same; what each of them has written is
+ * whole when they return.
+ */
+#include <linux/array_size.h>
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/jump_label.h>
+#include <linux/kprobes.h>
+#include <linux/mcount.h>
+#include <linux/mctracer.h>
+#include <linux/minmax.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/timex.h>
+
+#include "hook.h"
+#include "mctracer.h"
+#include "words.h"
+
+/* What hooks look at, see mctracer.h. */
+unsigned long mctracer_options = BIT(MCTRACER_OVERWRITE);
+bool mctracer_stopped;
+bool mctracer_pairs;
+DEFINE_STATIC_KEY_FALSE(mctracer_in_use);
+
+DEFINE_PER_CPU(unsigned long, mctracer_recursions);
+static DEFINE_PER_CPU(bool, recording);
+
+/* What to write besides what mctracer_compose() does. */
+#define NOTE_GAP	BIT(30)
+#define NOTE_REMEMBER	BIT(31)	/* the task, which the ring does not yet */
+
+#define NOTE_MAX	(MCTRACER_NOTES_WORDS + 2)	/* words; the gap, one for pairs */
+
+/* Both as of one moment. */
+static u64 load_head(struct mctracer_ring *ring, u64 *others)
+{
+	u64 head;
+
+	do {
+		*others = READ_ONCE(ring->others);
+		barrier();
+		head = mctracer_ring_head(&mctracer_rings);
+	} while (READ_ONCE(ring->others) != *others);
+	return head;
+}
+
+/* Unless an interrupt has done so. Often enough for the bits in @head to tell. */
+static void update_others(const struct mctracer_ring *ring, u64 head, u64 others)
+{
+	u64 now = mctracer_ring_others_at(ring, head, others);
+
+	if (now != others)
+		this_cpu_try_cmpxchg64(mctracer_rings.others, &others, now);
+}
+
+static void put_words(u64 head, const u64 *words, unsigned int n)
+{
+	u32 *slot = mctracer_ring_slot(&mctracer_rings, head);
+	u32 lap = mctracer_ring_lap(&mctracer_rings, head);
+
+	for (; n; n--, slot += 2, words++)
+		mctracer_ring_put(slot, lap, *words, *words >> 32 & ~BIT(31));
+}
+
+/*
+ * What is to be said of the current task. If it is to be remembered, that comes first:
+ * see F2. What is behind the name's end is not copied, whatever it holds meanwhile.
+ */
+static void describe_task(struct mctracer_state *say, struct mctracer_ring *ring, bool remember)
+{
+	const char *comm = current->comm;
+	unsigned int i;
+
+	if (remember) {
+		WRITE_ONCE(ring->task, current);
+		smp_mb();	/* F2 */
+	}
+	say->pid = current->pid;
+	say->tgid = current->tgid;
+	for (i = 0; i < TASK_COMM_LEN - 1; i++) {
+		say->comm[i] = READ_ONCE(comm[i]);
+		if (!say->comm[i])
+			break;
+	}
+}
+
+static bool clock_changed(const struct mctracer_ring *ring, const struct mctracer_clock *clock,
+			  u64 time)
+{
+	return time < ring->last_time || clock->offset != ring->clock.offset ||
+	       clock->mult != ring->clock.mult || clock->shift != ring->clock.shift ||
+	       clock->is_ns != ring->clock.is_ns;
+}
+
+/* Those lost since the last gap, or clear. */
+static u64 newly_lost(struct mctracer_ring *ring)
+{
+	u64 noted = ring->lost_noted, lost = ring->user.lost, since;
+	bool mine = this_cpu_try_cmpxchg64(mctracer_rings.lost_noted, &noted, lost);
+
+	since = max(noted, READ_ONCE(ring->lost_before));
+	return mine && lost > since ? lost - since : 0;
+}
+
+/* As it is said, from what hooks compare, which raw_context() has made. */
+static u32 context_said(u32 raw)
+{
+	u32 context;
+
+	if (raw == MCTRACER_NO_CONTEXT)
+		return MCTRACER_CONTEXT_UNKNOWN;
+	context = (raw - PREEMPT_DISABLE_OFFSET) &
+		  (PREEMPT_MASK | SOFTIRQ_MASK | HARDIRQ_MASK | NMI_MASK);
+	if (!(raw & RAW_IRQS_ON))
+		context |= MCTRACER_IRQS_OFF;
+	if (raw & RAW_NEED_RESCHED)
+		context |= MCTRACER_NEED_RESCHED;
+	if (!(raw & PREEMPT_NEED_RESCHED))
+		context |= MCTRACER_PREEMPT_RESCHED;
+	return context;
+}
+
+/* Where the oldest are kept: is there no room any more? */
+static bool is_full(const struct mctracer_ring *ring)
+{
+	return !mctracer_option(MCTRACER_OVERWRITE) &&
+	       (s32)(READ_ONCE(ring->limit) - (u32)ring->user.head) <= 0;
+}
+
+/* Then the next call is to look again, and if there is room then, to say everything. */
+static void look_whether_full(struct mctracer_ring *ring)
+{
+	if (is_full(ring)) {
+		WRITE_ONCE(ring->renew, true);
+		WRITE_ONCE(ring->task, NULL);
+	}
+}
+
+/*
+ * Write @what: what MCTRACER_KNOWS_TASK and so on and NOTE_GAP and so on say, and all that
+ * turns out to be due. @raw is the context, or MCTRACER_NO_CONTEXT.
+ */
+static void note(u32 what, u32 raw)
+{
+	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
+	const u64 quarter = mctracer_ring_quarter(ring);
+	u64 words[NOTE_MAX], *word = words;
+	struct mctracer_state say = {};
+	u64 head, others;
+	unsigned int n, left;
+
+	memset64(words, mctracer_word(MCTRACER_TIME, 0), ARRAY_SIZE(words));
+	for (;;) {
+		head = load_head(ring, &others);
+		say.time = mctracer_clock_read(&say.clock);
+		if (mctracer_position(head & -quarter) != ring->noted_at ||
+		    clock_changed(ring, &say.clock, say.time))
+			what |= MCTRACER_NOTES;
+		if ((what & MCTRACER_KNOWS_COUNT) && ring->user.lost != ring->lost_noted)
+			what |= NOTE_GAP;
+		/* So an interrupt that comes from here on says its own. */
+		if (what & MCTRACER_KNOWS_CONTEXT)
+			WRITE_ONCE(ring->context, MCTRACER_CHANGING_CONTEXT);
+
+		/* Where a block begins: then no hook sees that. */
+		if (-head % MCTRACER_COMPACT_BLOCK < NOTE_MAX * MCTRACER_WORD_SIZE)
+			what |= MCTRACER_KNOWS_TIME;
+		/* All of it lies in one quarter, and pairs of words at even ones. */
+		n = mctracer_words_of(what) + !!(what & NOTE_GAP);
+		if (READ_ONCE(mctracer_pairs))
+			n += (head / MCTRACER_WORD_SIZE + n) & 1;
+		left = (quarter - (head & (quarter - 1))) / MCTRACER_WORD_SIZE;
+		if (n <= left) {
+			if (mctracer_ring_reserve_at(&mctracer_rings, head, MCTRACER_STEP(n, n)))
+				break;
+		} else if (mctracer_ring_reserve_at(&mctracer_rings, head,
+						    MCTRACER_STEP(left, left))) {
+			put_words(head, words, left);
+		}
+	}
+	update_others(ring, head, others);
+	/* Unless such an interrupt has come: then this is not the latest any more. */
+	if (what & MCTRACER_KNOWS_CONTEXT)
+		this_cpu_cmpxchg(mctracer_rings.context, MCTRACER_CHANGING_CONTEXT, raw);
+	if (what & MCTRACER_KNOWS_TIME)
+		ring->last_time = say.time;
+	if (what & MCTRACER_KNOWS_COUNT)
+		ring->noted_at = mctracer_position(head & -quarter);
+	if (what & MCTRACER_KNOWS_CLOCK)
+		ring->clock = say.clock;
+
+	say.known = what;
+	say.calls = mctracer_ring_calls_at(ring, head, others);
+	say.context = context_said(raw);
+	if (what & MCTRACER_KNOWS_TASK)
+		describe_task(&say, ring, what & NOTE_REMEMBER);
+	if (what & NOTE_GAP)
+		*word++ = mctracer_other_word(MCTRACER_GAP, newly_lost(ring));
+	mctracer_compose(word, &say);
+	put_words(head, words, n);
+	look_whether_full(ring);
+}
+
+static void count_lost(void)
+{
+	u64 lost = raw_cpu_read(mctracer_rings.user.lost);
+	bool counted;
+
+	do {
+		counted = this_cpu_try_cmpxchg64(mctracer_rings.user.lost, &lost, lost + 1);
+	} while (!counted);
+}
+
+/* Whether the current task's calls are to be recorded, now. */
+static bool wanted(void)
+{
+	return !READ_ONCE(mctracer_stopped) && mctracer_task_chosen(current);
+}
+
+/*
+ * The task is not the one that the ring remembers. If its calls are to be recorded, say
+ * which it is, and return 1; else remember that, and return 0.
+ */
+unsigned long mctracer_note_task(unsigned long unused)
+{
+	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
+	unsigned int what;
+
+	for (;;) {
+		if (!wanted()) {
+			/* Who comes back then has been away. */
+			WRITE_ONCE(ring->task, NULL);
+			WRITE_ONCE(ring->skipped, current);
+			smp_mb();	/* F2 */
+			if (!wanted())
+				return 0;
+		}
+		smp_rmb();	/* not stopped, before the ring: see resume() */
+		/* When it comes back, so does whoever is remembered now. */
+		WRITE_ONCE(ring->skipped, NULL);
+		if (is_full(ring)) {
+			WRITE_ONCE(ring->renew, true);
+			count_lost();
+			return 0;
+		}
+		what = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME | NOTE_REMEMBER;
+		if (READ_ONCE(ring->renew)) {
+			WRITE_ONCE(ring->renew, false);
+			what |= MCTRACER_NOTES;
+		}
+		note(what, MCTRACER_NO_CONTEXT);
+		if (wanted() && !READ_ONCE(ring->renew))
+			return 1;
+		WRITE_ONCE(ring->task, NULL);
+	}
+}
+
+NOKPROBE_SYMBOL(mctracer_note_task);
+
+unsigned long mctracer_note_context(unsigned long raw)
+{
+	note(MCTRACER_KNOWS_CONTEXT, raw);
+	return 0;
+}
+
+NOKPROBE_SYMBOL(mctracer_note_context);
+
+/*
+ * The hook has reserved the first words of a block: most often all there is to say is
+ * the time, or nothing where each call has one.
+ */
+void mctracer_note_block(void)
+{
+	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
+	const unsigned int words = READ_ONCE(mctracer_pairs) ? 0 : 1;
+	u64 head, others, word;
+
+	do {
+		head = load_head(ring, &others);
+		if (mctracer_position(head & -mctracer_ring_quarter(ring)) != ring->noted_at) {
+			note(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
+			return;
+		}
+		/* Hooks other than the slow one run while this is the clock. */
+		if (words)
+			word = mctracer_word(MCTRACER_TIME, get_cycles() >> 1);
+	} while (words && !mctracer_ring_reserve_at(&mctracer_rings, head, MCTRACER_STEP(1, 1)));
+	update_others(ring, head, others);
+	put_words(head, &word, words);
+	look_whether_full(ring);
+}
+
+NOKPROBE_SYMBOL(mctracer_note_block);
+
+/* As the hooks in hook.c, for any clock and with any options, at even words. */
+static void record_slowly(u32 ip, u32 parent_ip)
+{
+	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
+	u64 head, others, time, quarter = mctracer_ring_quarter(ring);
+	struct mctracer_clock clock;
+	u32 *slot, lap, context;
+
+	if (READ_ONCE(ring->task) != current &&
+	    (READ_ONCE(ring->skipped) == current || !mctracer_note_task(0)))
+		return;
+	if (is_full(ring)) {
+		look_whether_full(ring);
+		count_lost();
+		return;
+	}
+
+	context = raw_context();
+	do {
+		for (;;) {
+			head = load_head(ring, &others);
+			time = mctracer_clock_read(&clock);
+			if (mctracer_option(MCTRACER_WITH_CONTEXT) && ring->context != context)
+				note(MCTRACER_KNOWS_CONTEXT, context);
+			else if ((head & MCTRACER_WORD_SIZE) ||
+				 mctracer_position(head & -quarter) != ring->noted_at ||
+				 clock.is_ns != ring->clock.is_ns)
+				/* With it comes what is due, or what makes it even. */
+				note(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
+			else
+				break;
+		}
+	} while (!mctracer_ring_reserve_at(&mctracer_rings, head, MCTRACER_STEP(2, 1)));
+	update_others(ring, head, others);
+
+	slot = mctracer_ring_slot(&mctracer_rings, head);
+	lap = mctracer_ring_lap(&mctracer_rings, head);
+	mctracer_ring_put(slot, lap, time >> 32, (u32)time >> 1);
+	mctracer_ring_put_ip(slot + 2, ip);
+	mctracer_ring_commit(slot + 2, lap, parent_ip);
+}
+
+/*
+ * For where the cycle counter can't be used: what reads another clock may be traced, so
+ * what comes from there, and from interrupts meanwhile, is refused and counted. And
+ * while one of the hooks of hook.c is exchanged for another. It calls functions, so it
+ * saves all registers that they may clobber.
+ */
+void __mcount_direct mctracer_hook_slow(void)
+{
+	bool before;
+
+	preempt_disable_notrace();
+	before = this_cpu_read(recording);
+	if (before && !mctracer_clock_is_cycles()) {
+		this_cpu_inc(mctracer_recursions);
+	} else {
+		this_cpu_write(recording, true);
+		barrier();
+		record_slowly(mcount_direct_ip(), mcount_direct_parent_ip());
+		barrier();
+		this_cpu_write(recording, before);
+	}
+	preempt_enable_notrace();
+}
+
+NOKPROBE_SYMBOL(mctracer_hook_slow);
+
+/* All CPUs forget @task, or whichever they remember if it is NULL. */
+static void forget(const struct task_struct *task, bool renew)
+{
+	struct mctracer_ring *ring;
+	int cpu;
+
+	smp_mb();	/* F1 */
+	for_each_possible_cpu(cpu) {
+		ring = per_cpu_ptr(&mctracer_rings, cpu);
+		if (renew)
+			WRITE_ONCE(ring->renew, true);
+		if (!task || READ_ONCE(ring->task) == task)
+			WRITE_ONCE(ring->task, NULL);
+		if (!task || READ_ONCE(ring->skipped) == task)
+			WRITE_ONCE(ring->skipped, NULL);
+	}
+}
+
+void mctracer_forget_tasks(bool renew)
+{
+	forget(NULL, renew);
+}
+
+void __mctracer_task_changed(const struct task_struct *task)
+{
+	forget(task, false);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tests of mctracer's words: composing and decoding. */
+#include <kunit/test.h>
+
+#include "../words.h"
+
+static void words_data(struct kunit *test)
+{
+	static const u64 data[] = { 0, 1, BIT_ULL(31) - 1, BIT_ULL(31), BIT_ULL(59) - 1 };
+	u64 word;
+	int type, i;
+
+	for (type = 0; type < 8; type++) {
+		for (i = 0; i < ARRAY_SIZE(data); i++) {
+			word = mctracer_word(type, data[i]);
+			KUNIT_EXPECT_TRUE(test, word & MCTRACER_WORD_VALID);
+			KUNIT_EXPECT_FALSE(test, mctracer_word_is_call(word));
+			KUNIT_EXPECT_EQ(test, mctracer_word_type(word), type);
+			KUNIT_EXPECT_EQ(test, mctracer_word_data(word), data[i]);
+		}
+	}
+}
+
+static void words_notes(struct kunit *test)
+{
+	struct mctracer_state said = {
+		.time = 0x0fedcba987654320, .calls = 12345678901234,
+		.clock = { .offset = -5, .mult = 0xfedcba98, .shift = 31 },
+		.context = MCTRACER_IRQS_OFF | 3,
+		.pid = 4194303, .tgid = 77, .comm = "fifteen letters",
+		.known = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_CLOCK | MCTRACER_KNOWS_CONTEXT,
+	}, heard = { .clock.mult = 1 };
+	u64 words[MCTRACER_NOTES_WORDS];
+	unsigned int n = mctracer_compose_notes(&said, words), i;
+
+	for (i = 0; i < n; i++)
+		mctracer_decode(&heard, words[i]);
+	KUNIT_EXPECT_EQ(test, heard.time, said.time);
+	KUNIT_EXPECT_EQ(test, heard.calls, said.calls);
+	KUNIT_EXPECT_EQ(test, heard.clock.offset, said.clock.offset);
+	KUNIT_EXPECT_EQ(test, heard.clock.mult, said.clock.mult);
+	KUNIT_EXPECT_EQ(test, heard.clock.shift, said.clock.shift);
+	KUNIT_EXPECT_EQ(test, heard.context, said.context);
+	KUNIT_EXPECT_EQ(test, heard.pid, said.pid);
+	KUNIT_EXPECT_EQ(test, heard.tgid, said.tgid);
+	KUNIT_EXPECT_STREQ(test, heard.comm, said.comm);
+}
+
+/* What is not known is passed over, and does no harm to what is. */
+static void words_unknown(struct kunit *test)
+{
+	struct mctracer_state state = {};
+	int i;
+
+	mctracer_decode(&state, mctracer_word(MCTRACER_MORE, 1));
+	mctracer_decode(&state, mctracer_word(MCTRACER_TASK, 7 | (u64)'a' << MCTRACER_COMM_SHIFT));
+	for (i = 0; i < 9; i++)
+		mctracer_decode(&state, mctracer_word(MCTRACER_MORE, i < 2 ? 0 : 7 + (i > 2)));
+	KUNIT_EXPECT_EQ(test, mctracer_decode(&state, mctracer_word(6, 1)),
+			MCTRACER_EVENT_UNKNOWN);
+	mctracer_decode(&state, mctracer_word(MCTRACER_MORE, ~0ULL));
+	KUNIT_EXPECT_EQ(test, mctracer_decode(&state, mctracer_other_word(63, 1)),
+			MCTRACER_EVENT_UNKNOWN);
+	mctracer_decode(&state, mctracer_word(MCTRACER_MORE, ~0ULL));
+	KUNIT_EXPECT_EQ(test, state.pid, 7);
+	KUNIT_EXPECT_EQ(test, state.tgid, 7);
+	KUNIT_EXPECT_STREQ(test, state.comm, "a");
+	KUNIT_EXPECT_EQ(test, state.known, MCTRACER_KNOWS_TASK);
+}
+
+static void words_ns(struct kunit *test)
+{
+	const struct mctracer_clock clock = { .mult = 3u << 30, .shift = 31, .offset = -10 };
+	u64 year = 365ULL * 86400 * 4000000000;
+
+	KUNIT_EXPECT_EQ(test, mctracer_clock_ns(&clock, 1000), 1490);
+	KUNIT_EXPECT_EQ(test, mctracer_clock_ns(&clock, year), year / 2 * 3 - 10);
+}
+
+static struct kunit_case words_cases[] = {
+	KUNIT_CASE(words_data),
+	KUNIT_CASE(words_notes),
+	KUNIT_CASE(words_unknown),
+	KUNIT_CASE(words_ns),
+	{}
+};
+
+static struct kunit_suite words_suite = {
+	.name		= "mctracer_words",
+	.test_cases	= words_cases,
+};
+
+kunit_test_suite(words_suite);
+
+MODULE_DESCRIPTION("KUnit tests of mctracer's words");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Composing words that are no calls: what uapi/linux/mctracer_decode.h undoes. Inlined
+ * into what hooks call, too.
+ */
+#ifndef _KERNEL_TRACE_MCTRACER_WORDS_H
+#define _KERNEL_TRACE_MCTRACER_WORDS_H
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+#include <uapi/linux/mctracer.h>
+#include <uapi/linux/mctracer_decode.h>
+
+/* What a reader needs to know that begins here; of the state, what it says it knows. */
+#define MCTRACER_NOTES		(MCTRACER_KNOWS_COUNT | MCTRACER_KNOWS_CLOCK |	\
+				 MCTRACER_KNOWS_TIME | MCTRACER_KNOWS_CONTEXT |	\
+				 MCTRACER_KNOWS_TASK)
+#define MCTRACER_NOTES_WORDS	9
+
+/* How many words say what is @known. */
+static __always_inline unsigned int mctracer_words_of(u32 known)
+{
+	return !!(known & MCTRACER_KNOWS_COUNT) + 2 * !!(known & MCTRACER_KNOWS_CLOCK) +
+	       !!(known & MCTRACER_KNOWS_TIME) + !!(known & MCTRACER_KNOWS_CONTEXT) +
+	       4 * !!(known & MCTRACER_KNOWS_TASK);
+}
+
+static __always_inline u64 mctracer_comm_chars(const char *comm, unsigned int n)
+{
+	u64 chars = 0;
+
+	while (n--)
+		chars = chars << 8 | (u8)comm[n];
+	return chars;
+}
+
+/* Say what @state knows, from @word on. The word behind it. */
+static __always_inline u64 *mctracer_compose(u64 *word, const struct mctracer_state *state)
+{
+	const struct mctracer_clock *clock = &state->clock;
+	u64 offset = clock->offset;
+
+	if (state->known & MCTRACER_KNOWS_COUNT)
+		*word++ = mctracer_other_word(MCTRACER_COUNT, state->calls);
+	if (state->known & MCTRACER_KNOWS_CLOCK) {
+		*word++ = mctracer_other_word(MCTRACER_CLOCK, clock->mult |
+					      (u64)clock->shift << MCTRACER_CLOCK_SHIFT |
+					      (clock->is_ns ? MCTRACER_CLOCK_IS_NS : 0) |
+					      offset >> MCTRACER_DATA_BITS << MCTRACER_CLOCK_HIGH);
+		*word++ = mctracer_word(MCTRACER_MORE, offset);
+	}
+	if (state->known & MCTRACER_KNOWS_TIME)
+		*word++ = mctracer_word(MCTRACER_TIME, state->time >> 1);
+	if (state->known & MCTRACER_KNOWS_CONTEXT)
+		*word++ = mctracer_word(MCTRACER_CONTEXT, state->context);
+	if (state->known & MCTRACER_KNOWS_TASK) {
+		*word++ = mctracer_word(MCTRACER_TASK, state->pid |
+					(u64)(u8)state->comm[0] << MCTRACER_COMM_SHIFT);
+		*word++ = mctracer_word(MCTRACER_MORE, mctracer_comm_chars(state->comm + 1,
+									   MCTRACER_COMM_CHARS));
+		*word++ = mctracer_word(MCTRACER_MORE,
+					mctracer_comm_chars(state->comm + 1 + MCTRACER_COMM_CHARS,
+							    MCTRACER_COMM_CHARS));
+		*word++ = mctracer_word(MCTRACER_MORE, state->tgid);
+	}
+	return word;
+}
+
+/* What is to be said at @state's place to who begins there. How many words that takes. */
+static inline unsigned int mctracer_compose_notes(const struct mctracer_state *state,
+						  u64 words[MCTRACER_NOTES_WORDS])
+{
+	struct mctracer_state say = *state;
+
+	if (!(say.known & MCTRACER_KNOWS_CONTEXT))
+		say.context = MCTRACER_CONTEXT_UNKNOWN;
+	say.known |= MCTRACER_KNOWS_TIME | MCTRACER_KNOWS_COUNT | MCTRACER_KNOWS_CONTEXT;
+	return mctracer_compose(words, &say) - words;
+}
+
+#endif /* _KERNEL_TRACE_MCTRACER_WORDS_H */
