@@ -45,6 +45,9 @@ class Figure:
             return Figure(op(self.value, b) for b in other.values)
         return Figure([op(self.value, other.value)])
 
+    def __add__(self, other):
+        return self._with(other, lambda a, b: a + b)
+
     def __sub__(self, other):
         return self._with(other, lambda a, b: a - b)
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""usage: hotpath.py VMLINUX
+"""usage: hotpath.py VMLINUX [HOOK]
 
-Show, from the disassembly of the hook in VMLINUX, what memory a recorded call touches, in
+Show, from the disassembly of a hook in VMLINUX, what memory a recorded call touches, in
 Markdown: each operand must be the stack, a per-CPU variable (relative to %gs), the running
 task (loads only), a global (loads only), or the slot of the record, which is what the ring's
 base and nothing else was added to last. Exit status 1 if there is any other, or if two CPUs'
@@ -16,7 +16,7 @@ HOOK = "mctracer_hook"
 LINE = 64
 PAGE = 4096
 RINGS = "mctracer_rings"
-BASE = PAGE	# of the member base in struct mctracer_ring: the first behind the mapped page
+BASE = PAGE + 16	# of the member base in struct mctracer_ring: behind the mapped page and two tasks
 INSN = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*(.*)$")
 MEMORY = re.compile(r"(%gs:)?(-?0x[0-9a-f]+)?\((%\w+)\)")
 NARROW = {"eax": "rax", "ecx": "rcx", "edx": "rdx", "esi": "rsi", "edi": "rdi"} | \
@@ -46,9 +46,9 @@ def symbols(vmlinux):
     return found
 
 
-def instructions(vmlinux):
+def instructions(vmlinux, hook):
     """Of the hook: (mnemonic, operands, address that a %rip-relative operand has or None)."""
-    text = run("objdump", "-d", "--no-show-raw-insn", f"--disassemble={HOOK}", vmlinux)
+    text = run("objdump", "-d", "--no-show-raw-insn", f"--disassemble={hook}", vmlinux)
     found = []
     for line in text.splitlines():
         match = INSN.match(line)
@@ -57,7 +57,7 @@ def instructions(vmlinux):
             address = int(note.split()[0], 16) if note.strip() else None
             found.append((match.group(2), operands.strip(), address))
     if not found:
-        raise Broken(f"no {HOOK} in {vmlinux}")
+        raise Broken(f"no {hook} in {vmlinux}")
     return found
 
 
@@ -103,6 +103,8 @@ class Path:
 
     def known(self, insn, operands):
         """Refuse what memory could hide in: all operands are registers, constants or MEMORY."""
+        if insn.startswith("lea"):
+            return	# touches nothing
         for part in split(operands):
             if not re.fullmatch(r"%\w+|\$-?0x[0-9a-f]+", part) and not MEMORY.fullmatch(part) and \
                     not insn.startswith(("j", "call")):
@@ -146,13 +148,14 @@ class Path:
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     path = Path(sys.argv[1])
+    hook = sys.argv[2] if len(sys.argv) == 3 else HOOK
     count = 2	# the call of the stub, its jump
     done = False
     touched = []
-    for insn, operands, address in instructions(sys.argv[1]):
+    for insn, operands, address in instructions(sys.argv[1], hook):
         if insn == "endbr64":
             continue	# the stub's jump goes past it
         touched.append(path.step(insn, operands, address))

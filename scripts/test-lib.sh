@@ -126,7 +126,9 @@ END
 # init/main.c, and fails where FAKE_FAIL names the step.
 fake_tree()
 {
-	mkdir -p "$1/init" "$1/kernel" "$1/scripts/kconfig"
+	mkdir -p "$1/init" "$1/kernel" "$1/scripts/kconfig" "$1/include/uapi/linux"
+	# What programs of the guests are compiled with.
+	cp -- "$REPO"/include/uapi/linux/mctracer*.h "$1/include/uapi/linux/"
 	printf 'one\ntwo\nthree\n' >"$1/init/main.c"
 	echo unchanged >"$1/kernel/fork.c"
 	cat >"$1/Makefile" <<END

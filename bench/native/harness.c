@@ -3,26 +3,30 @@
  * The record path, on the real processor: what a traced kernel function runs, as the
  * kernel's build compiled it, called from a program.
  *
- * Linked with hook.o and mcount_64.o of a kernel, of which "run" changes nothing
- * but the names of the per-CPU sections. The rest is what the kernel does for
+ * Linked with hook.o, note.o and mcount_64.o of a kernel, of which "run" changes
+ * nothing but the names of the per-CPU sections. The rest is what the kernel does for
  * them, done here for one CPU:
  *
  *  - per-CPU variables are addressed relative to %gs. As in the kernel, the
  *    linked section is only the pattern: a copy is made, and %gs is the distance
  *    from the one to the other (setup_per_cpu_areas()).
  *  - at the head of the stub the NOP becomes a jump past the hook's ENDBR
- *    (arch_mcount_switch()).
+ *    (arch_mcount_switch()). The stub of the other hook, for exact times, is made here.
  *  - returns are compiled as jumps to __x86_return_thunk. On a processor that
  *    needs no such thunk the kernel makes them returns, and so does this
  *    (apply_returns()). With a mitigation of returns, each costs more, in every
  *    function of that kernel.
+ *  - clock.c: times are the cycle counter's.
  *
- * Nothing else is in the path: there the hook calls nobody.
+ * Few calls leave the hook, to note.o: the first one of each block of the ring, as in
+ * the kernel.
  *
  * Prints "NAME PICOSECONDS ITERATIONS" lines: each loop's median, an iteration; and
- * "ratio N 1000": the median of what a traced call takes, in thousandths of rdtsc
- * and an empty call in the same round. On a busy machine that is steadier.
+ * "ratio N 1000", "ratio_exact N 1000": the median of what a traced call takes, in
+ * thousandths of rdtsc and an empty call in the same round. On a busy machine that is
+ * steadier.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,25 +35,36 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <x86intrin.h>
 #include <asm/prctl.h>
 
-#include "mctracer.h"
+#include "mctracer_decode.h"
 
 #define ITERATIONS	2000
 #define ROUNDS		10001	/* of all loops, in turns: whatever disturbs them, does so to all */
 #define RING_SIZE	(1 << 20)	/* mctracer's default */
 #define PAGE		4096
-#define PID		1234567
+#define PID		0x334241
 #define PREEMPT_ENABLED	0x80000000
+#define WORD		sizeof(uint64_t)
 
 /* As kernel/trace/mctracer/ring.h has it; verify() would notice if not. */
 struct mctracer_ring {
 	struct mctracer_ring_header user;
 
-	void *base __attribute__((aligned(PAGE)));
+	void *task __attribute__((aligned(PAGE)));
+	void *skipped;
+	char *base;
 	uint64_t mask;
 	uint32_t lap_factor;
-	uint32_t limit;
+	uint32_t context;
+	uint32_t time_low;
+	uint64_t others;
+	uint64_t noted_at;
+	uint64_t lost_noted;
+	uint64_t last_time;
+	struct mctracer_clock clock;
+	bool renew;
 };
 
 /* As arch/x86/include/asm/current.h has it. */
@@ -64,16 +79,38 @@ struct pcpu_hot {
 extern struct mctracer_ring mctracer_rings;
 extern char percpu_start[] __asm__("__start_percpu");
 extern char percpu_end[] __asm__("__stop_percpu");
+extern char text_start[] __asm__("__executable_start");
+extern char text_end[] __asm__("etext");
 extern char stub[] __asm__("__fentry__");
-extern char entry_of_hook[] __asm__("arch_mcount_call_hook");
-extern char mctracer_hook[], mctracer_hook_nothing[];
-extern char traced_return[];
+extern char stub_exact[];
+extern char mctracer_hook[], mctracer_hook_exact[];
+extern char traced_return[], traced_exact_return[];
 
 struct pcpu_hot pcpu_hot __attribute__((section("percpu"), aligned(64)));
 extern struct pcpu_hot const_pcpu_hot __attribute__((alias("pcpu_hot")));
+uintptr_t this_cpu_off __attribute__((section("percpu")));
 
-/* What the objects refer to and the path must not reach. */
+/* What the objects refer to, ... */
+extern bool mctracer_pairs;
+unsigned long mctracer_pids;
+
+bool mctracer_clock_is_cycles(void);
+uint64_t mctracer_clock_read(struct mctracer_clock *clock);
+
+bool mctracer_clock_is_cycles(void)
+{
+	return true;
+}
+
+uint64_t mctracer_clock_read(struct mctracer_clock *clock)
+{
+	*clock = (struct mctracer_clock) { .mult = 1, .is_ns = 0 };
+	return __rdtsc();
+}
+
+/* ... and what the path must not reach. */
 void (*mcount_hook)(unsigned long, unsigned long);
+unsigned long __per_cpu_offset[1], __cpu_possible_mask[1];
 
 static void die(const char *what)
 {
@@ -91,18 +128,34 @@ NOT_REACHED(preempt_schedule_notrace_thunk);
 NOT_REACHED(__x86_return_thunk);
 NOT_REACHED(__x86_indirect_thunk_rax);
 
-/* The functions that are called: traced, and not traced (what its head holds then). */
+/*
+ * The functions that are called: traced, and not traced (what its head holds then). They
+ * and the loops are where "run" has their section put, for their addresses to have bit
+ * 31, as the kernel's do.
+ */
+#define TRACED_SECTION	"kernel_text"
+
 __asm__(
-"	.text\n"
+"	.section " TRACED_SECTION ", \"ax\"\n"
 "	.balign 64\n"
 "traced:	call __fentry__\n"
 "traced_return:	ret\n"
 "	.balign 64\n"
+"traced_exact:	call stub_exact\n"
+"traced_exact_return:	ret\n"
+"	.balign 64\n"
 "empty:	.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
-"	ret\n");
+"	ret\n"
+"	.text\n"
+"	.balign 16\n"
+"stub_exact:	.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+"	ret\n"
+"	.balign 32\n"
+"	.globl __x86_indirect_thunk_r10\n"
+"__x86_indirect_thunk_r10:	jmp *%r10\n");
 
 #define LOOP(name, body)						\
-static __attribute__((noipa)) void name(long n)						\
+static __attribute__((noipa, section(TRACED_SECTION))) void name(long n)		\
 {									\
 	__asm__ volatile(".balign 64\n1:	" body			\
 			 "	dec %0\n	jnz 1b\n"		\
@@ -114,21 +167,23 @@ LOOP(loop_rdtsc, "rdtsc\n")
 LOOP(loop_empty, "call empty\n")
 LOOP(loop_rdtsc_empty, "rdtsc\n	call empty\n")
 LOOP(loop_traced, "call traced\n")
+LOOP(loop_exact, "call traced_exact\n")
+
+/* These are compared, and so one after the other. */
+enum { RDTSC_EMPTY = 3, TRACED, EXACT, NR_LOOPS };
 
 static struct {
 	const char *name;
 	void (*loop)(long n);
 	uint64_t ns[ROUNDS];
-} loops[] = {
+} loops[NR_LOOPS] = {
 	{ "nothing", loop_nothing, {} },
 	{ "rdtsc", loop_rdtsc, {} },
 	{ "empty", loop_empty, {} },
-	/* These two are compared, and so one after the other. */
-	{ "rdtsc_empty", loop_rdtsc_empty, {} },
-	{ "traced", loop_traced, {} },
+	[RDTSC_EMPTY] = { "rdtsc_empty", loop_rdtsc_empty, {} },
+	[TRACED] = { "traced", loop_traced, {} },
+	[EXACT] = { "exact", loop_exact, {} },
 };
-
-#define NR_LOOPS (sizeof(loops) / sizeof(loops[0]))
 
 static int32_t distance(const char *from, const char *to)
 {
@@ -167,28 +222,32 @@ static int patch_returns(char *from, char *to)
 	return n;
 }
 
-static void patch(void)
+static void switch_on(char *at, char *target)
 {
 	static const uint8_t nop[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	char *target = mctracer_hook;
 
-	/* hook.o begins with hook_nothing; mcount_64.o follows it, and begins with the stub. */
-	make_writable(mctracer_hook_nothing, entry_of_hook);
-	if (patch_returns(mctracer_hook_nothing, stub) < 2 || !patch_returns(stub, entry_of_hook))
-		fprintf(stderr, "native harness: this kernel has plain returns\n");
-	if (memcmp(stub, nop, sizeof(nop)))
+	if (memcmp(at, nop, sizeof(nop)))
 		die("the stub does not begin with a NOP");
 	if (!memcmp(target, endbr, sizeof(endbr)))
 		target += sizeof(endbr);
-	*(uint8_t *)stub = 0xe9;
-	put_distance(stub, target);
+	*(uint8_t *)at = 0xe9;
+	put_distance(at, target);
+}
+
+static void patch(void)
+{
+	make_writable(text_start, text_end);
+	if (patch_returns(text_start, text_end) < 4)
+		fprintf(stderr, "native harness: this kernel has plain returns\n");
+	switch_on(stub, mctracer_hook);
+	switch_on(stub_exact, mctracer_hook_exact);
 }
 
 /* Memory for the CPU's variables; its ring. */
 static struct mctracer_ring *set_up_cpu(void)
 {
-	static uint32_t task[PAGE];	/* whatever offset its pid has */
+	static uint32_t task[4 * PAGE];	/* whatever offsets its pids and its name have */
 	size_t size = percpu_end - percpu_start, i;
 	char *area = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -210,34 +269,75 @@ static struct mctracer_ring *set_up_cpu(void)
 		die("no memory");
 	ring->mask = RING_SIZE - 1;
 	ring->lap_factor = (1U << 31) / RING_SIZE;
+	ring->user.head = -2ULL * RING_SIZE & MCTRACER_POSITION_MASK;
+	ring->noted_at = -1;
+	*(uintptr_t *)(area + ((char *)&this_cpu_off - percpu_start)) = area - percpu_start;
 	if (syscall(SYS_arch_prctl, ARCH_SET_GS, area - percpu_start))
 		die("can't set %gs");
 	return ring;
 }
 
-/* Each of n calls has left a record, with its addresses, its pid, and times that never decrease. */
-static void verify(struct mctracer_ring *ring, uint64_t from, uint64_t n)
+/* From now on calls are recorded by the other hook: all is said again, as it needs it. */
+static void use_pairs(struct mctracer_ring *ring, bool pairs)
 {
-	const struct mctracer_record *record;
-	uint64_t pos, before = 0;
-	uint32_t parent_ip, lap;
+	mctracer_pairs = pairs;
+	ring->renew = true;
+	ring->task = NULL;
+}
 
-	if (ring->user.head - from != n * sizeof(*record))
-		die("not as many records as calls");
-	for (pos = from; pos != ring->user.head; pos += sizeof(*record)) {
-		record = ring->base + (pos & ring->mask);
-		lap = pos / RING_SIZE % 2 ? MCTRACER_LAP_BIT : 0;
-		parent_ip = record->parent_ip ^ lap;
-		if (record->ip != (uint32_t)(uintptr_t)traced_return)
-			die("a record with another ip");
-		if (parent_ip - (uint32_t)(uintptr_t)loop_traced > 256)
-			die("a record with another parent_ip");
-		if ((record->stamp & ((1 << MCTRACER_PID_BITS) - 1)) != PID)
-			die("a record with another pid");
-		if (record->stamp >> MCTRACER_PID_BITS < before)
-			die("a record whose time went back");
-		before = record->stamp >> MCTRACER_PID_BITS;
+/*
+ * Each of n calls is there, with its addresses, its task's pid, and times that never
+ * decrease; if @exact, each has one. And so are the notes, of which the count is right.
+ */
+static void verify(struct mctracer_ring *ring, uint64_t from, uint64_t n, bool exact)
+{
+	const char *ip = exact ? traced_exact_return : traced_return;
+	const void *loop = exact ? (void *)loop_exact : (void *)loop_traced;
+	struct mctracer_state state = {};
+	uint64_t pos, end = ring->user.head & MCTRACER_POSITION_MASK, calls = 0, before = 0, word;
+	uint64_t counted = 0;
+	bool any = false, timed = false;
+	enum mctracer_event event;
+
+	for (pos = from; pos != end; pos = (pos + WORD) & MCTRACER_POSITION_MASK) {
+		word = *(uint64_t *)(ring->base + (pos & ring->mask));
+		if (pos & RING_SIZE)
+			word ^= MCTRACER_WORD_VALID;
+		if (!(word & MCTRACER_WORD_VALID))
+			die("a word of another lap");
+		event = mctracer_decode(&state, word);
+		switch (event) {
+		case MCTRACER_EVENT_CALL:
+			calls++;
+			if (state.ip != (uint32_t)(uintptr_t)ip)
+				die("a call with another ip");
+			if (state.parent_ip - (uint32_t)(uintptr_t)loop > 256)
+				die("a call with another parent_ip");
+			if (state.known & MCTRACER_KNOWS_TASK && state.pid != PID)
+				die("a call with another pid");
+			if (exact && !timed)
+				die("a call without its time");
+			break;
+		case MCTRACER_EVENT_TIME:
+			if (state.time < before)
+				die("a time that went back");
+			before = state.time;
+			break;
+		case MCTRACER_EVENT_COUNT:
+			if (any && state.calls - counted != calls)
+				die("a count that is not right");
+			any = true;
+			counted = state.calls - calls;
+			break;
+		case MCTRACER_EVENT_UNKNOWN:
+			die("a word that is not known");
+		default:
+			break;
+		}
+		timed = event == MCTRACER_EVENT_TIME;
 	}
+	if (calls != n)
+		die("not as many calls as there were");
 }
 
 static uint64_t now(void)
@@ -247,8 +347,6 @@ static uint64_t now(void)
 	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
-
-static uint64_t ratios[ROUNDS];
 
 static int by_value(const void *a, const void *b)
 {
@@ -263,6 +361,17 @@ static uint64_t median(uint64_t *values)
 	return values[ROUNDS / 2];
 }
 
+/* Of a loop to rdtsc and an empty call, round by round. */
+static void print_ratio(const char *name, size_t loop)
+{
+	static uint64_t ratios[ROUNDS];
+	size_t r;
+
+	for (r = 0; r < ROUNDS; r++)
+		ratios[r] = loops[loop].ns[r] * 1000 / loops[RDTSC_EMPTY].ns[r];
+	printf("%s %llu 1000\n", name, (unsigned long long)median(ratios));
+}
+
 int main(void)
 {
 	struct mctracer_ring *ring;
@@ -271,21 +380,23 @@ int main(void)
 
 	patch();
 	ring = set_up_cpu();
-	loop_traced(100);
-	verify(ring, 0, 100);
 	for (r = 0; r < ROUNDS; r++) {
 		for (l = 0; l < NR_LOOPS; l++) {
-			uint64_t head = ring->user.head;
+			uint64_t head;
 
+			if (l >= TRACED) {
+				use_pairs(ring, l == EXACT);
+				loops[l].loop(1);
+			}
+			head = ring->user.head & MCTRACER_POSITION_MASK;
 			start = now();
 			loops[l].loop(ITERATIONS);
 			loops[l].ns[r] = now() - start;
-			verify(ring, head, loops[l].loop == loop_traced ? ITERATIONS : 0);
+			verify(ring, head, l >= TRACED ? ITERATIONS : 0, l == EXACT);
 		}
 	}
-	for (r = 0; r < ROUNDS; r++)
-		ratios[r] = loops[NR_LOOPS - 1].ns[r] * 1000 / loops[NR_LOOPS - 2].ns[r];
-	printf("ratio %llu 1000\n", (unsigned long long)median(ratios));
+	print_ratio("ratio", TRACED);
+	print_ratio("ratio_exact", EXACT);
 	for (l = 0; l < NR_LOOPS; l++)
 		printf("%s %llu %u\n", loops[l].name,
 		       median(loops[l].ns) * 1000ULL / ITERATIONS, ITERATIONS);

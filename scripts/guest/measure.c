@@ -10,8 +10,8 @@
  * shift=0" one cycle is one instruction, of the kernel and of user space together.
  *
  * The second number is that of events that a tracer, mctracer or ftrace, has
- * counted meanwhile; of a file that is read, of its lines, bytes, or records of 16
- * bytes.
+ * counted meanwhile; of a file that is read, of its lines, bytes, or records: those of
+ * mctracer's 64-bit words that are calls.
  *
  * boot: the cycles since the machine was switched on, without those in which its
  * one CPU was idle. first: nothing; runs a command that goes before all others.
@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
+#include "mctracer.h"
 #include "workloads.h"
 
 #define MCTRACER_STATS	"/sys/kernel/debug/mctracer/stats"
@@ -89,9 +91,10 @@ static unsigned long long run(char **command)
 	return __rdtsc() - start;
 }
 
-static unsigned long long read_all(const char *path, long *lines, long *bytes)
+static unsigned long long read_all(const char *path, long *lines, long *bytes, long *records)
 {
 	static char buf[65536] __attribute__((aligned(16)));
+	uint64_t word;
 	unsigned long long spent, start;
 	ssize_t len, i;
 	int fd;
@@ -113,6 +116,10 @@ static unsigned long long read_all(const char *path, long *lines, long *bytes)
 		*bytes += len;
 		for (i = 0; i < len; i++)
 			*lines += buf[i] == '\n';
+		for (i = 0; i + (ssize_t)sizeof(word) <= len; i += sizeof(word)) {
+			memcpy(&word, buf + i, sizeof(word));
+			*records += (word & MCTRACER_WORD_CALL) != 0;
+		}
 	}
 }
 
@@ -168,7 +175,7 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 	const struct workload *workload = find_workload(what);
-	long n = argc == 3 ? atol(argv[2]) : 0, lines = 0, bytes = 0, before;
+	long n = argc == 3 ? atol(argv[2]) : 0, lines = 0, bytes = 0, records = 0, before;
 	unsigned long long cycles;
 
 	if (argc == 2 && is(what, "nothing"))
@@ -180,9 +187,9 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (argc == 3 && (is(what, "lines") || is(what, "records") || is(what, "bytes"))) {
-		cycles = read_all(argv[2], &lines, &bytes);
+		cycles = read_all(argv[2], &lines, &bytes, &records);
 		printf("%llu %ld\n", cycles, is(what, "lines") ? lines :
-		       is(what, "bytes") ? bytes : bytes / 16);
+		       is(what, "bytes") ? bytes : records);
 		return 0;
 	}
 
