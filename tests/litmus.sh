@@ -3,13 +3,14 @@
 # The ring's memory barriers, by litmus tests under the kernel's memory model: the states that they are
 # there to prevent can't be reached, and can when one of them is left out.
 #
-#	ring.h, ring.c				tests/litmus/*.litmus
-#	W1 mctracer_ring_fill()			P0: head before stamp and ip
-#	W2 mctracer_ring_commit()		P0: stamp and ip before parent_ip
-#	R1 mctracer_ring_read(), load_ips(),	P1: parent_ip before stamp and ip
-#	   copy_chunk()
-#	R2 mctracer_ring_read(), copy_chunk()	P1: stamp and ip before head
-#	load()					load.py: high before low before high
+#	kernel/trace/mctracer/				tests/litmus/*.litmus
+#	W1 mctracer_ring_slot()				P0: head before both halves
+#	W2 mctracer_ring_put(), _put_ip()		P0: lower half before the upper
+#	R1 mctracer_ring_load() on 32-bit		P1: upper half before the lower
+#	R2 mctracer_ring_read(), both copy_words()	P1: both halves before head
+#	F1 forget()					P0: what is said of a task before the task
+#	F2 describe_task(), mctracer_note_task()	P1: the task before what is said of it
+#	load()						load.py: high before low before high
 #
 # A test's line "Needs:" names the barriers without which its state must be reachable: each is taken
 # out in turn, wherever it is marked. herd7 does that; Debian 12 has no package of it. Whether the code
@@ -18,7 +19,7 @@
 
 tree=$("$REPO/scripts/kernel-tree") || exit 1
 model=$tree/tools/memory-model
-ring=$tree/kernel/trace/mctracer
+m=kernel/trace/mctracer
 
 # observed FILE WORD: does the test end so?
 observed()
@@ -52,44 +53,87 @@ reached()	# FILE LABEL
 
 labels()	# the barriers with a label that the code has
 {
-	cat "$ring/ring.h" "$ring/ring.c" |
-		sed -n 's/.*smp_[rw]mb();.*\/\* \([RW][0-9]*\) \*\/.*/\1/p' | sort -u
+	cat "$tree/$m"/*.[ch] |
+		sed -n 's/.*smp_[rw]*mb();.*\/\* \([WRF][0-9]*\) \*\/.*/\1/p' | sort -u
 }
 
 covered()	# each has a test, and each that a test has is in the code
 {
 	labels >"$T/code"
 	sed -n 's/^ \* Needs: //p' "$REPO"/tests/litmus/*.litmus | tr ' ' '\n' | sort -u >"$T/tests"
-	[ "$(wc -l <"$T/code")" -ge 4 ] && diff "$T/code" "$T/tests"
+	[ "$(wc -l <"$T/code")" -ge 6 ] && diff "$T/code" "$T/tests"
 }
 
 order_in()	# FILE FUNCTION PATTERN: what of PATTERN is in the function, in order
 {
-	awk -v f="$2" '$0 ~ "^[a-z0-9_ *]*" f "\\(" { on = 1 } on { print } on && /^}/ { exit }' "$ring/$1" |
+	awk -v f="$2" '$0 ~ "^[a-z0-9_ *]*[ *]" f "\\(" { on = 1 } on { print } on && /^}/ { exit }' "$tree/$1" |
 		grep -oE "$3" | xargs
 }
 
-# What the tests model is what the code does, in this order.
+# in_order FILE FUNCTION PATTERN WHAT: what of PATTERN is in the function is WHAT
+in_order()
+{
+	_is=$(order_in "$1" "$2" "$3")
+	[ "$_is" = "$4" ] || echo "$1: $2(): \"$_is\", not \"$4\""
+}
+
+# What the tests model is what the code does, in this order. Of what is written to a slot, F1 and F2 each
+# user is looked at, too: that head comes first, that what is said changes first.
 modelled()
 {
+	w='mctracer_ring_(reserve|reserve_at|slot|put|put_ip|commit)\('
 	{
-		order_in ring.h mctracer_ring_fill 'W1|WRITE_ONCE\(slot->stamp|WRITE_ONCE\(slot->ip'
-		order_in ring.h mctracer_ring_commit 'W2|WRITE_ONCE\(slot->parent_ip'
-		order_in ring.c mctracer_ring_read \
-			'READ_ONCE\(slot->[a-z_]*|R[12]|mctracer_ring_end|V[12]'
-		order_in ring.c load_ips 'READ_ONCE\(slot->[a-z_]*|R1'
-		order_in ring.c copy_chunk 'load_ips|READ_ONCE\(slot->[a-z_]*|R[12]|V2'
-		order_in ring.c mctracer_ring_consume_to_user \
-			'copy_chunk|mctracer_ring_end|V1|user\.read \+='
-		order_in ring.c load 'halves\[[01]\]|smp_rmb'
+		in_order "$m/ring.h" mctracer_ring_slot 'W1|ring->base' 'W1 ring->base'
+		in_order "$m/ring.h" mctracer_ring_put 'WRITE_ONCE\(slot...|W2' \
+			'WRITE_ONCE(slot[0] W2 WRITE_ONCE(slot[1]'
+		in_order "$m/ring.h" mctracer_ring_put_ip 'WRITE_ONCE\(slot...|W2' 'WRITE_ONCE(slot[0] W2'
+		in_order "$m/ring.h" mctracer_ring_commit 'WRITE_ONCE\(slot...' 'WRITE_ONCE(slot[1]'
+		in_order "$m/hook.c" mctracer_hook_time "$w" \
+			'mctracer_ring_reserve_at( mctracer_ring_slot( mctracer_ring_put('
+		in_order "$m/hook.c" record "$w|reserve_with_time" \
+			"mctracer_ring_reserve( reserve_with_time mctracer_ring_reserve_at( mctracer_ring_slot( \
+mctracer_ring_put( mctracer_ring_put_ip( mctracer_ring_commit("
+		in_order "$m/note.c" record_slowly "$w" "mctracer_ring_reserve_at( mctracer_ring_slot( \
+mctracer_ring_put( mctracer_ring_put_ip( mctracer_ring_commit("
+		in_order "$m/note.c" put_words "$w" 'mctracer_ring_slot( mctracer_ring_put('
+		in_order "$m/note.c" note "$w|put_words" "mctracer_ring_reserve_at( mctracer_ring_reserve_at( \
+put_words put_words"
+		in_order "$m/note.c" mctracer_note_block "$w|put_words" 'mctracer_ring_reserve_at( put_words'
+
+		in_order "$m/ring.h" mctracer_ring_load 'READ_ONCE\([^)]*\)|R1' \
+			'READ_ONCE(*(const u64 *) READ_ONCE(slot[1]) R1 READ_ONCE(slot[0])'
+		in_order "$m/ring.c" mctracer_ring_read 'mctracer_ring_load|R2|mctracer_ring_end|V[12]' \
+			'mctracer_ring_load R2 mctracer_ring_end V1 V2'
+		in_order "$m/snapshot.c" copy_words 'mctracer_ring_load|R2|= mctracer_ring_oldest.*V1' \
+			'mctracer_ring_load R2 = mctracer_ring_oldest(ring); /* V1'
+		in_order "$m/debugfs_raw.c" copy_words 'READ_ONCE\(from|mctracer_ring_load|R2|V2' \
+			'READ_ONCE(from mctracer_ring_load V2 R2'
+		in_order "$m/debugfs_raw.c" give 'copy_words|mctracer_ring_end|V1|put_words|set_read' \
+			'mctracer_ring_end copy_words mctracer_ring_end mctracer_ring_end V1 put_words set_read'
+		in_order "$m/ring.c" load 'halves\[[01]\]|smp_rmb' 'halves[1] smp_rmb halves[0] smp_rmb halves[1]'
+
+		in_order "$m/note.c" describe_task 'WRITE_ONCE\(ring->task|F2|current->(pid|tgid)|READ_ONCE\(comm' \
+			'WRITE_ONCE(ring->task F2 current->pid current->tgid READ_ONCE(comm'
+		in_order "$m/note.c" mctracer_note_task 'ring->(skipped|task), [a-zA-Z]*|F2|wanted\(\)|note\([^)]*\)' \
+			"wanted() ring->task, NULL ring->skipped, current F2 wanted() ring->skipped, NULL \
+note(what, MCTRACER_NO_CONTEXT) wanted() ring->task, NULL"
+		in_order "$m/note.c" forget 'F1|READ_ONCE\(ring->[a-z]*|WRITE_ONCE\(ring->[a-z]*' \
+			"F1 WRITE_ONCE(ring->renew READ_ONCE(ring->task WRITE_ONCE(ring->task READ_ONCE(ring->skipped \
+WRITE_ONCE(ring->skipped"
+		in_order "$m/tracer.c" pause 'mctracer_stopped, [a-z]*|mctracer_forget_tasks' \
+			'mctracer_stopped, true mctracer_forget_tasks'
+		in_order "$m/tracer.c" resume 'mctracer_stopped, [a-z]*|mctracer_forget_tasks' \
+			'mctracer_stopped, false mctracer_forget_tasks'
+		in_order "$m/pids.c" mctracer_set_pids 'apply\(text|WRITE_ONCE\(mctracer_pids|unmark|mctracer_forget_tasks' \
+			'apply(text WRITE_ONCE(mctracer_pids unmark mctracer_forget_tasks'
+		in_order fs/exec.c __set_task_comm 'strscpy_pad\(tsk->comm|mctracer_task_changed' \
+			'strscpy_pad(tsk->comm mctracer_task_changed'
+		in_order fs/exec.c de_thread 'exchange_tids|mctracer_task_changed\([a-z]*' \
+			'exchange_tids mctracer_task_changed(tsk mctracer_task_changed(leader'
+		in_order kernel/fork.c copy_process 'p = dup_task_struct|mctracer_task_changed\(p' \
+			'p = dup_task_struct mctracer_task_changed(p'
 	} | tee "$T/order"
-	[ "$(cat "$T/order")" = "W1 WRITE_ONCE(slot->stamp WRITE_ONCE(slot->ip
-W2 WRITE_ONCE(slot->parent_ip
-READ_ONCE(slot->parent_ip R1 READ_ONCE(slot->stamp READ_ONCE(slot->ip R2 mctracer_ring_end V1 V2
-READ_ONCE(slot->parent_ip R1 READ_ONCE(slot->ip
-load_ips V2 R1 READ_ONCE(slot->stamp R2 R2
-mctracer_ring_end copy_chunk mctracer_ring_end V1 user.read +=
-halves[1] smp_rmb halves[0] smp_rmb halves[1]" ]
+	[ ! -s "$T/order" ]
 }
 
 load()	# NAME WORD

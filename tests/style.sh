@@ -43,7 +43,6 @@ licensed()
 		case $f in
 		README.md | tests/mutations/README.md)	continue ;;	# shown to people
 		series | patches/*)			continue ;;	# for quilt; a patch's files have theirs
-		drafts/*/*.patch | drafts/*/README.md)	continue ;;	# the same
 		tests/mutations/*.patch)		continue ;;	# change such files
 		bench/results/*)			continue ;;	# made by scripts/bench
 		.gitignore)				continue ;;	# a list of names
