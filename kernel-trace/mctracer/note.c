@@ -154,7 +154,7 @@ static void note(u32 what, u32 raw)
 	const u64 quarter = mctracer_ring_quarter(ring);
 	u64 words[NOTE_MAX], *word = words;
 	struct mctracer_state say = {};
-	u64 head, others;
+	u64 head, others, lost;
 	unsigned int n, left;
 
 	memset64(words, mctracer_word(MCTRACER_TIME, 0), ARRAY_SIZE(words));
@@ -202,8 +202,9 @@ static void note(u32 what, u32 raw)
 	say.context = context_said(raw);
 	if (what & MCTRACER_KNOWS_TASK)
 		describe_task(&say, ring, what & NOTE_REMEMBER);
-	if (what & NOTE_GAP)
-		*word++ = mctracer_other_word(MCTRACER_GAP, newly_lost(ring));
+	lost = what & NOTE_GAP ? newly_lost(ring) : 0;
+	if (lost)
+		*word++ = mctracer_other_word(MCTRACER_GAP, lost);
 	mctracer_compose(word, &say);
 	put_words(head, words, n);
 	look_whether_full(ring);
