@@ -106,10 +106,12 @@ put_words put_words"
 			'mctracer_ring_load R2 mctracer_ring_end V1 V2'
 		in_order "$m/snapshot.c" copy_words 'mctracer_ring_load|R2|= mctracer_ring_oldest.*V1' \
 			'mctracer_ring_load R2 = mctracer_ring_oldest(ring); /* V1'
-		in_order "$m/debugfs_raw.c" copy_words 'READ_ONCE\(from|mctracer_ring_load|R2|V2' \
-			'READ_ONCE(from mctracer_ring_load V2 R2'
-		in_order "$m/debugfs_raw.c" give 'copy_words|mctracer_ring_end|V1|put_words|set_read' \
-			'mctracer_ring_end copy_words mctracer_ring_end mctracer_ring_end V1 put_words set_read'
+		in_order "$m/debugfs_raw.c" load_word 'halves\[[01]\]|R1' 'halves[1] R1 halves[0]'
+		in_order "$m/debugfs_raw.c" copy_words 'load_word|V2' 'load_word V2'
+		in_order "$m/debugfs_raw.c" copy_words_to_user 'load_word|V2|unsafe_put_user' \
+			'load_word V2 unsafe_put_user'
+		in_order "$m/debugfs_raw.c" give 'copy_words[a-z_]*|whole\(ring|R2|mctracer_ring_end|V1|put_words|set_read' \
+			'mctracer_ring_end copy_words_to_user copy_words whole(ring R2 mctracer_ring_end mctracer_ring_end V1 put_words put_words set_read'
 		in_order "$m/ring.c" load 'halves\[[01]\]|smp_rmb' 'halves[1] smp_rmb halves[0] smp_rmb halves[1]'
 
 		in_order "$m/note.c" describe_task 'WRITE_ONCE\(ring->task|F2|current->(pid|tgid)|READ_ONCE\(comm' \
