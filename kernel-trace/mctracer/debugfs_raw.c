@@ -191,7 +191,8 @@ static long give(struct raw_reader *reader, struct mctracer_ring *ring, bool liv
 		reader->words[0] = mctracer_word(MCTRACER_TIME, 0);	/* it never will be whole */
 		if (!put_words(to, reader->words, 1))
 			return -EFAULT;
-		n = others = 1;
+		n = 1;
+		others = 1;
 	} else if (direct) {
 		iov_iter_advance(to, n * WORD);
 	} else if (!put_words(to, reader->words, n)) {

@@ -134,9 +134,8 @@ void mctracer_ring_clear(struct mctracer_ring *ring)
 	u64 end;
 
 	ring->start_calls = mctracer_ring_end_calls(ring, &end);
-	/* In this order, for who looks at start before and after. */
 	WRITE_ONCE(ring->user.start_calls, ring->start_calls);
-	smp_wmb();
+	smp_wmb();	/* in this order, for who looks at start before and after */
 	WRITE_ONCE(ring->user.start, end);
 	ring->nr_read = 0;
 	ring->lost_before = mctracer_ring_lost(ring);
