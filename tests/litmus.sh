@@ -6,7 +6,7 @@
 #	kernel/trace/mctracer/				tests/litmus/*.litmus
 #	W1 mctracer_ring_slot()				P0: head before both halves
 #	W2 mctracer_ring_put(), _put_ip()		P0: lower half before the upper
-#	R1 mctracer_ring_load() on 32-bit		P1: upper half before the lower
+#	R1 mctracer_slot_load() on 32-bit		P1: upper half before the lower
 #	R2 mctracer_ring_read(), both copy_words()	P1: both halves before head
 #	F1 forget()					P0: what is said of a task before the task
 #	F2 describe_task(), mctracer_note_task()	P1: the task before what is said of it
@@ -100,18 +100,17 @@ mctracer_ring_put( mctracer_ring_put_ip( mctracer_ring_commit("
 put_words put_words"
 		in_order "$m/note.c" mctracer_note_block "$w|put_words" 'mctracer_ring_reserve_at( put_words'
 
-		in_order "$m/ring.h" mctracer_ring_load 'READ_ONCE\([^)]*\)|R1' \
-			'READ_ONCE(*(const u64 *) READ_ONCE(slot[1]) R1 READ_ONCE(slot[0])'
+		in_order "$m/ring.h" mctracer_slot_load 'READ_ONCE\([^)]*\)|R1' \
+			'READ_ONCE(*(const u64 *) READ_ONCE(halves[1]) R1 READ_ONCE(halves[0])'
 		in_order "$m/ring.c" mctracer_ring_read 'mctracer_ring_load|R2|mctracer_ring_end|V[12]' \
 			'mctracer_ring_load R2 mctracer_ring_end V1 V2'
 		in_order "$m/snapshot.c" copy_words 'mctracer_ring_load|R2|= mctracer_ring_oldest.*V1' \
 			'mctracer_ring_load R2 = mctracer_ring_oldest(ring); /* V1'
-		in_order "$m/debugfs_raw.c" load_word 'halves\[[01]\]|R1' 'halves[1] R1 halves[0]'
-		in_order "$m/debugfs_raw.c" copy_words 'load_word|V2' 'load_word V2'
-		in_order "$m/debugfs_raw.c" copy_words_to_user 'load_word|V2|unsafe_put_user' \
-			'load_word V2 unsafe_put_user'
-		in_order "$m/debugfs_raw.c" give 'copy_words[a-z_]*|whole\(ring|R2|mctracer_ring_end|V1|put_words|set_read' \
-			'mctracer_ring_end copy_words_to_user copy_words whole(ring R2 mctracer_ring_end mctracer_ring_end V1 put_words put_words set_read'
+		in_order "$m/debugfs_raw.c" copy_words 'mctracer_slot_load|V2' 'mctracer_slot_load V2'
+		in_order "$m/debugfs_raw.c" copy_words_to_user 'mctracer_slot_load|V2|unsafe_put_user' \
+			'mctracer_slot_load V2 unsafe_put_user'
+		in_order "$m/debugfs_raw.c" give 'copy_words[a-z_]*|whole\(ring|R2|mctracer_ring_end|V1|mctracer_put|set_read' \
+			'mctracer_ring_end copy_words_to_user copy_words whole(ring R2 mctracer_ring_end mctracer_ring_end V1 mctracer_put mctracer_put set_read'
 		in_order "$m/ring.c" load 'halves\[[01]\]|smp_rmb' 'halves[1] smp_rmb halves[0] smp_rmb halves[1]'
 
 		in_order "$m/note.c" describe_task 'WRITE_ONCE\(ring->task|F2|current->(pid|tgid)|READ_ONCE\(comm' \

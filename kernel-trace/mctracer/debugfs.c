@@ -47,6 +47,16 @@ size_t mctracer_fault_in(struct iov_iter *to)
 	return iov_iter_count(to);
 }
 
+bool mctracer_put(struct iov_iter *to, const void *from, size_t length)
+{
+	size_t copied = copy_to_iter(from, length, to);
+
+	if (copied == length)
+		return true;
+	iov_iter_revert(to, copied);
+	return false;
+}
+
 static int control_open(struct inode *inode, struct file *file)
 {
 	return mctracer_may_open();

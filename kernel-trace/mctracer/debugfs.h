@@ -30,6 +30,9 @@ int mctracer_may_open(void);
  */
 size_t mctracer_fault_in(struct iov_iter *to);
 
+/* All of it or, false, nothing. */
+bool mctracer_put(struct iov_iter *to, const void *from, size_t length);
+
 /*
  * Wait until there is something to consume. 0 also if there was something before:
  * it may have been one that is not committed; or -ERESTARTSYS.

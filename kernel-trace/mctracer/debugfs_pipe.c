@@ -20,17 +20,6 @@ struct pipe_reader {
 	size_t rest_length;
 };
 
-/* All of it or nothing. */
-static bool put(struct iov_iter *to, const char *from, size_t length)
-{
-	size_t copied = copy_to_iter(from, length, to);
-
-	if (copied == length)
-		return true;
-	iov_iter_revert(to, copied);
-	return false;
-}
-
 /* True if the line has gone, or as much of it as fits into an @empty buffer. */
 static bool put_line(struct pipe_reader *reader, struct iov_iter *to, bool empty,
 		     const struct seq_buf *line)
@@ -39,7 +28,7 @@ static bool put_line(struct pipe_reader *reader, struct iov_iter *to, bool empty
 
 	if (length < line->len && !empty)
 		return false;
-	if (!put(to, line->buffer, length))
+	if (!mctracer_put(to, line->buffer, length))
 		return false;
 	reader->rest = line->buffer + length;
 	reader->rest_length = line->len - length;
@@ -72,7 +61,7 @@ static ssize_t put_lines(struct pipe_reader *reader, struct iov_iter *to)
 
 	if (length) {
 		pagefault_disable();	/* others may share the file */
-		good = put(to, reader->rest, length);
+		good = mctracer_put(to, reader->rest, length);
 		pagefault_enable();
 		if (!good)
 			return -EFAULT;

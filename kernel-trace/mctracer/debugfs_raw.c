@@ -3,7 +3,6 @@
  * per_cpu/cpuN/raw: a CPU's words in the form of uapi/linux/mctracer.h. Reading
  * takes them away; a mapping shows the ring itself.
  */
-#include <linux/bits.h>
 #include <linux/fs.h>
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>
@@ -41,17 +40,6 @@ static struct mctracer_ring *ring_of(struct file *file)
 	return per_cpu_ptr(&mctracer_rings, mctracer_inode_cpu(file_inode(file)));
 }
 
-/* All or nothing. */
-static bool put_words(struct iov_iter *to, const u64 *words, unsigned int n)
-{
-	size_t copied = copy_to_iter(words, n * WORD, to);
-
-	if (copied == n * WORD)
-		return true;
-	iov_iter_revert(to, copied);
-	return false;
-}
-
 /*
  * The reader begins, or another one has taken what came next, or it was overwritten: say
  * how much that was, and what words before have said. 0 if there is nothing that follows.
@@ -70,26 +58,13 @@ static int put_notes(struct raw_reader *reader, struct mctracer_ring *ring, bool
 	if (missed)
 		words[n++] = mctracer_other_word(MCTRACER_GAP, missed);
 	n += mctracer_compose_notes(&cursor->state, words + n);
-	if (!put_words(to, words, n))
+	if (!mctracer_put(to, words, n * WORD))
 		return -EFAULT;
 	reader->begun = true;
 	reader->pos = cursor->pos;
 	reader->moves = ring->moves;
 	mctracer_ring_set_read(ring, reader->pos, cursor->state.calls);
 	return 1;
-}
-
-/* What the word at @from holds, of which @flip tells the lap. */
-static __always_inline u64 load_word(const u64 *from, u64 flip)
-{
-	const u32 *halves = (const u32 *)from;
-	u64 high;
-
-	if (IS_ENABLED(CONFIG_64BIT))
-		return READ_ONCE(*from) ^ flip;
-	high = (u64)READ_ONCE(halves[1]) << 32;
-	smp_rmb();	/* R1 */
-	return (high | READ_ONCE(halves[0])) ^ flip;
 }
 
 /*
@@ -101,7 +76,7 @@ static long copy_words(u64 *to, const u64 *from, u64 flip, size_t n, size_t *oth
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		to[i] = load_word(from + i, flip);
+		to[i] = mctracer_slot_load(from + i, flip);
 		if ((s64)to[i] >= 0)
 			break;					/* V2 */
 		*others += !mctracer_word_is_call(to[i]);
@@ -121,7 +96,7 @@ static long copy_words_to_user(u64 __user *to, const u64 *from, u64 flip, size_t
 		return 0;
 #pragma GCC unroll 4
 	for (; i < n; i++) {
-		word = load_word(from + i, flip);
+		word = mctracer_slot_load(from + i, flip);
 		if ((s64)word >= 0)
 			break;					/* V2 */
 		unsafe_put_user(word, to + i, fault);
@@ -160,7 +135,7 @@ static long give(struct raw_reader *reader, struct mctracer_ring *ring, bool liv
 {
 	const u64 pos = reader->pos, end = mctracer_ring_end(ring);
 	const u64 *from = ring->base + (pos & ring->mask);
-	const u64 flip = (u64)((u32)pos * ring->lap_factor & BIT(31)) << 32;
+	const u64 flip = mctracer_ring_flip(ring, pos);
 	const bool direct = iter_is_ubuf(to);
 	size_t n, copied, room, others = 0;
 	bool fault = false;
@@ -189,13 +164,13 @@ static long give(struct raw_reader *reader, struct mctracer_ring *ring, bool liv
 	others -= copied - n;	/* none of these is a call */
 	if (!n && (!live || behind > mctracer_ring_size(ring) / 2)) {
 		reader->words[0] = mctracer_word(MCTRACER_TIME, 0);	/* it never will be whole */
-		if (!put_words(to, reader->words, 1))
+		if (!mctracer_put(to, reader->words, WORD))
 			return -EFAULT;
 		n = 1;
 		others = 1;
 	} else if (direct) {
 		iov_iter_advance(to, n * WORD);
-	} else if (!put_words(to, reader->words, n)) {
+	} else if (!mctracer_put(to, reader->words, n * WORD)) {
 		return -EFAULT;
 	}
 	ring->nr_read += n - others;

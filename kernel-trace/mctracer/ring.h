@@ -234,20 +234,30 @@ void mctracer_ring_put_at_rest(struct mctracer_ring *ring, u64 word);
 /* Where to begin to read: the first position with notes that is not overwritten. */
 u64 mctracer_ring_oldest(const struct mctracer_ring *ring);
 
-/* What is in the slot of @pos now, with bit 63 set if that is committed. */
-static inline u64 mctracer_ring_load(const struct mctracer_ring *ring, u64 pos)
+/* What is to be inverted in words of the lap of @pos. */
+static __always_inline u64 mctracer_ring_flip(const struct mctracer_ring *ring, u64 pos)
 {
-	const u32 *slot = ring->base + (pos & ring->mask);
-	u32 low, high;
+	return (u64)((u32)pos * ring->lap_factor & BIT(31)) << 32;
+}
+
+/* What is in @slot now, with bit 63 set if that is committed. */
+static __always_inline u64 mctracer_slot_load(const void *slot, u64 flip)
+{
+	const u32 *halves = slot;
+	u64 high;
 
 	if (IS_ENABLED(CONFIG_64BIT))
-		return READ_ONCE(*(const u64 *)slot) ^
-		       (u64)((u32)pos * ring->lap_factor & BIT(31)) << 32;
+		return READ_ONCE(*(const u64 *)slot) ^ flip;
 
-	high = READ_ONCE(slot[1]) ^ ((u32)pos * ring->lap_factor & BIT(31));
+	high = (u64)READ_ONCE(halves[1]) << 32;
 	smp_rmb();	/* R1 */
-	low = READ_ONCE(slot[0]);
-	return (u64)high << 32 | low;
+	return (high | READ_ONCE(halves[0])) ^ flip;
+}
+
+/* The same, of the slot of @pos. */
+static inline u64 mctracer_ring_load(const struct mctracer_ring *ring, u64 pos)
+{
+	return mctracer_slot_load(ring->base + (pos & ring->mask), mctracer_ring_flip(ring, pos));
 }
 
 enum mctracer_read {

@@ -2,7 +2,7 @@
 /*
  * A copy of all rings, one CPU's after the other's, and its calls in time order.
  *
- * Text is made about a hundred times more slowly than words, so a reader of the live
+ * Text is made some thirty times more slowly than words, so a reader of the live
  * rings would be overtaken for ever. Copying is quicker than writing; and what was copied
  * does not change while it is printed.
  */
