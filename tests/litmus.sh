@@ -108,7 +108,7 @@ put_words put_words"
 			'mctracer_ring_load R2 = mctracer_ring_oldest(ring); /* V1'
 		in_order "$m/debugfs_raw.c" copy_words 'mctracer_slot_load|V2' 'mctracer_slot_load V2'
 		in_order "$m/debugfs_raw.c" copy_words_to_user 'mctracer_slot_load|V2|unsafe_put_user' \
-			'mctracer_slot_load V2 unsafe_put_user'
+			'mctracer_slot_load unsafe_put_user V2 mctracer_slot_load V2 unsafe_put_user'
 		in_order "$m/debugfs_raw.c" give 'copy_words[a-z_]*|whole\(ring|R2|mctracer_ring_end|V1|mctracer_put|set_read' \
 			'mctracer_ring_end copy_words_to_user copy_words whole(ring R2 mctracer_ring_end mctracer_ring_end V1 mctracer_put mctracer_put set_read'
 		in_order "$m/ring.c" load 'halves\[[01]\]|smp_rmb' 'halves[1] smp_rmb halves[0] smp_rmb halves[1]'

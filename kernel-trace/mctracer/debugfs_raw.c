@@ -26,6 +26,9 @@
 /* Words that are copied at a time; then whether a writer came is seen. */
 #define CHUNK		768
 
+/* Words that are copied before their bits 63 are looked at. */
+#define BATCH		16
+
 struct raw_reader {
 	struct mutex mutex;	/* among those who share the file */
 	struct mctracer_cursor cursor;
@@ -69,39 +72,54 @@ static int put_notes(struct raw_reader *reader, struct mctracer_ring *ring, bool
 
 /*
  * How many of @n words, all of one lap, could be copied, up to one that is not committed;
- * and how many of these are no calls.
+ * and how many of these are @calls.
  */
-static long copy_words(u64 *to, const u64 *from, u64 flip, size_t n, size_t *others)
+static size_t copy_words(u64 *to, const u64 *from, u64 flip, size_t n, size_t *calls)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++) {
 		to[i] = mctracer_slot_load(from + i, flip);
-		if ((s64)to[i] >= 0)
+		if (!(to[i] & MCTRACER_WORD_VALID))
 			break;					/* V2 */
-		*others += !mctracer_word_is_call(to[i]);
+		*calls += mctracer_word_is_call(to[i]);
 	}
 	return i;
 }
 
-/* The same, straight to user space, up to a fault: most programs just read(). */
-static long copy_words_to_user(u64 __user *to, const u64 *from, u64 flip, size_t n,
-			       size_t *others, bool *fault)
+/*
+ * The same, straight to user space, up to a fault: most programs just read(). First by
+ * batches, as long as all words of them are committed. What is behind the words that are
+ * returned may be anything.
+ */
+static size_t copy_words_to_user(u64 __user *to, const u64 *from, u64 flip, size_t n,
+				 size_t *calls, bool *fault)
 {
-	long i = 0;
-	u64 word;
+	u64 word, all = MCTRACER_WORD_VALID;
+	size_t i = 0, j, found;
 
 	*fault = true;
 	if (!user_access_begin(to, n * WORD))
 		return 0;
-#pragma GCC unroll 4
+	for (; n - i >= BATCH; i += BATCH) {
+		found = 0;
+#pragma GCC unroll 16
+		for (j = 0; j < BATCH; j++) {
+			word = mctracer_slot_load(from + i + j, flip);
+			unsafe_put_user(word, to + i + j, fault);
+			all &= word;
+			found += mctracer_word_is_call(word);
+		}
+		if (!all)
+			break;						/* V2 */
+		*calls += found;
+	}
 	for (; i < n; i++) {
 		word = mctracer_slot_load(from + i, flip);
-		if ((s64)word >= 0)
-			break;					/* V2 */
+		if (!(word & MCTRACER_WORD_VALID))
+			break;						/* V2 */
 		unsafe_put_user(word, to + i, fault);
-		if (unlikely(!mctracer_word_is_call(word)))
-			++*others;
+		*calls += mctracer_word_is_call(word);
 	}
 	*fault = false;
 fault:
@@ -137,7 +155,7 @@ static long give(struct raw_reader *reader, struct mctracer_ring *ring, bool liv
 	const u64 *from = ring->base + (pos & ring->mask);
 	const u64 flip = mctracer_ring_flip(ring, pos);
 	const bool direct = iter_is_ubuf(to);
-	size_t n, copied, room, others = 0;
+	size_t n, room, calls = 0;
 	bool fault = false;
 	u64 behind;
 
@@ -148,11 +166,10 @@ static long give(struct raw_reader *reader, struct mctracer_ring *ring, bool liv
 		    (size_t)(mctracer_ring_size(ring) - (pos & ring->mask)) / WORD);
 	n = min(n, room);
 	if (direct)
-		copied = copy_words_to_user(to->ubuf + to->iov_offset, from, flip, n, &others,
-					    &fault);
+		n = copy_words_to_user(to->ubuf + to->iov_offset, from, flip, n, &calls, &fault);
 	else
-		copied = copy_words(reader->words, from, flip, n, &others);
-	n = whole(ring, pos, copied, end);
+		n = copy_words(reader->words, from, flip, n, &calls);
+	n = whole(ring, pos, n, end);		/* what goes is no call */
 	smp_rmb();	/* R2 */
 	behind = mctracer_distance(pos, mctracer_ring_end(ring));
 	if (behind > mctracer_ring_size(ring)) {
@@ -161,21 +178,19 @@ static long give(struct raw_reader *reader, struct mctracer_ring *ring, bool liv
 	}
 	if (!n && fault)
 		return -EFAULT;
-	others -= copied - n;	/* none of these is a call */
 	if (!n && (!live || behind > mctracer_ring_size(ring) / 2)) {
 		reader->words[0] = mctracer_word(MCTRACER_TIME, 0);	/* it never will be whole */
 		if (!mctracer_put(to, reader->words, WORD))
 			return -EFAULT;
 		n = 1;
-		others = 1;
 	} else if (direct) {
 		iov_iter_advance(to, n * WORD);
 	} else if (!mctracer_put(to, reader->words, n * WORD)) {
 		return -EFAULT;
 	}
-	ring->nr_read += n - others;
+	ring->nr_read += calls;
 	reader->pos = mctracer_position(pos + n * WORD);
-	mctracer_ring_set_read(ring, reader->pos, ring->read_calls + n - others);
+	mctracer_ring_set_read(ring, reader->pos, ring->read_calls + calls);
 	return n;
 }
 
