@@ -69,6 +69,25 @@ _ASM_NOKPROBE(__fentry__)
 
 #define REGS_SIZE	(6 * 8)
 
+/* What a C function may clobber, %rax, %r10 and %r11 apart. */
+.macro PUSH_REGS
+	pushq	%rcx
+	pushq	%rdx
+	pushq	%rsi
+	pushq	%rdi
+	pushq	%r8
+	pushq	%r9
+.endm
+
+.macro POP_REGS
+	popq	%r9
+	popq	%r8
+	popq	%rdi
+	popq	%rsi
+	popq	%rdx
+	popq	%rcx
+.endm
+
 /*
  * Call mcount_hook(ip, parent_ip), a C function like any other: save what such
  * a function may clobber but the traced function's caller does not expect a
@@ -78,22 +97,12 @@ _ASM_NOKPROBE(__fentry__)
  */
 SYM_FUNC_START(arch_mcount_call_hook)
 	PUSH_FRAMES
-	pushq	%rcx
-	pushq	%rdx
-	pushq	%rsi
-	pushq	%rdi
-	pushq	%r8
-	pushq	%r9
+	PUSH_REGS
 	movq	FRAMES_SIZE+REGS_SIZE(%rsp), %rdi
 	movq	FRAMES_SIZE+REGS_SIZE+8(%rsp), %rsi
 	movq	mcount_hook(%rip), %rax
 	CALL_NOSPEC rax
-	popq	%r9
-	popq	%r8
-	popq	%rdi
-	popq	%rsi
-	popq	%rdx
-	popq	%rcx
+	POP_REGS
 	POP_FRAMES
 	RET
 SYM_FUNC_END(arch_mcount_call_hook)
@@ -108,21 +117,11 @@ SYM_FUNC_START(arch_mcount_call_preserving)
 	pushq	%rbp
 	movq	%rsp, %rbp
 	pushq	%rax
-	pushq	%rcx
-	pushq	%rdx
-	pushq	%rsi
-	pushq	%rdi
-	pushq	%r8
-	pushq	%r9
+	PUSH_REGS
 	movq	%r11, %rdi
 	CALL_NOSPEC r10
 	movq	%rax, %r10
-	popq	%r9
-	popq	%r8
-	popq	%rdi
-	popq	%rsi
-	popq	%rdx
-	popq	%rcx
+	POP_REGS
 	popq	%rax
 	popq	%rbp
 	RET
