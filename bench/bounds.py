@@ -39,9 +39,10 @@ def option_adds(f, kernel, state):
     return more / f.items(kernel, "stat_" + state) - added(f, kernel).value
 
 
-def unchosen(f, kernel):
-    """What tracing adds to each call of a task that is not chosen."""
-    more = f.get(kernel, "stat_unchosen") - f.get(kernel, "stat_off").value
+def not_recorded(f, kernel, state, against="off"):
+    """What tracing adds to each call that is not recorded, for its task or its function."""
+    base = f.get("none" if against == "none" else kernel, "stat_off")
+    more = f.get(kernel, "stat_" + state) - base.value
     return more / f.items(kernel, "stat_on").value
 
 
@@ -88,7 +89,11 @@ def bounds(f):
         Bound("instructions that tracing adds to a call, with times", with_times(f, m), 33),
         Bound("instructions that nooverwrite adds to a call", option_adds(f, m, "keep"), 4),
         Bound("instructions that context adds to a call", option_adds(f, m, "context"), 20),
-        Bound("instructions a call of a task that is not chosen", unchosen(f, m), 12),
+        Bound("instructions a call of a task that is not chosen", not_recorded(f, m, "unchosen"), 12),
+        Bound("instructions a call of a function that is not chosen",
+              not_recorded(f, m, "unfiltered"), 0.2),
+        Bound("instructions a call of a function that is not chosen, static call sites",
+              not_recorded(f, s, "unfiltered", against="none"), 12),
         Bound("instructions a traced call, static call sites", per_call(f, s), 33),
         Bound("instructions a call while off, static call sites", per_call(f, s, "off"), 5),
         Bound("bytes an event, hackbench", f.each(m, "ring"), 8.6),

@@ -59,6 +59,8 @@ $k stat_keep 127050000 1000000
 $k stat_context 140050000 1000000
 $k stat_unchosen 111050000 0"
 	done
+	echo "mctracer stat_unfiltered 101050000 0
+mctracer-static stat_unfiltered 111050000 0"
 	for w in stat read pipe file exec tcp hackbench idle; do
 		for name in apart_words apart_ns span_ns error_ns; do
 			for point in median p90 p99 p999 max; do
@@ -266,7 +268,7 @@ shown_tables()	# FILE
 	sed -n '/^<!-- summary/,/^<!-- end/p' "$1"
 }
 
-plan 32
+plan 34
 check "nothing is missed" good
 check "what the chart shows" chart
 check "a traced call" missed \
@@ -288,6 +290,12 @@ check "context" missed \
 check "a task that is not chosen" missed \
 	"instructions a call of a task that is not chosen: 13, at most 12: missed by 1" \
 	mctracer stat_unchosen 114000000 0
+check "a function that is not chosen" missed \
+	"instructions a call of a function that is not chosen: 1, at most 0.200: missed by 0.800" \
+	mctracer stat_unfiltered 102000000 0
+check "one with static call sites" missed \
+	"instructions a call of a function that is not chosen, static call sites: 13.95, at most 12: missed by 1.950" \
+	mctracer-static stat_unfiltered 114000000 0
 check "bytes" missed "bytes an event, hackbench: 9, at most 8.600: missed by 0.400" \
 	mctracer ring 9000 1000
 check "hackbench" missed \

@@ -90,7 +90,7 @@ modelled()
 		in_order "$m/ring.h" mctracer_ring_commit 'WRITE_ONCE\(slot...' 'WRITE_ONCE(slot[1]'
 		in_order "$m/hook.c" mctracer_hook_time "$w" \
 			'mctracer_ring_reserve_at( mctracer_ring_slot( mctracer_ring_put('
-		in_order "$m/hook.c" record "$w|reserve_with_time" \
+		in_order "$m/hook.h" record "$w|reserve_with_time" \
 			"mctracer_ring_reserve( reserve_with_time mctracer_ring_reserve_at( mctracer_ring_slot( \
 mctracer_ring_put( mctracer_ring_put_ip( mctracer_ring_commit("
 		in_order "$m/note.c" record_slowly "$w" "mctracer_ring_reserve_at( mctracer_ring_slot( \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Switch the stub between calling nobody and calling a hook's entry code.
+ * Switch the stub between calling nobody and calling a hook's entry code; and the two
+ * instructions that a call site can be.
  */
 #include <linux/cpu.h>
 #include <linux/ftrace.h>
@@ -42,4 +43,20 @@ void arch_mcount_switch(mcount_direct_func_t entry)
 	if (memcmp(site, insn, JMP32_INSN_SIZE))
 		text_poke_bp(site, insn, JMP32_INSN_SIZE, NULL);
 	mutex_unlock(&text_mutex);
+}
+
+void arch_mcount_site_insn(u8 *insn, void *site, bool call)
+{
+	if (call)
+		__text_gen_insn(insn, CALL_INSN_OPCODE, site, __fentry__, MCOUNT_SITE_SIZE);
+	else
+		memcpy(insn, x86_nops[MCOUNT_SITE_SIZE], MCOUNT_SITE_SIZE);
+}
+
+bool arch_mcount_site_is(void *site, const u8 *found, bool call)
+{
+	u8 insn[MCOUNT_SITE_SIZE];
+
+	arch_mcount_site_insn(insn, site, call);
+	return !memcmp(found, insn, sizeof(insn));
 }

@@ -35,6 +35,21 @@ typedef void (*mcount_func_t)(unsigned long ip, unsigned long parent_ip);
  */
 typedef __no_caller_saved_registers void (*mcount_direct_func_t)(void);
 
+struct module;
+
+/**
+ * struct mcount_choice - which functions are to call a hook
+ * @wants: whether the function whose call site is at @site is to call it, now. Must not
+ *	   sleep.
+ * @module_coming: if not loaded before, @mod is now; @wants is asked about its sites
+ *		   next. Its symbols are there. May sleep, but must not wait for who
+ *		   calls into mcount.
+ */
+struct mcount_choice {
+	bool (*wants)(unsigned long site);
+	void (*module_coming)(struct module *mod);
+};
+
 /*
  * For the definition of a direct hook: has the compiler preserve each register
  * that the hook uses, and so not those that it doesn't. Whatever it calls out
@@ -62,11 +77,19 @@ int unregister_mcount_function(mcount_func_t func);
 void clear_mcount_function(void);
 
 int register_mcount_direct(mcount_direct_func_t func);
+int register_mcount_direct_chosen(mcount_direct_func_t func, const struct mcount_choice *wanted);
+int mcount_choose(mcount_direct_func_t func);
 int replace_mcount_direct(mcount_direct_func_t old, mcount_direct_func_t new);
 int unregister_mcount_direct(mcount_direct_func_t func);
 bool mcount_direct_registered(mcount_direct_func_t func);
 
 int mcount_set_enabled(bool enable);
+
+/*
+ * The call site of the function that begins at @func; 0 if there is no such function, or
+ * it calls no hook. A hook's ip is MCOUNT_SITE_SIZE behind it. May sleep.
+ */
+unsigned long mcount_function_site(unsigned long func);
 
 /* Only in the body of a direct hook itself: what a plain hook has as arguments. */
 #define mcount_direct_ip()		arch_mcount_direct_ip()
@@ -97,17 +120,21 @@ void arch_mcount_switch(mcount_direct_func_t entry);
 __no_caller_saved_registers void arch_mcount_call_hook(void);
 extern mcount_func_t mcount_hook;
 
+/*
+ * arch_mcount_site_insn() puts into @insn the MCOUNT_SITE_SIZE bytes that the call site
+ * @site holds as a call of the stub, or as a NOP; arch_mcount_site_is() tells whether the
+ * bytes @found at @site are that.
+ */
+void arch_mcount_site_insn(u8 *insn, void *site, bool call);
+bool arch_mcount_site_is(void *site, const u8 *found, bool call);
+
 #ifdef CONFIG_MCOUNT_DYNAMIC
 
 /*
- * The same for call sites, of MCOUNT_SITE_SIZE bytes. Process context, under
- * cpus_read_lock() and text_mutex.
- *
- * arch_mcount_site_is() tells whether the bytes @found at @site are a call of
- * the stub, or a NOP. arch_mcount_site_queue() is to make it so;
- * arch_mcount_sites_finish() has made it so for all that were queued.
+ * arch_mcount_site_queue() is to make a call site a call of the stub, or a NOP;
+ * arch_mcount_sites_finish() has made it so for all that were queued. Process context,
+ * under cpus_read_lock() and text_mutex.
  */
-bool arch_mcount_site_is(void *site, const u8 *found, bool call);
 void arch_mcount_site_queue(void *site, bool call);
 void arch_mcount_sites_finish(void);
 
@@ -134,6 +161,17 @@ static inline int register_mcount_direct(mcount_direct_func_t func)
 	return -EOPNOTSUPP;
 }
 
+static inline int register_mcount_direct_chosen(mcount_direct_func_t func,
+						const struct mcount_choice *wanted)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int mcount_choose(mcount_direct_func_t func)
+{
+	return -ENOENT;
+}
+
 static inline int replace_mcount_direct(mcount_direct_func_t old, mcount_direct_func_t new)
 {
 	return -ENOENT;
@@ -157,7 +195,6 @@ static inline int mcount_set_enabled(bool enable)
 #endif /* CONFIG_MCOUNT */
 
 /* For whoever else loads, changes or frees kernel text. */
-struct module;
 
 #ifdef CONFIG_MCOUNT_DYNAMIC
 

@@ -13,6 +13,7 @@
 #include <linux/cleanup.h>
 #include <linux/cpuhplock.h>
 #include <linux/export.h>
+#include <linux/kconfig.h>
 #include <linux/kprobes.h>
 #include <linux/lockdep.h>
 #include <linux/mcount.h>
@@ -30,6 +31,8 @@ static bool mcount_enabled;
 /* At most one is not NULL: that is the registered hook. */
 static mcount_func_t plain_hook;
 static mcount_direct_func_t direct_hook;
+/* From where it is called; NULL: from everywhere. */
+static const struct mcount_choice *choice;
 /* What the stub jumps to; NULL: it returns. */
 static mcount_direct_func_t current_entry;
 
@@ -62,15 +65,25 @@ static void mcount_synchronize(void)
 	synchronize_rcu_tasks();
 }
 
+/* A CPU that starts has no handler yet for the patching's breakpoints. */
+static void switch_stub(mcount_direct_func_t entry)
+{
+	cpus_read_lock();
+	arch_mcount_switch(entry);
+	cpus_read_unlock();
+}
+
 /*
  * Change what the state above says, and make stub and call sites follow. On
  * return nothing that they no longer name is running: if the stub jumped nowhere
  * before, nothing was. On error nothing has changed.
  *
- * The stub jumps only while all sites call it, so that a hook sees nothing of
- * the patching, whose code is traced like any other.
+ * The stub jumps only while the sites that are chosen call it, so that a hook sees
+ * nothing of the patching, whose code is traced like any other, and is never called from
+ * what another one has chosen. Only when a hook chooses anew it is called meanwhile.
  */
-static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct, bool enabled)
+static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
+			 const struct mcount_choice *new_choice, bool enabled)
 {
 	mcount_direct_func_t entry = plain ? arch_mcount_call_hook : direct;
 	mcount_direct_func_t old_entry = current_entry;
@@ -78,31 +91,34 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct, bool 
 
 	lockdep_assert_held(&mcount_mutex);
 
-	if (plain_hook == plain && direct_hook == direct && mcount_enabled == enabled)
+	if (plain_hook == plain && direct_hook == direct && choice == new_choice &&
+	    mcount_enabled == enabled)
 		return 0;
 
 	if (!enabled)
 		entry = NULL;
+	if (old_entry && choice != new_choice)
+		switch_stub(NULL);
 	if (entry) {
-		ret = mcount_sites_set(true);
-		if (ret)
+		ret = mcount_sites_set(true, new_choice, false);
+		if (ret) {
+			switch_stub(old_entry);
 			return ret;
+		}
 	}
 
 	plain_hook = plain;
 	direct_hook = direct;
+	choice = new_choice;
 	WRITE_ONCE(mcount_enabled, enabled);
 	current_entry = entry;
 
 	WRITE_ONCE(mcount_hook, plain ?: no_hook);
-	/* A CPU that starts has no handler yet for the patching's breakpoints. */
-	cpus_read_lock();
-	arch_mcount_switch(entry);
-	cpus_read_unlock();
+	switch_stub(entry);
 	if (old_entry)
 		mcount_synchronize();
-	if (!entry)
-		mcount_sites_set(false);	/* if it fails, they call a stub that returns */
+	if (!entry)	/* if it fails, they call a stub that returns */
+		mcount_sites_set(false, choice, false);
 	return 0;
 }
 
@@ -126,7 +142,7 @@ int register_mcount_function(mcount_func_t func)
 		return -EINVAL;
 
 	guard(mutex)(&mcount_mutex);
-	return mcount_change(func, NULL, mcount_enabled);
+	return mcount_change(func, NULL, NULL, mcount_enabled);
 }
 EXPORT_SYMBOL_GPL(register_mcount_function);
 
@@ -148,7 +164,7 @@ int unregister_mcount_function(mcount_func_t func)
 	if (!func || plain_hook != func)
 		return -ENOENT;
 
-	mcount_change(NULL, NULL, mcount_enabled);
+	mcount_change(NULL, NULL, NULL, mcount_enabled);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(unregister_mcount_function);
@@ -165,7 +181,7 @@ EXPORT_SYMBOL_GPL(unregister_mcount_function);
 void clear_mcount_function(void)
 {
 	guard(mutex)(&mcount_mutex);
-	mcount_change(NULL, NULL, mcount_enabled);
+	mcount_change(NULL, NULL, NULL, mcount_enabled);
 }
 EXPORT_SYMBOL_GPL(clear_mcount_function);
 
@@ -185,21 +201,69 @@ EXPORT_SYMBOL_GPL(clear_mcount_function);
  */
 int register_mcount_direct(mcount_direct_func_t func)
 {
-	if (!func)
-		return -EINVAL;
-
-	guard(mutex)(&mcount_mutex);
-	return mcount_change(NULL, func, mcount_enabled);
+	return register_mcount_direct_chosen(func, NULL);
 }
 EXPORT_SYMBOL_GPL(register_mcount_direct);
+
+/**
+ * register_mcount_direct_chosen() - register a direct hook for some functions only
+ * @func: the hook, defined with __mcount_direct
+ * @wanted: which functions; it must stay what it points to while the hook is registered.
+ *	    NULL: all
+ *
+ * The same as register_mcount_direct(), but only the functions that @wanted wants call
+ * the hook. To the others it costs what it costs when no hook is registered: a NOP.
+ * Where call sites are static there is nothing to be chosen: see
+ * CONFIG_MCOUNT_DYNAMIC.
+ *
+ * Context: process context, may sleep. The caller must hold neither
+ *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
+ * Return: 0, -EINVAL if @func is NULL, -EOPNOTSUPP if call sites are static, or why no
+ *         call site may be changed: -EIO or -ENOMEM, and the log says more.
+ */
+int register_mcount_direct_chosen(mcount_direct_func_t func, const struct mcount_choice *wanted)
+{
+	if (!func)
+		return -EINVAL;
+	if (wanted && !IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
+		return -EOPNOTSUPP;
+
+	guard(mutex)(&mcount_mutex);
+	return mcount_change(NULL, func, wanted, mcount_enabled);
+}
+EXPORT_SYMBOL_GPL(register_mcount_direct_chosen);
+
+/**
+ * mcount_choose() - have the registered hook's choice take effect again
+ * @func: a direct hook
+ *
+ * To be called when what was given to register_mcount_direct_chosen() wants other
+ * functions than before. The hook is called all the time from those that it wanted
+ * before and wants now. On return it is called from all others that it wants, and no
+ * function that it does not want any more begins to call it; a call that had begun before
+ * may not have ended.
+ *
+ * Context: process context, may sleep. The caller must hold neither
+ *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
+ * Return: 0, -ENOENT if @func is not the registered hook, or -EIO if no call site may
+ *         be changed, and the log says more.
+ */
+int mcount_choose(mcount_direct_func_t func)
+{
+	guard(mutex)(&mcount_mutex);
+	if (!func || direct_hook != func)
+		return -ENOENT;
+	return current_entry ? mcount_sites_set(true, choice, true) : 0;
+}
+EXPORT_SYMBOL_GPL(mcount_choose);
 
 /**
  * replace_mcount_direct() - have one direct hook take the place of another
  * @old: the registered one
  * @new: the one to be registered
  *
- * In one step, so that no other hook can come in between. On return no CPU is still
- * running @old on behalf of mcount, whatever the result.
+ * In one step, so that no other hook can come in between; the choice of functions
+ * stays. On return no CPU is still running @old on behalf of mcount, whatever the result.
  *
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
@@ -214,7 +278,7 @@ int replace_mcount_direct(mcount_direct_func_t old, mcount_direct_func_t new)
 	guard(mutex)(&mcount_mutex);
 	if (!old || direct_hook != old)
 		return -ENOENT;
-	return mcount_change(NULL, new, mcount_enabled);
+	return mcount_change(NULL, new, choice, mcount_enabled);
 }
 EXPORT_SYMBOL_GPL(replace_mcount_direct);
 
@@ -234,7 +298,7 @@ int unregister_mcount_direct(mcount_direct_func_t func)
 	if (!func || direct_hook != func)
 		return -ENOENT;
 
-	mcount_change(NULL, NULL, mcount_enabled);
+	mcount_change(NULL, NULL, NULL, mcount_enabled);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(unregister_mcount_direct);
@@ -275,5 +339,5 @@ bool mcount_is_enabled(void)
 int mcount_set_enabled(bool enable)
 {
 	guard(mutex)(&mcount_mutex);
-	return mcount_change(plain_hook, direct_hook, enable);
+	return mcount_change(plain_hook, direct_hook, choice, enable);
 }

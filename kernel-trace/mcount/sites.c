@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Call sites: at each, the compiler has left a NOP (or, where it can't, a call
- * of the stub that boot turns into a NOP). While a hook is to be called they are
- * calls of the stub; else NOPs.
+ * of the stub that boot turns into a NOP). While a hook is to be called those that
+ * it has chosen are calls of the stub; the others, and else all, are NOPs.
  *
  * Nothing but these two instructions is ever written, and only over the other
- * one. A site that holds anything else belongs to somebody else, or the table
- * is wrong: then no site is touched any more. That is always safe, since a call
- * only leads to the stub, and the stub returns when nobody is to be called.
+ * one. What a site is need not be remembered: it is looked at. A site that holds
+ * anything else belongs to somebody else, or the table is wrong: then no site is
+ * touched any more. That is always safe, since a call only leads to the stub, and
+ * the stub returns when nobody is to be called.
  *
  * For the same reason a site whose memory is to be freed is just forgotten.
  */
@@ -42,8 +43,12 @@
  * text_mutex are taken inside of it.
  */
 static DEFINE_MUTEX(sites_mutex);
-/* What all sites are. */
+/* Whether sites are calls, ... */
 static bool calls = SITES_BUILT_AS_CALLS;
+/* ... all of them, if this is NULL. The registered hook's, be it called or not. */
+static const struct mcount_choice *choice;
+/* Nobody's: some sites are calls, and can't be changed any more. */
+static const struct mcount_choice unknown;
 /* A site was not what it should be. */
 static bool broken;
 /*
@@ -56,15 +61,15 @@ static unsigned int nr_kernel_sites;
 /* Modules that have any. */
 static LIST_HEAD(modules_with_sites);
 
-typedef int (*site_fn)(void *site, bool call);
+typedef int (*site_fn)(void *site);
 
-static int each_kernel_site(site_fn fn, bool call)
+static int each_kernel_site(site_fn fn)
 {
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < nr_kernel_sites; i++) {
-		ret = fn(_stext + kernel_sites[i], call);
+		ret = fn(_stext + kernel_sites[i]);
 		if (ret)
 			return ret;
 	}
@@ -80,7 +85,7 @@ static bool module_has_text(struct module *mod, unsigned long addr)
 		within_module_mem_type(addr, mod, MOD_INIT_TEXT));
 }
 
-static int each_module_site(struct module *mod, site_fn fn, bool call)
+static int each_module_site(struct module *mod, site_fn fn)
 {
 	unsigned int i;
 	int ret;
@@ -88,47 +93,50 @@ static int each_module_site(struct module *mod, site_fn fn, bool call)
 	for (i = 0; i < mod->num_mcount_sites; i++) {
 		if (!module_has_text(mod, mod->mcount_sites[i]))
 			continue;
-		ret = fn((void *)mod->mcount_sites[i], call);
+		ret = fn((void *)mod->mcount_sites[i]);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-static int each_modules_site(site_fn fn, bool call)
+static int each_modules_site(site_fn fn)
 {
 	struct module *mod;
 	int ret;
 
 	list_for_each_entry(mod, &modules_with_sites, mcount_list) {
-		ret = each_module_site(mod, fn, call);
+		ret = each_module_site(mod, fn);
 		if (ret)
 			return ret;
 	}
 	return 0;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+
+	return x < y ? -1 : x > y;
 }
 
 /* Also true before the module is on the list: kprobes may come first. */
 static bool is_module_site(unsigned long addr)
 {
 	struct module *mod;
-	unsigned int i;
 
 	guard(preempt)();
 	mod = __module_text_address(addr);
-	if (mod)
-		for (i = 0; i < mod->num_mcount_sites; i++)
-			if (mod->mcount_sites[i] == addr)
-				return true;
-	return false;
+	return mod && bsearch(&addr, mod->mcount_sites, mod->num_mcount_sites, sizeof(addr),
+			      compare_addresses);
 }
 #else /* !CONFIG_MODULES */
-static int each_module_site(struct module *mod, site_fn fn, bool call)
+static int each_module_site(struct module *mod, site_fn fn)
 {
 	return 0;
 }
 
-static int each_modules_site(site_fn fn, bool call)
+static int each_modules_site(site_fn fn)
 {
 	return 0;
 }
@@ -140,40 +148,43 @@ static bool is_module_site(unsigned long addr)
 #endif /* CONFIG_MODULES */
 
 /* The sites of @only, or of the kernel and all modules if it is NULL. */
-static int each_site(struct module *only, site_fn fn, bool call)
+static int each_site(struct module *only, site_fn fn)
 {
 	if (only)
-		return each_module_site(only, fn, call);
-	return each_kernel_site(fn, call) ?: each_modules_site(fn, call);
+		return each_module_site(only, fn);
+	return each_kernel_site(fn) ?: each_modules_site(fn);
 }
 
-static int refuse_site(void *site, const u8 *found, bool call)
+static int refuse_site(void *site, const u8 *found)
 {
 	broken = true;
 	if (found)
-		pr_err("the call site %pS holds %*ph, not a %s\n", site,
-		       MCOUNT_SITE_SIZE, found, call ? "call of the stub" : "NOP");
+		pr_err("the call site %pS holds %*ph, not a NOP or a call of the stub\n", site,
+		       MCOUNT_SITE_SIZE, found);
 	else
 		pr_err("the call site %pS can't be read\n", site);
 	pr_err("no call site will be changed any more\n");
 	return -EIO;
 }
 
-static int check_site(void *site, bool call)
+static int check_site(void *site)
 {
 	u8 found[MCOUNT_SITE_SIZE];
 
 	if (copy_from_kernel_nofault(found, site, sizeof(found)))
-		return refuse_site(site, NULL, call);
-	if (!arch_mcount_site_is(site, found, call))
-		return refuse_site(site, found, call);
+		return refuse_site(site, NULL);
+	if (!arch_mcount_site_is(site, found, false) && !arch_mcount_site_is(site, found, true))
+		return refuse_site(site, found);
 	return 0;
 }
 
-static int queue_site(void *site, bool call)
+static int queue_site(void *site)
 {
+	bool call = calls && (!choice || choice->wants((unsigned long)site));
+
 	cond_resched();
-	arch_mcount_site_queue(site, call);
+	if (!arch_mcount_site_is(site, site, call))
+		arch_mcount_site_queue(site, call);
 	return 0;
 }
 
@@ -181,7 +192,7 @@ static int queue_site(void *site, bool call)
  * All are checked before the first is changed. No CPU may be starting meanwhile:
  * it has no handler yet for the patching's breakpoints.
  */
-static int change_sites(struct module *only, bool call)
+static int change_sites(struct module *only, bool call, const struct mcount_choice *new_choice)
 {
 	int ret;
 
@@ -189,29 +200,31 @@ static int change_sites(struct module *only, bool call)
 
 	guard(cpus_read_lock)();
 	guard(mutex)(&text_mutex);
-	ret = each_site(only, check_site, !call);
+	ret = each_site(only, check_site);
 	if (ret)
 		return ret;
-	each_site(only, queue_site, call);
+	calls = call;
+	choice = new_choice;
+	each_site(only, queue_site);
 	arch_mcount_sites_finish();
 	return 0;
 }
 
-int mcount_sites_set(bool call)
+int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool again)
 {
 	int ret;
 
 	guard(mutex)(&sites_mutex);
-	if (calls == call)
+	if (calls == call && (choice == new_choice || !call) && !again) {
+		choice = new_choice;
 		return 0;
+	}
 	if (!kernel_sites)
 		return -ENOMEM;
-	if (broken)
-		return -EIO;
-
-	ret = change_sites(NULL, call);
-	if (!ret)
-		calls = call;
+	ret = broken ? -EIO : change_sites(NULL, call, new_choice);
+	/* Whose choice it is may go, and want others when it comes again. */
+	if (ret && !call && choice)
+		choice = &unknown;
 	return ret;
 }
 
@@ -263,14 +276,17 @@ void __init mcount_free_init_mem(void)
 	WRITE_ONCE(nr_kernel_sites, nr);
 }
 
-#ifdef CONFIG_MODULES
-static int compare_addresses(const void *a, const void *b)
+/* At most MCOUNT_SITE_OFFSET behind the function's first byte. */
+unsigned long mcount_function_site(unsigned long func)
 {
-	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
-
-	return x < y ? -1 : x > y;
+	if (mcount_is_site(func))
+		return func;
+	if (MCOUNT_SITE_OFFSET && mcount_is_site(func + MCOUNT_SITE_OFFSET))
+		return func + MCOUNT_SITE_OFFSET;
+	return 0;
 }
 
+#ifdef CONFIG_MODULES
 /* While the table can be written. In ascending order, patching takes fewer batches. */
 void mcount_module_init(struct module *mod)
 {
@@ -285,7 +301,9 @@ static void module_coming(struct module *mod)
 	INIT_LIST_HEAD(&mod->mcount_list);
 	if (broken)
 		return;
-	if (calls == SITES_BUILT_AS_CALLS || !change_sites(mod, calls))
+	if (choice)
+		choice->module_coming(mod);
+	if ((calls == SITES_BUILT_AS_CALLS && !choice) || !change_sites(mod, calls, choice))
 		list_add_tail(&mod->mcount_list, &modules_with_sites);
 }
 
@@ -358,6 +376,6 @@ static int __init mcount_sites_init(void)
 
 	pr_info("%u call sites\n", nr);
 	watch_modules();
-	return mcount_sites_set(false);
+	return mcount_sites_set(false, NULL, false);
 }
 early_initcall(mcount_sites_init);

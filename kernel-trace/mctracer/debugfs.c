@@ -14,6 +14,9 @@
  *   # echo 4096 > buffer_size_kb	resize each CPU's ring
  *   # echo nooverwrite > options	keep the oldest calls of a full ring
  *   # echo 1234 > pid			record that process only
+ *   # echo 'vfs_*' > filter		record these functions only
+ *   # echo vfs_read > notrace		but not this one
+ *   # cat functions			which there are
  */
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
@@ -201,57 +204,6 @@ static const struct file_operations options_fops = {
 	.release	= single_release,
 };
 
-/* pid */
-
-static int pid_show(struct seq_file *m, void *v)
-{
-	mctracer_show_pids(m);
-	return 0;
-}
-
-/* The file's data: to be replaced by what is written first, or by nothing. */
-#define PID_REPLACE	((void *)1)
-
-static int pid_open(struct inode *inode, struct file *file)
-{
-	bool replace = (file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC);
-
-	return mctracer_may_open() ?:
-	       single_open(file, pid_show, replace ? PID_REPLACE : NULL);
-}
-
-static ssize_t pid_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
-{
-	char *text __free(kfree) = written_word(buf, count, 0);
-	struct seq_file *m = file->private_data;
-	int ret;
-
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	ret = mctracer_set_pids(text, !m->private);
-	m->private = NULL;
-	return ret ?: count;
-}
-
-static int pid_release(struct inode *inode, struct file *file)
-{
-	struct seq_file *m = file->private_data;
-	char nothing[] = "";
-
-	if (m->private)
-		mctracer_set_pids(nothing, false);
-	return single_release(inode, file);
-}
-
-static const struct file_operations pid_fops = {
-	.owner		= THIS_MODULE,
-	.open		= pid_open,
-	.read		= seq_read,
-	.write		= pid_write,
-	.llseek		= seq_lseek,
-	.release	= pid_release,
-};
-
 /* stats */
 
 static int stats_show(struct seq_file *m, void *v)
@@ -307,7 +259,7 @@ static int __init mctracer_debugfs_init(void)
 	debugfs_create_file("buffer_size_kb", 0600, dir, NULL, &size_fops);
 	debugfs_create_file("ctrl", 0600, dir, NULL, &ctrl_fops);
 	debugfs_create_file("options", 0600, dir, NULL, &options_fops);
-	debugfs_create_file("pid", 0600, dir, NULL, &pid_fops);
+	mctracer_create_lists(dir);
 	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
 	debugfs_create_file("trace", 0600, dir, MCTRACER_ALL_CPUS_DATA, &mctracer_trace_fops);
 	debugfs_create_file_unsafe("trace_pipe", 0400, dir, NULL, &mctracer_pipe_fops);

@@ -41,6 +41,9 @@ int mctracer_wait_for_calls(void);
 /* What poll() answers of the calls of CPU @only or of all. */
 __poll_t mctracer_poll(struct file *file, struct poll_table_struct *table, int only);
 
+/* The files that are lists, in @dir. */
+void mctracer_create_lists(struct dentry *dir);
+
 extern const struct file_operations mctracer_trace_fops;
 extern const struct file_operations mctracer_pipe_fops;
 extern const struct file_operations mctracer_raw_fops;

@@ -6,10 +6,13 @@
  *			words, and what they say
  *	words.h		how words are made
  *	ring.[ch]	words of one CPU, lockless
- *	hook.[ch]	the hot path: from the call to the ring
+ *	hook*.[ch]	the hot path: from the call to the ring
  *	note.c		what hooks do for few calls: the words that are no calls
  *	clock.c		what times are taken from
  *	pids.c		which tasks are recorded
+ *	expressions.[ch] what says which functions
+ *	functions.c	which functions are recorded
+ *	chosen.[ch]	looking that up
  *	cursor.[ch]	from words to calls with times and tasks
  *	move.c		words get other memory
  *	tracer.c	start, stop, clear, options; memory
@@ -29,6 +32,7 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 
+#include "chosen.h"
 #include "cursor.h"
 #include "ring.h"
 
@@ -42,6 +46,10 @@ void __mcount_direct mctracer_hook(void);
 void __mcount_direct mctracer_hook_exact(void);
 void __mcount_direct mctracer_hook_context(void);
 void __mcount_direct mctracer_hook_exact_context(void);
+void __mcount_direct mctracer_hook_chosen(void);
+void __mcount_direct mctracer_hook_chosen_exact(void);
+void __mcount_direct mctracer_hook_chosen_context(void);
+void __mcount_direct mctracer_hook_chosen_exact_context(void);
 void __mcount_direct mctracer_hook_slow(void);
 unsigned long mctracer_note_task(unsigned long unused);
 unsigned long mctracer_note_context(unsigned long context);
@@ -88,6 +96,24 @@ static __always_inline bool mctracer_task_chosen(const struct task_struct *task)
 int mctracer_set_pids(char *text, bool append);
 void mctracer_show_pids(struct seq_file *m);
 
+/* functions.c: all may sleep. */
+
+struct module;
+
+extern const struct mcount_choice mctracer_functions_choice;
+/* For one that has come, if not said before. Whether that has changed what is chosen. */
+bool mctracer_functions_module_coming(struct module *mod);
+/* Of all functions there are. To be freed with kvfree(). ERR_PTR(-ENOMEM). */
+struct mctracer_sites *mctracer_functions_all(void);
+/*
+ * What is written to the file, which is taken apart; @apply is to make it take effect, by
+ * what mctracer_map_make() made, which it is to free. On error all is as it was: -EINVAL,
+ * -ENOENT, -ENOMEM, -EINTR, or @apply's. The log says which word.
+ */
+int mctracer_functions_set(enum mctracer_function_list which, char *text, bool append,
+			   int (*apply)(u8 *map));
+void mctracer_functions_show(enum mctracer_function_list which, struct seq_file *m);
+
 /* tracer.c: all may sleep. */
 
 /*
@@ -131,6 +157,9 @@ bool mctracer_started(void);
 
 /* Forget the calls of CPU @only or of all, also while more are coming. */
 void mctracer_clear(int only);
+
+/* As mctracer_functions_set(), also while tracing: those that stay chosen lose nothing. */
+int mctracer_set_functions(enum mctracer_function_list which, char *text, bool append);
 
 /* Also while tracing. On error nothing has changed. */
 int mctracer_set_option(enum mctracer_option option, bool on);

@@ -302,13 +302,15 @@ void mctracer_note_block(void)
 NOKPROBE_SYMBOL(mctracer_note_block);
 
 /* As the hooks in hook.c, for any clock and with any options, at even words. */
-static void record_slowly(u32 ip, u32 parent_ip)
+static void record_slowly(unsigned long ip, unsigned long parent_ip)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
 	u64 head, others, time, quarter = mctracer_ring_quarter(ring);
 	struct mctracer_clock clock;
 	u32 *slot, lap, context;
 
+	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) && !mctracer_ip_chosen(ip))
+		return;
 	if (READ_ONCE(ring->task) != current &&
 	    (READ_ONCE(ring->skipped) == current || !mctracer_note_task(0)))
 		return;

@@ -17,13 +17,16 @@
 #include <linux/minmax.h>
 #include <linux/mctracer.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/notifier.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <linux/sizes.h>
 #include <linux/topology.h>
 #include <linux/uaccess.h>
+#include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
 #include "mctracer.h"
@@ -48,11 +51,24 @@ static bool have_rings;
 
 /* Which of our hooks is registered, if it was not overridden. Under hook_mutex. */
 static mcount_direct_func_t hook;
+/* Whether it must look up what is chosen: then there is a map. Under hook_mutex. */
+static bool look_up;
+
+static mcount_direct_func_t hook_chosen_for(unsigned long opts)
+{
+	if (opts & BIT(MCTRACER_EXACT))
+		return opts & BIT(MCTRACER_WITH_CONTEXT) ? mctracer_hook_chosen_exact_context :
+							   mctracer_hook_chosen_exact;
+	return opts & BIT(MCTRACER_WITH_CONTEXT) ? mctracer_hook_chosen_context :
+						   mctracer_hook_chosen;
+}
 
 static mcount_direct_func_t hook_for(unsigned long opts)
 {
 	if (!mctracer_clock_is_cycles())
 		return mctracer_hook_slow;
+	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) && look_up)
+		return hook_chosen_for(opts);
 	if (opts & BIT(MCTRACER_EXACT))
 		return opts & BIT(MCTRACER_WITH_CONTEXT) ? mctracer_hook_exact_context :
 							   mctracer_hook_exact;
@@ -61,6 +77,9 @@ static mcount_direct_func_t hook_for(unsigned long opts)
 
 static bool needs_pairs(mcount_direct_func_t func)
 {
+	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) &&
+	    (func == mctracer_hook_chosen || func == mctracer_hook_chosen_context))
+		return false;
 	return func != mctracer_hook && func != mctracer_hook_context;
 }
 
@@ -303,6 +322,64 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 	return ret;
 }
 
+static int register_hook(void)
+{
+	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
+		return register_mcount_direct_chosen(hook, &mctracer_functions_choice);
+	return register_mcount_direct(hook);
+}
+
+/* Other functions are to be recorded than before. */
+static int apply_functions(u8 *map)
+{
+	u8 *old;
+	int ret;
+
+	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC)) {
+		guard(mutex)(&hook_mutex);
+		ret = mcount_choose(hook);
+		return ret == -ENOENT ? 0 : ret;
+	}
+
+	scoped_guard(mutex, &hook_mutex) {
+		old = mctracer_map;
+		if (map)
+			smp_store_release(&mctracer_map, map);	/* filled before it is seen */
+		look_up = map;
+		exchange_hook(hook_for(mctracer_options));	/* changes no site: can't fail */
+		mctracer_map = map;
+	}
+	mctracer_chosen_synchronize();
+	vfree(old);
+	return 0;
+}
+
+int mctracer_set_functions(enum mctracer_function_list which, char *text, bool append)
+{
+	return mctracer_functions_set(which, text, append, apply_functions);
+}
+
+#ifdef CONFIG_MODULES
+/* Most often the hook's choice was told before; but it may just have been registered. */
+static int module_event(struct notifier_block *nb, unsigned long event, void *data)
+{
+	if (event == MODULE_STATE_COMING && mctracer_functions_module_coming(data) &&
+	    IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
+		apply_functions(NULL);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block module_notifier = {
+	.notifier_call	= module_event,
+};
+
+static int __init watch_modules(void)
+{
+	return register_module_notifier(&module_notifier);
+}
+core_initcall(watch_modules);
+#endif /* CONFIG_MODULES */
+
 /* With @new rings, if there were none. On error they are as they were. */
 static int start(struct mctracer_ring __percpu *new)
 {
@@ -323,7 +400,7 @@ static int start(struct mctracer_ring __percpu *new)
 			WRITE_ONCE(mctracer_pairs, needs_pairs(hook));
 			mctracer_forget_tasks(true);
 		}
-		ret = register_mcount_direct(hook);
+		ret = register_hook();
 	}
 	if (!ret)
 		queue_delayed_work(system_wq, &watch_work, WATCH_SECONDS * HZ);

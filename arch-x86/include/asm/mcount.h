@@ -27,6 +27,7 @@
 
 #include <linux/compiler.h>
 #include <asm/asm.h>
+#include <asm/ibt.h>
 #include <asm/text-patching.h>
 
 #if !__has_attribute(__no_caller_saved_registers__)
@@ -82,6 +83,9 @@ static __always_inline void arch_mcount_direct_call_void(void (*func)(void))
 }
 
 #define MCOUNT_SITE_SIZE	CALL_INSN_SIZE
+
+/* A function's site is its first instruction, or there is an ENDBR before it. */
+#define MCOUNT_SITE_OFFSET	ENDBR_INSN_SIZE
 
 #endif /* __ASSEMBLY__ */
 

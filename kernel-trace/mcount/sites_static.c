@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Call sites that always call the stub: there is no table of them.
+ */
+#include <linux/mcount.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+/* A kprobe there has taken the place of the first byte; the others lead to the stub. */
+static bool is_site(unsigned long addr)
+{
+	u8 found[MCOUNT_SITE_SIZE], call[MCOUNT_SITE_SIZE];
+
+	arch_mcount_site_insn(call, (void *)addr, true);
+	return !copy_from_kernel_nofault(found, (void *)addr, sizeof(found)) &&
+	       !memcmp(found + 1, call + 1, sizeof(call) - 1);
+}
+
+unsigned long mcount_function_site(unsigned long func)
+{
+	if (is_site(func))
+		return func;
+	if (MCOUNT_SITE_OFFSET && is_site(func + MCOUNT_SITE_OFFSET))
+		return func + MCOUNT_SITE_OFFSET;
+	return 0;
+}

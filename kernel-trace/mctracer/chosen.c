@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Is a function chosen? Looked up in the sets of call sites that functions.c makes.
+ *
+ * Where call sites are static hooks ask for each call: for the kernel's own functions
+ * there is a map then, of a byte for each MCTRACER_MAP_STEP bytes of text. No two
+ * functions are so close together that they share one. They run where no checker can and
+ * RCU does not watch, and look at the map before they disable preemption.
+ */
+#include <linux/bsearch.h>
+#include <linux/compiler.h>
+#include <linux/kprobes.h>
+#include <linux/mcount.h>
+#include <linux/rcupdate.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+#include <asm/barrier.h>
+#include <asm/sections.h>
+
+#include "chosen.h"
+
+struct mctracer_sites *mctracer_chosen[MCTRACER_FUNCTION_LISTS];
+u8 *mctracer_map;
+unsigned long mctracer_map_size;
+
+static __always_inline int compare(const void *a, const void *b)
+{
+	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static __always_inline bool has(const struct mctracer_sites *set, unsigned long site)
+{
+	return __inline_bsearch(&site, set->sites, set->nr, sizeof(site), compare);
+}
+
+bool mctracer_site_chosen(unsigned long site)
+{
+	const struct mctracer_sites *only = READ_ONCE(mctracer_chosen[MCTRACER_FILTER]);
+	const struct mctracer_sites *never = READ_ONCE(mctracer_chosen[MCTRACER_NOTRACE]);
+
+	return (!only || has(only, site)) && !(never && has(never, site));
+}
+
+NOKPROBE_SYMBOL(mctracer_site_chosen);
+
+unsigned long mctracer_ip_chosen(unsigned long ip)
+{
+	return mctracer_site_chosen(ip - MCOUNT_SITE_SIZE);
+}
+
+NOKPROBE_SYMBOL(mctracer_ip_chosen);
+
+bool mctracer_functions_chosen(void)
+{
+	return READ_ONCE(mctracer_chosen[MCTRACER_FILTER]) ||
+	       READ_ONCE(mctracer_chosen[MCTRACER_NOTRACE]);
+}
+
+void mctracer_chosen_synchronize(void)
+{
+	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC)) {
+		synchronize_rcu();
+	} else {
+		synchronize_rcu_tasks_rude();
+		synchronize_rcu_tasks();
+	}
+}
+
+static void mark(u8 *map, const struct mctracer_sites *set, u8 value)
+{
+	unsigned long at;
+	size_t i;
+
+	for (i = 0; set && i < set->nr; i++) {
+		at = mctracer_map_index(set->sites[i] + MCOUNT_SITE_SIZE);
+		if (at < mctracer_map_size)
+			map[at] = value;
+	}
+}
+
+int mctracer_map_make(u8 **map)
+{
+	const struct mctracer_sites *only = mctracer_chosen[MCTRACER_FILTER];
+	unsigned long size = mctracer_map_index((unsigned long)_etext);
+
+	*map = NULL;
+	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) || !mctracer_functions_chosen())
+		return 0;
+	*map = vmalloc(size);
+	if (!*map)
+		return -ENOMEM;
+	mctracer_map_size = size;
+	memset(*map, !only, size);
+	mark(*map, only, 1);
+	mark(*map, mctracer_chosen[MCTRACER_NOTRACE], 0);
+	return 0;
+}

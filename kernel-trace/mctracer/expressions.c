@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Expressions that choose functions, in the words that are known from ftrace:
+ *
+ *	vfs_read		the functions of this name; *, ? and [a-z] as in a shell
+ *	ext4_* [ext4]		those of this module
+ *	ext4_*:mod:ext4		the same, also if it is not loaded yet
+ *	mod:ext4		all of it
+ *	!vfs_read		not these, though what is before has chosen them
+ *
+ * Of a list the last expression that a function matches decides. What the compiler has
+ * made of a function, foo.isra.0, goes by its name, too.
+ */
+#include <linux/ctype.h>
+#include <linux/errno.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/printk.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/stringhash.h>
+
+#include "expressions.h"
+
+#undef pr_fmt
+#define pr_fmt(fmt) "mctracer: " fmt
+
+#ifdef CONFIG_MODULES
+bool mctracer_module_is_loaded(const char *name)
+{
+	guard(preempt)();
+	return find_module(name);
+}
+#else /* !CONFIG_MODULES */
+bool mctracer_module_is_loaded(const char *name)
+{
+	return false;
+}
+#endif /* CONFIG_MODULES */
+
+static bool is_glob(const char *name)
+{
+	return name[strcspn(name, "*?[\\")];
+}
+
+u32 mctracer_expression_key(const char *name)
+{
+	return full_name_hash(NULL, name, strlen(name));
+}
+
+void mctracer_expression_drop(struct mctracer_expression *e)
+{
+	list_del(&e->list);
+	list_del(&e->globs);
+	hash_del(&e->node);
+	kfree(e->module);
+	kfree(e);
+}
+
+void mctracer_expressions_free(struct mctracer_expressions *expressions)
+{
+	struct mctracer_expression *e, *next;
+
+	if (!expressions)
+		return;
+	list_for_each_entry_safe(e, next, &expressions->list, list)
+		mctracer_expression_drop(e);
+	kvfree(expressions);
+}
+
+struct mctracer_expressions *mctracer_expressions_alloc(void)
+{
+	struct mctracer_expressions *expressions = kvmalloc(sizeof(*expressions), GFP_KERNEL);
+
+	if (!expressions)
+		return NULL;
+	INIT_LIST_HEAD(&expressions->list);
+	INIT_LIST_HEAD(&expressions->globs);
+	hash_init(expressions->by_name);
+	return expressions;
+}
+
+struct mctracer_expression *mctracer_expression_add(struct mctracer_expressions *to,
+						    const char *name, const char *module)
+{
+	struct mctracer_expression *e = kzalloc(struct_size(e, name, strlen(name) + 1), GFP_KERNEL);
+
+	if (!e)
+		return NULL;
+	strscpy(e->name, name, strlen(name) + 1);
+	if (module) {
+		e->module = kstrdup(module, GFP_KERNEL);
+		if (!e->module) {
+			kfree(e);
+			return NULL;
+		}
+	}
+	INIT_LIST_HEAD(&e->globs);
+	list_add_tail(&e->list, &to->list);
+	if (is_glob(name))
+		list_add_tail(&e->globs, &to->globs);
+	hash_add(to->by_name, &e->node, mctracer_expression_key(name));
+	return e;
+}
+
+int mctracer_expressions_copy(const struct mctracer_expressions *from,
+			      struct mctracer_expressions *to)
+{
+	struct mctracer_expression *e, *copy;
+
+	if (!from)
+		return 0;
+	list_for_each_entry(e, &from->list, list) {
+		copy = mctracer_expression_add(to, e->name, e->module);
+		if (!copy)
+			return -ENOMEM;
+		copy->remove = e->remove;
+		copy->may_wait = e->may_wait;
+	}
+	return 0;
+}
+
+/* An expression equal to @e goes: whether it was there and was to choose functions. */
+static bool drop_equal(struct mctracer_expressions *from, const struct mctracer_expression *e)
+{
+	struct mctracer_expression *other;
+
+	hash_for_each_possible(from->by_name, other, node, mctracer_expression_key(e->name)) {
+		if (other == e || strcmp(other->name, e->name) ||
+		    !other->module != !e->module ||
+		    (e->module && strcmp(other->module, e->module)))
+			continue;
+		if (other->remove) {
+			mctracer_expression_drop(other);
+			return false;
+		}
+		mctracer_expression_drop(other);
+		return true;
+	}
+	return false;
+}
+
+int mctracer_expression_refuse(const char *file, int error, const char *word, const char *why)
+{
+	pr_err("%s: \"%s\": %s\n", file, word, why);
+	return error;
+}
+
+/* "[module]" */
+static bool is_module_word(const char *word)
+{
+	size_t n;
+
+	if (*word != '[')
+		return false;
+	for (n = 1; isalnum(word[n]) || word[n] == '_' || word[n] == '-'; n++)
+		;
+	return n > 1 && !strcmp(word + n, "]");
+}
+
+static int refuse(const char *file, const char *word, const char *why)
+{
+	return mctracer_expression_refuse(file, -EINVAL, word, why);
+}
+
+/* One word, which is taken apart, and the module that follows it in brackets, or NULL. */
+static int parse(const char *file, struct mctracer_expressions *to, char *word, char *module)
+{
+	bool remove = *word == '!', may_wait = false;
+	const char *name = word + remove;
+	struct mctracer_expression *e;
+	char *colon;
+
+	colon = strstarts(name, "mod:") ? word + remove : strstr(name, ":mod:");
+	if (colon) {
+		if (module)
+			return refuse(file, module, "a second module");
+		module = strchr(colon + 1, ':') + 1;
+		may_wait = true;
+		*colon = '\0';
+		if (!*name)
+			name = "*";
+	}
+	if (!*name || is_module_word(name) || (module && !*module))
+		return refuse(file, word, "names no function");
+	if (strchr(name, ':'))
+		return refuse(file, name, "is not the name of a function");
+	if (strchr(name, '[') && !strchr(strchr(name, '['), ']'))
+		return refuse(file, name, "has a [ without ]");
+	if (module && (is_glob(module) || strchr(module, ':')))
+		return refuse(file, module, "is not the name of a module");
+	if (module)
+		strreplace(module, '-', '_');
+	e = mctracer_expression_add(to, name, module);
+	if (!e)
+		return -ENOMEM;
+	e->remove = remove;
+	e->may_wait = may_wait;
+	e->fresh = true;
+	e->had_equal = drop_equal(to, e);
+	return 0;
+}
+
+/* The next word of @text, past comments, or NULL. */
+static char *next_word(char **text)
+{
+	char *word;
+
+	for (;;) {
+		*text = skip_spaces(*text);
+		if (**text != '#')
+			break;
+		*text += strcspn(*text, "\n");
+	}
+	if (!**text)
+		return NULL;
+	word = *text;
+	*text += strcspn(word, " \t\n\v\f\r");
+	if (**text)
+		*(*text)++ = '\0';
+	return word;
+}
+
+int mctracer_expressions_parse(struct mctracer_expressions *to, char *text, const char *file)
+{
+	char *word, *next = next_word(&text), *module;
+	int ret;
+
+	while (next) {
+		word = next;
+		next = next_word(&text);
+		module = NULL;
+		if (next && is_module_word(next)) {
+			module = next + 1;
+			module[strlen(module) - 1] = '\0';
+			next = next_word(&text);
+		}
+		ret = parse(file, to, word, module);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+void mctracer_expressions_show(const struct mctracer_expressions *expressions, struct seq_file *m)
+{
+	const struct mctracer_expression *e;
+	bool all;
+
+	list_for_each_entry(e, &expressions->list, list) {
+		all = e->may_wait && !strcmp(e->name, "*");
+		seq_printf(m, "%s%s", e->remove ? "!" : "", all ? "" : e->name);
+		if (e->may_wait)
+			seq_printf(m, "%smod:%s", all ? "" : ":", e->module);
+		else if (e->module)
+			seq_printf(m, " [%s]", e->module);
+		if (e->module && !mctracer_module_is_loaded(e->module))
+			seq_puts(m, "\t# not loaded");
+		seq_putc(m, '\n');
+	}
+}

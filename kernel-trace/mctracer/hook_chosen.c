@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The hook where call sites are static, while not all functions are recorded: all call
+ * it, so it looks first whether this one is to be. See hook.c.
+ */
+#include <linux/kprobes.h>
+#include <linux/mcount.h>
+
+#include "hook.h"
+#include "mctracer.h"
+
+void __mcount_direct mctracer_hook_chosen(void)
+{
+	record(false, false, true);
+}
+
+NOKPROBE_SYMBOL(mctracer_hook_chosen);
+
+void __mcount_direct mctracer_hook_chosen_exact(void)
+{
+	record(true, false, true);
+}
+
+NOKPROBE_SYMBOL(mctracer_hook_chosen_exact);
+
+void __mcount_direct mctracer_hook_chosen_context(void)
+{
+	record(false, true, true);
+}
+
+NOKPROBE_SYMBOL(mctracer_hook_chosen_context);
+
+void __mcount_direct mctracer_hook_chosen_exact_context(void)
+{
+	record(true, true, true);
+}
+
+NOKPROBE_SYMBOL(mctracer_hook_chosen_exact_context);
