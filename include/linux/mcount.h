@@ -35,20 +35,17 @@ typedef void (*mcount_func_t)(unsigned long ip, unsigned long parent_ip);
  */
 typedef __no_caller_saved_registers void (*mcount_direct_func_t)(void);
 
-struct module;
-
 /**
- * struct mcount_choice - which functions are to call a hook
- * @wants: whether the function whose call site is at @site is to call it, now. Must not
- *	   sleep.
- * @module_coming: if not loaded before, @mod is now; @wants is asked about its sites
- *		   next. Its symbols are there. May sleep, but must not wait for who
- *		   calls into mcount.
+ * typedef mcount_choice_t - which functions are to call a hook
+ * @site: a function's call site, see mcount_function_site()
+ *
+ * Must not sleep. Also asked when a module comes, before its notifiers of less than the
+ * highest priority are called; if what it says for the module depends on one of these,
+ * that is to call mcount_choose().
+ *
+ * Return: whether the function is to call the hook, now.
  */
-struct mcount_choice {
-	bool (*wants)(unsigned long site);
-	void (*module_coming)(struct module *mod);
-};
+typedef bool (*mcount_choice_t)(unsigned long site);
 
 /*
  * For the definition of a direct hook: has the compiler preserve each register
@@ -77,7 +74,7 @@ int unregister_mcount_function(mcount_func_t func);
 void clear_mcount_function(void);
 
 int register_mcount_direct(mcount_direct_func_t func);
-int register_mcount_direct_chosen(mcount_direct_func_t func, const struct mcount_choice *wanted);
+int register_mcount_direct_chosen(mcount_direct_func_t func, mcount_choice_t wanted);
 int mcount_choose(mcount_direct_func_t func);
 int replace_mcount_direct(mcount_direct_func_t old, mcount_direct_func_t new);
 int unregister_mcount_direct(mcount_direct_func_t func);
@@ -162,7 +159,7 @@ static inline int register_mcount_direct(mcount_direct_func_t func)
 }
 
 static inline int register_mcount_direct_chosen(mcount_direct_func_t func,
-						const struct mcount_choice *wanted)
+						mcount_choice_t wanted)
 {
 	return -EOPNOTSUPP;
 }
@@ -195,6 +192,7 @@ static inline int mcount_set_enabled(bool enable)
 #endif /* CONFIG_MCOUNT */
 
 /* For whoever else loads, changes or frees kernel text. */
+struct module;
 
 #ifdef CONFIG_MCOUNT_DYNAMIC
 

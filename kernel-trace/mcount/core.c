@@ -32,7 +32,7 @@ static bool mcount_enabled;
 static mcount_func_t plain_hook;
 static mcount_direct_func_t direct_hook;
 /* From where it is called; NULL: from everywhere. */
-static const struct mcount_choice *choice;
+static mcount_choice_t choice;
 /* What the stub jumps to; NULL: it returns. */
 static mcount_direct_func_t current_entry;
 
@@ -83,7 +83,7 @@ static void switch_stub(mcount_direct_func_t entry)
  * what another one has chosen. Only when a hook chooses anew it is called meanwhile.
  */
 static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
-			 const struct mcount_choice *new_choice, bool enabled)
+			 mcount_choice_t new_choice, bool enabled)
 {
 	mcount_direct_func_t entry = plain ? arch_mcount_call_hook : direct;
 	mcount_direct_func_t old_entry = current_entry;
@@ -208,8 +208,7 @@ EXPORT_SYMBOL_GPL(register_mcount_direct);
 /**
  * register_mcount_direct_chosen() - register a direct hook for some functions only
  * @func: the hook, defined with __mcount_direct
- * @wanted: which functions; it must stay what it points to while the hook is registered.
- *	    NULL: all
+ * @wanted: which functions; NULL: all
  *
  * The same as register_mcount_direct(), but only the functions that @wanted wants call
  * the hook. To the others it costs what it costs when no hook is registered: a NOP.
@@ -221,7 +220,7 @@ EXPORT_SYMBOL_GPL(register_mcount_direct);
  * Return: 0, -EINVAL if @func is NULL, -EOPNOTSUPP if call sites are static, or why no
  *         call site may be changed: -EIO or -ENOMEM, and the log says more.
  */
-int register_mcount_direct_chosen(mcount_direct_func_t func, const struct mcount_choice *wanted)
+int register_mcount_direct_chosen(mcount_direct_func_t func, mcount_choice_t wanted)
 {
 	if (!func)
 		return -EINVAL;

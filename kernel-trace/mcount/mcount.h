@@ -6,9 +6,8 @@
 #define _KERNEL_TRACE_MCOUNT_H
 
 #include <linux/errno.h>
+#include <linux/mcount.h>
 #include <linux/types.h>
-
-struct mcount_choice;
 
 /* Whether mcount is enabled, be a hook registered or not. Any context. */
 bool mcount_is_enabled(void);
@@ -25,12 +24,12 @@ extern unsigned long __stop_mcount_loc[];
  * want others now. May sleep. If it can't be done no site is changed: -EIO if one doesn't
  * hold what it should, -ENOMEM if boot had no memory for the table.
  */
-int mcount_sites_set(bool call, const struct mcount_choice *choice, bool again);
+int mcount_sites_set(bool call, mcount_choice_t choice, bool again);
 
 #else /* !CONFIG_MCOUNT_DYNAMIC */
 
 /* They always call the stub. */
-static inline int mcount_sites_set(bool call, const struct mcount_choice *choice, bool again)
+static inline int mcount_sites_set(bool call, mcount_choice_t choice, bool again)
 {
 	return 0;
 }

@@ -46,9 +46,7 @@ static DEFINE_MUTEX(sites_mutex);
 /* Whether sites are calls, ... */
 static bool calls = SITES_BUILT_AS_CALLS;
 /* ... all of them, if this is NULL. The registered hook's, be it called or not. */
-static const struct mcount_choice *choice;
-/* Nobody's: some sites are calls, and can't be changed any more. */
-static const struct mcount_choice unknown;
+static mcount_choice_t choice;
 /* A site was not what it should be. */
 static bool broken;
 /*
@@ -155,6 +153,12 @@ static int each_site(struct module *only, site_fn fn)
 	return each_kernel_site(fn) ?: each_modules_site(fn);
 }
 
+/* Nobody's choice: some sites are calls, and can't be changed any more. */
+static bool unknown(unsigned long site)
+{
+	return false;
+}
+
 static int refuse_site(void *site, const u8 *found)
 {
 	broken = true;
@@ -180,7 +184,7 @@ static int check_site(void *site)
 
 static int queue_site(void *site)
 {
-	bool call = calls && (!choice || choice->wants((unsigned long)site));
+	bool call = calls && (!choice || choice((unsigned long)site));
 
 	cond_resched();
 	if (!arch_mcount_site_is(site, site, call))
@@ -192,7 +196,7 @@ static int queue_site(void *site)
  * All are checked before the first is changed. No CPU may be starting meanwhile:
  * it has no handler yet for the patching's breakpoints.
  */
-static int change_sites(struct module *only, bool call, const struct mcount_choice *new_choice)
+static int change_sites(struct module *only, bool call, mcount_choice_t new_choice)
 {
 	int ret;
 
@@ -210,7 +214,7 @@ static int change_sites(struct module *only, bool call, const struct mcount_choi
 	return 0;
 }
 
-int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool again)
+int mcount_sites_set(bool call, mcount_choice_t new_choice, bool again)
 {
 	int ret;
 
@@ -224,7 +228,7 @@ int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool aga
 	ret = broken ? -EIO : change_sites(NULL, call, new_choice);
 	/* Whose choice it is may go, and want others when it comes again. */
 	if (ret && !call && choice)
-		choice = &unknown;
+		choice = unknown;
 	return ret;
 }
 
@@ -301,8 +305,6 @@ static void module_coming(struct module *mod)
 	INIT_LIST_HEAD(&mod->mcount_list);
 	if (broken)
 		return;
-	if (choice)
-		choice->module_coming(mod);
 	if ((calls == SITES_BUILT_AS_CALLS && !choice) || !change_sites(mod, calls, choice))
 		list_add_tail(&mod->mcount_list, &modules_with_sites);
 }

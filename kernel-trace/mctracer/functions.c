@@ -305,27 +305,13 @@ bool mctracer_functions_module_coming(struct module *mod)
 	}
 	return changed;
 }
-
-static void module_coming(struct module *mod)
-{
-	mctracer_functions_module_coming(mod);
-}
-#else /* !CONFIG_MODULES */
-static void module_coming(struct module *mod)
-{
-}
 #endif /* CONFIG_MODULES */
 
-static bool wants(unsigned long site)
+bool mctracer_function_wanted(unsigned long site)
 {
 	guard(preempt)();
 	return mctracer_site_chosen(site);
 }
-
-const struct mcount_choice mctracer_functions_choice = {
-	.wants		= wants,
-	.module_coming	= module_coming,
-};
 
 /* Is each of those that were written for something? */
 static int check_written(int which, struct mctracer_expressions *expressions)

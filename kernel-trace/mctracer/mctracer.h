@@ -100,8 +100,9 @@ void mctracer_show_pids(struct seq_file *m);
 
 struct module;
 
-extern const struct mcount_choice mctracer_functions_choice;
-/* For one that has come, if not said before. Whether that has changed what is chosen. */
+/* The choice for mcount. */
+bool mctracer_function_wanted(unsigned long site);
+/* To be told when one comes. Whether that has changed what is chosen. */
 bool mctracer_functions_module_coming(struct module *mod);
 /* Of all functions there are. To be freed with kvfree(). ERR_PTR(-ENOMEM). */
 struct mctracer_sites *mctracer_functions_all(void);

@@ -325,7 +325,7 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 static int register_hook(void)
 {
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
-		return register_mcount_direct_chosen(hook, &mctracer_functions_choice);
+		return register_mcount_direct_chosen(hook, mctracer_function_wanted);
 	return register_mcount_direct(hook);
 }
 
@@ -360,7 +360,7 @@ int mctracer_set_functions(enum mctracer_function_list which, char *text, bool a
 }
 
 #ifdef CONFIG_MODULES
-/* Most often the hook's choice was told before; but it may just have been registered. */
+/* Before the module's first call. mcount has asked already, but it was not known yet. */
 static int module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
 	if (event == MODULE_STATE_COMING && mctracer_functions_module_coming(data) &&
