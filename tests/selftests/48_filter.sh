@@ -177,21 +177,15 @@ else
 fi
 
 # --- while tracing
-put 4096 "$MCT_SIZE"
+put 2048 "$MCT_SIZE"
 put 'ksys_write vfs_write' "$filter"
-calls=100000
+calls=30000
 traced copy
 writes=$(number vfs_write)
 trace_clear
 trace_on
 copy &
 copying=$!
-while kill -0 "$copying" 2>/dev/null; do
-	put context "$MCT_OPTIONS"
-	put nocontext "$MCT_OPTIONS"
-	sleep 0.5
-done &
-toggling=$!
 changes=0
 while kill -0 "$copying" 2>/dev/null; do
 	case $((changes % 4)) in
@@ -203,7 +197,6 @@ while kill -0 "$copying" 2>/dev/null; do
 	changes=$((changes + 1))
 done
 wait "$copying"
-wait "$toggling"
 trace_off
 at_least "the choice changes several times meanwhile" 5 "$changes"
 diag "it changed $changes times"
