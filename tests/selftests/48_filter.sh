@@ -177,9 +177,9 @@ else
 fi
 
 # --- while tracing
-put 2048 "$MCT_SIZE"
+put 8192 "$MCT_SIZE"
 put 'ksys_write vfs_write' "$filter"
-calls=30000
+calls=200000
 traced copy
 writes=$(number vfs_write)
 trace_clear
