@@ -92,6 +92,7 @@ static __always_inline bool is_chosen(void)
 
 	if (likely(at < mctracer_map_size))
 		return READ_ONCE(mctracer_map)[at];
+	barrier();	/* so that it is loaded again, and needs no register before */
 	return mcount_direct_call(mctracer_ip_chosen, mcount_direct_ip());
 }
 
