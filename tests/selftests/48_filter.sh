@@ -176,7 +176,9 @@ else
 	check "what is named like foo.isra.0 goes by foo: $part" put "$part" "$filter"
 fi
 
-# --- while tracing
+# --- while tracing. With static call sites a change waits for a task that does not sleep.
+often=2
+[ "$(text_kind)" = dynamic ] || often=1
 put 8192 "$MCT_SIZE"
 put 'ksys_write vfs_write' "$filter"
 calls=200000
@@ -198,7 +200,7 @@ while kill -0 "$copying" 2>/dev/null; do
 done
 wait "$copying"
 trace_off
-at_least "the choice changes several times meanwhile" 5 "$changes"
+at_least "the choice changes meanwhile" "$often" "$changes"
 diag "it changed $changes times"
 put "" "$never"
 equal "what stays chosen loses nothing meanwhile" "$writes $writes" \
