@@ -75,7 +75,7 @@ void clear_mcount_function(void);
 
 int register_mcount_direct(mcount_direct_func_t func);
 int register_mcount_direct_chosen(mcount_direct_func_t func, mcount_choice_t wanted);
-int mcount_choose(mcount_direct_func_t func);
+int mcount_choose(mcount_direct_func_t func, mcount_choice_t wanted);
 int replace_mcount_direct(mcount_direct_func_t old, mcount_direct_func_t new);
 int unregister_mcount_direct(mcount_direct_func_t func);
 bool mcount_direct_registered(mcount_direct_func_t func);
@@ -164,7 +164,7 @@ static inline int register_mcount_direct_chosen(mcount_direct_func_t func,
 	return -EOPNOTSUPP;
 }
 
-static inline int mcount_choose(mcount_direct_func_t func)
+static inline int mcount_choose(mcount_direct_func_t func, mcount_choice_t wanted)
 {
 	return -ENOENT;
 }

@@ -233,26 +233,34 @@ int register_mcount_direct_chosen(mcount_direct_func_t func, mcount_choice_t wan
 EXPORT_SYMBOL_GPL(register_mcount_direct_chosen);
 
 /**
- * mcount_choose() - have the registered hook's choice take effect again
+ * mcount_choose() - have the registered hook called from other functions
  * @func: a direct hook
+ * @wanted: which functions; NULL: all
  *
- * To be called when what was given to register_mcount_direct_chosen() wants other
- * functions than before. The hook is called all the time from those that it wanted
+ * To be called, too, when what was given before wants other functions now. The hook is called all the time from those that it wanted
  * before and wants now. On return it is called from all others that it wants, and no
  * function that it does not want any more begins to call it; a call that had begun before
  * may not have ended.
  *
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
- * Return: 0, -ENOENT if @func is not the registered hook, or -EIO if no call site may
- *         be changed, and the log says more.
+ * Return: 0, -ENOENT if @func is not the registered hook, -EOPNOTSUPP if call sites are
+ *         static, or -EIO if no call site may be changed, and the log says more.
  */
-int mcount_choose(mcount_direct_func_t func)
+int mcount_choose(mcount_direct_func_t func, mcount_choice_t wanted)
 {
+	int ret;
+
+	if (wanted && !IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
+		return -EOPNOTSUPP;
+
 	guard(mutex)(&mcount_mutex);
 	if (!func || direct_hook != func)
 		return -ENOENT;
-	return current_entry ? mcount_sites_set(true, choice, true) : 0;
+	ret = mcount_sites_set(current_entry, wanted, current_entry);
+	if (!ret)
+		choice = wanted;
+	return ret;
 }
 EXPORT_SYMBOL_GPL(mcount_choose);
 

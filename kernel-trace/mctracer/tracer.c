@@ -322,10 +322,15 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 	return ret;
 }
 
+static mcount_choice_t function_choice(void)
+{
+	return mctracer_functions_chosen() ? mctracer_function_wanted : NULL;
+}
+
 static int register_hook(void)
 {
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
-		return register_mcount_direct_chosen(hook, mctracer_function_wanted);
+		return register_mcount_direct_chosen(hook, function_choice());
 	return register_mcount_direct(hook);
 }
 
@@ -337,7 +342,7 @@ static int apply_functions(u8 *map)
 
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC)) {
 		guard(mutex)(&hook_mutex);
-		ret = mcount_choose(hook);
+		ret = mcount_choose(hook, function_choice());
 		return ret == -ENOENT ? 0 : ret;
 	}
 
