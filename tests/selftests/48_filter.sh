@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 70
+plan 71
 
 filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
@@ -181,9 +181,10 @@ often=2
 [ "$(text_kind)" = dynamic ] || often=1
 put 4096 "$MCT_SIZE"
 put 'ksys_write vfs_write' "$filter"
-calls=200000
+calls=120000
 traced copy
 writes=$(number vfs_write)
+at_least "a copy's calls fit into the rings" "$calls" "$writes"
 trace_clear
 trace_on
 copy &
