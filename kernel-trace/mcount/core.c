@@ -237,10 +237,10 @@ EXPORT_SYMBOL_GPL(register_mcount_direct_chosen);
  * @func: a direct hook
  * @wanted: which functions; NULL: all
  *
- * To be called, too, when what was given before wants other functions now. The hook is called all the time from those that it wanted
- * before and wants now. On return it is called from all others that it wants, and no
- * function that it does not want any more begins to call it; a call that had begun before
- * may not have ended.
+ * To be called, too, when what was given before wants other functions now. The hook is
+ * called all the time from those that it wanted before and wants now. On return it is
+ * called from all others that it wants, and no function that it does not want any more
+ * begins to call it; a call that had begun before may not have ended.
  *
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
