@@ -23,16 +23,10 @@ struct mctracer_sites *mctracer_chosen[MCTRACER_FUNCTION_LISTS];
 u8 *mctracer_map;
 unsigned long mctracer_map_size;
 
-static __always_inline int compare(const void *a, const void *b)
-{
-	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static __always_inline bool has(const struct mctracer_sites *set, unsigned long site)
 {
-	return __inline_bsearch(&site, set->sites, set->nr, sizeof(site), compare);
+	return __inline_bsearch(&site, set->sites, set->nr, sizeof(site),
+				mctracer_compare_sites);
 }
 
 bool mctracer_site_chosen(unsigned long site)

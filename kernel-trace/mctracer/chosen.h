@@ -3,6 +3,7 @@
 #ifndef _KERNEL_TRACE_MCTRACER_CHOSEN_H
 #define _KERNEL_TRACE_MCTRACER_CHOSEN_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 #include <asm/sections.h>
 
@@ -17,6 +18,13 @@ struct mctracer_sites {
 	size_t nr;
 	unsigned long sites[];
 };
+
+static __always_inline int mctracer_compare_sites(const void *a, const void *b)
+{
+	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+
+	return x < y ? -1 : x > y;
+}
 
 /* What the lists come to; NULL: the list is empty. Changed by functions.c alone. */
 extern struct mctracer_sites *mctracer_chosen[MCTRACER_FUNCTION_LISTS];

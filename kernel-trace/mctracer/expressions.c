@@ -127,18 +127,16 @@ int mctracer_expressions_copy(const struct mctracer_expressions *from,
 static bool drop_equal(struct mctracer_expressions *from, const struct mctracer_expression *e)
 {
 	struct mctracer_expression *other;
+	bool chose;
 
 	hash_for_each_possible(from->by_name, other, node, mctracer_expression_key(e->name)) {
 		if (other == e || strcmp(other->name, e->name) ||
 		    !other->module != !e->module ||
 		    (e->module && strcmp(other->module, e->module)))
 			continue;
-		if (other->remove) {
-			mctracer_expression_drop(other);
-			return false;
-		}
+		chose = !other->remove;
 		mctracer_expression_drop(other);
-		return true;
+		return chose;
 	}
 	return false;
 }

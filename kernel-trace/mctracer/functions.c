@@ -133,14 +133,15 @@ static int see_name(struct walk *walk, const char *name, unsigned long addr)
 static int see_symbol(void *data, const char *name, unsigned long addr)
 {
 	const char *dot = strchr(name, '.');
-	char plain[KSYM_NAME_LEN] = "";
 	struct walk *walk = data;
+	char plain[KSYM_NAME_LEN];
 	struct mctracer_expression *e;
 	int ret;
 
 	cond_resched();
 	if (fatal_signal_pending(current))
 		return -EINTR;
+	plain[0] = '\0';
 	if (dot && dot != name)
 		strscpy(plain, name, min_t(size_t, dot - name + 1, sizeof(plain)));
 	ret = see_name(walk, name, addr);
@@ -249,13 +250,6 @@ static struct mctracer_sites *exchange_set(int which, struct mctracer_sites *set
 }
 
 #ifdef CONFIG_MODULES
-static int compare_addresses(const void *a, const void *b)
-{
-	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* @old without what is in @mod, and with @its; NULL if that is the same, or an error. */
 static struct mctracer_sites *with_module(const struct mctracer_sites *old, struct module *mod,
 					  const struct mctracer_sites *its)
@@ -272,7 +266,7 @@ static struct mctracer_sites *with_module(const struct mctracer_sites *old, stru
 			set->sites[set->nr++] = old->sites[i];
 	for (i = 0; i < its->nr; i++)
 		set->sites[set->nr++] = its->sites[i];
-	sort(set->sites, set->nr, sizeof(*set->sites), compare_addresses, NULL);
+	sort(set->sites, set->nr, sizeof(*set->sites), mctracer_compare_sites, NULL);
 	if (set->nr == old->nr && !memcmp(set->sites, old->sites, set->nr * sizeof(*set->sites))) {
 		kvfree(set);
 		return NULL;
