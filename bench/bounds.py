@@ -46,6 +46,12 @@ def not_recorded(f, kernel, state, against="off"):
     return more / f.items(kernel, "stat_on").value
 
 
+def hit(f, kernel, state, base):
+    """What a trigger adds to each call of its function, which is not recorded otherwise."""
+    more = f.get(kernel, state) - f.get(kernel, base).value
+    return more / f.items(kernel, state)
+
+
 def with_times(f, kernel):
     """What tracing with the option "time" adds to each call."""
     return option_adds(f, kernel, "exact") + added(f, kernel).value
@@ -94,6 +100,10 @@ def bounds(f):
               not_recorded(f, m, "unfiltered"), 0.2),
         Bound("instructions a call of a function that is not chosen, static call sites",
               not_recorded(f, s, "unfiltered", against="none"), 12),
+        Bound("instructions that counting its calls adds to one",
+              hit(f, m, "stat_count", "stat_unfiltered"), 60),
+        Bound("instructions a call recorded with 10 callers",
+              hit(f, m, "tcp_chain", "tcp_unfiltered"), 4990),
         Bound("instructions a traced call, static call sites", per_call(f, s), 33),
         Bound("instructions a call while off, static call sites", per_call(f, s, "off"), 5),
         Bound("bytes an event, hackbench", f.each(m, "ring"), 8.6),
@@ -110,6 +120,8 @@ def bounds(f):
         Bound("instructions a call read from raw", f.each(m, "raw"), 9.2),
         Bound("microseconds to switch on, against ftrace", f.get(m, "switch_on") / 1000,
               f.get(ft, "switch_on").value / 1000),
+        Bound("switching on for one function: % of that for all",
+              f.get(m, "switch_one") * 100 / f.get(m, "switch_on").value, 10),
         Bound("microseconds to switch off, against ftrace", f.get(m, "switch_off") / 1000,
               f.get(ft, "switch_off").value / 1000),
         Bound("calls followed by mmap", follow["seen"], 1000000, at_least=True),

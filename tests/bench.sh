@@ -59,6 +59,10 @@ $k stat_keep 127050000 1000000
 $k stat_context 140050000 1000000
 $k stat_unchosen 111050000 0"
 	done
+	echo "mctracer stat_count 101600000 10000
+mctracer tcp_unfiltered 10000000 0
+mctracer tcp_chain 14000000 1000
+mctracer switch_one 3000000 1"
 	echo "mctracer stat_unfiltered 101050000 0
 mctracer-static stat_unfiltered 111050000 0"
 	for w in stat read pipe file exec tcp hackbench idle; do
@@ -268,7 +272,7 @@ shown_tables()	# FILE
 	sed -n '/^<!-- summary/,/^<!-- end/p' "$1"
 }
 
-plan 34
+plan 37
 check "nothing is missed" good
 check "what the chart shows" chart
 check "a traced call" missed \
@@ -296,6 +300,15 @@ check "a function that is not chosen" missed \
 check "one with static call sites" missed \
 	"instructions a call of a function that is not chosen, static call sites: 13.95, at most 12: missed by 1.950" \
 	mctracer-static stat_unfiltered 114000000 0
+check "a count" missed \
+	"instructions that counting its calls adds to one: 65, at most 60: missed by 5" \
+	mctracer stat_count 101700000 10000
+check "a call chain" missed \
+	"instructions a call recorded with 10 callers: 5,000, at most 4,990: missed by 10" \
+	mctracer tcp_chain 15000000 1000
+check "switching one function on" missed \
+	"switching on for one function: % of that for all: 12.50, at most 10: missed by 2.500" \
+	mctracer switch_one 5000000 1
 check "bytes" missed "bytes an event, hackbench: 9, at most 8.600: missed by 0.400" \
 	mctracer ring 9000 1000
 check "hackbench" missed \

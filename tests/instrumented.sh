@@ -10,7 +10,10 @@ fentry=$REPO/scripts/fentry.py
 # What may differ, with the reason:
 #	kernel/trace/		the tracers' own code
 #	arch/x86/kernel/ftrace*, mcount*	their entry code
-own='--own kernel/trace/ --own arch/x86/kernel/ftrace --own arch/x86/kernel/mcount'
+#	stacktrace, unwind_*, dumpstack_*, extable, module/	what tells a gate who called a function
+own='--own kernel/trace/ --own arch/x86/kernel/ftrace --own arch/x86/kernel/mcount
+	--own arch/x86/kernel/stacktrace --own arch/x86/kernel/unwind_ --own arch/x86/kernel/dumpstack_
+	--own kernel/extable --own kernel/module/'
 
 # The comparer itself, on objects made here.
 fabricate()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Switch the stub between calling nobody and calling a hook's entry code; and the two
+ * Switch the stub between calling nobody and calling a hook's entry code; and the
  * instructions that a call site can be.
  */
 #include <linux/cpu.h>
@@ -45,18 +45,21 @@ void arch_mcount_switch(mcount_direct_func_t entry)
 	mutex_unlock(&text_mutex);
 }
 
-void arch_mcount_site_insn(u8 *insn, void *site, bool call)
+/* Neither of what is called begins with an ENDBR. */
+void arch_mcount_site_insn(u8 *insn, void *site, enum mcount_site kind)
 {
-	if (call)
-		__text_gen_insn(insn, CALL_INSN_OPCODE, site, __fentry__, MCOUNT_SITE_SIZE);
-	else
+	void *called = kind == MCOUNT_GATE ? arch_mcount_gate : __fentry__;
+
+	if (kind == MCOUNT_NOTHING)
 		memcpy(insn, x86_nops[MCOUNT_SITE_SIZE], MCOUNT_SITE_SIZE);
+	else
+		__text_gen_insn(insn, CALL_INSN_OPCODE, site, called, MCOUNT_SITE_SIZE);
 }
 
-bool arch_mcount_site_is(void *site, const u8 *found, bool call)
+bool arch_mcount_site_is(void *site, const u8 *found, enum mcount_site kind)
 {
 	u8 insn[MCOUNT_SITE_SIZE];
 
-	arch_mcount_site_insn(insn, site, call);
+	arch_mcount_site_insn(insn, site, kind);
 	return !memcmp(found, insn, sizeof(insn));
 }

@@ -82,6 +82,38 @@ SYM_FUNC_END(arch_mcount_call_hook)
 _ASM_NOKPROBE(arch_mcount_call_hook)
 
 /*
+ * What sites of functions call that have a gate: mcount_gate(ip, parent_ip, regs), a C
+ * function like mcount_hook, and if it says so the hook, as if they had called the stub.
+ * What is pushed last is struct mcount_regs.
+ */
+SYM_FUNC_START(arch_mcount_gate)
+	PUSH_FRAMES
+	pushl	%eax
+	pushl	%ecx
+	pushl	%edx
+	pushl	%ebp
+	movl	4+FRAMES_SIZE+REGS_SIZE(%esp), %eax
+	movl	4+FRAMES_SIZE+REGS_SIZE+4(%esp), %edx
+	movl	%esp, %ecx
+	pushl	%ebx
+	movl	mcount_gate, %ebx
+	CALL_NOSPEC ebx
+	popl	%ebx
+	testb	%al, %al
+	popl	%ebp
+	popl	%edx
+	popl	%ecx
+	popl	%eax
+	jz	1f
+	POP_FRAMES
+	jmp	__fentry__
+1:
+	POP_FRAMES
+	RET
+SYM_FUNC_END(arch_mcount_gate)
+_ASM_NOKPROBE(arch_mcount_gate)
+
+/*
  * Call %eax(%edx), a C function, from where the compiler does not expect a call to
  * clobber anything but these two; its result is in %eax.
  */

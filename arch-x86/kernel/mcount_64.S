@@ -110,6 +110,35 @@ STACK_FRAME_NON_STANDARD_FP(arch_mcount_call_hook)
 _ASM_NOKPROBE(arch_mcount_call_hook)
 
 /*
+ * What sites of functions call that have a gate: mcount_gate(ip, parent_ip, regs), a C
+ * function like mcount_hook, and if it says so the hook, as if they had called the stub.
+ * What is pushed last is struct mcount_regs.
+ *
+ * Only ever called directly. The stub counts the call, or what it jumps to; where it is not
+ * reached, this does.
+ */
+SYM_START(arch_mcount_gate, SYM_L_GLOBAL, SYM_F_ALIGN)
+	ANNOTATE_NOENDBR
+	PUSH_FRAMES
+	PUSH_REGS
+	pushq	%rbp
+	movq	8+FRAMES_SIZE+REGS_SIZE(%rsp), %rdi
+	movq	8+FRAMES_SIZE+REGS_SIZE+8(%rsp), %rsi
+	movq	%rsp, %rdx
+	movq	mcount_gate(%rip), %rax
+	CALL_NOSPEC rax
+	popq	%rbp
+	POP_REGS
+	POP_FRAMES
+	testb	%al, %al
+	jnz	__fentry__
+	CALL_DEPTH_ACCOUNT
+	RET
+SYM_FUNC_END(arch_mcount_gate)
+STACK_FRAME_NON_STANDARD_FP(arch_mcount_gate)
+_ASM_NOKPROBE(arch_mcount_gate)
+
+/*
  * Call %r10(%r11), a C function, from where the compiler does not expect a call to
  * clobber anything; its result is in %r10.
  */

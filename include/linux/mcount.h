@@ -35,17 +35,46 @@ typedef void (*mcount_func_t)(unsigned long ip, unsigned long parent_ip);
  */
 typedef __no_caller_saved_registers void (*mcount_direct_func_t)(void);
 
+struct mcount_regs;	/* the architecture's, see asm/mcount.h */
+
 /**
- * typedef mcount_choice_t - which functions are to call a hook
- * @site: a function's call site, see mcount_function_site()
+ * typedef mcount_gate_t - what some functions call before the hook
+ * @ip: as a hook's
+ * @parent_ip: as a hook's
+ * @regs: what registers hold at the function's head
  *
- * Must not sleep. Also asked when a module comes, before its notifiers of less than the
- * highest priority are called; if what it says for the module depends on one of these,
- * that is to call mcount_choose().
+ * All that is said of mcount_func_t holds.
  *
- * Return: whether the function is to call the hook, now.
+ * Return: whether the hook is to be called, too.
  */
-typedef bool (*mcount_choice_t)(unsigned long site);
+typedef bool (*mcount_gate_t)(unsigned long ip, unsigned long parent_ip,
+			      const struct mcount_regs *regs);
+
+/**
+ * enum mcount_site - what a call site does
+ * @MCOUNT_NOTHING: nothing
+ * @MCOUNT_HOOK: it calls the hook
+ * @MCOUNT_GATE: it calls the gate, and that decides whether the hook is called
+ */
+enum mcount_site {
+	MCOUNT_NOTHING,
+	MCOUNT_HOOK,
+	MCOUNT_GATE,
+};
+
+/**
+ * struct mcount_choice - which functions are to call a direct hook
+ * @kind: what the call site is to do, now, of a function: see mcount_function_site()
+ * @gate: what is called where that is MCOUNT_GATE; NULL: there is no such site
+ *
+ * @kind must not sleep. It is also asked when a module comes, before its notifiers of
+ * less than the highest priority are called; if what it says for the module depends on
+ * one of these, that is to call mcount_choose().
+ */
+struct mcount_choice {
+	enum mcount_site (*kind)(unsigned long site);
+	mcount_gate_t gate;
+};
 
 /*
  * For the definition of a direct hook: has the compiler preserve each register
@@ -74,8 +103,8 @@ int unregister_mcount_function(mcount_func_t func);
 void clear_mcount_function(void);
 
 int register_mcount_direct(mcount_direct_func_t func);
-int register_mcount_direct_chosen(mcount_direct_func_t func, mcount_choice_t wanted);
-int mcount_choose(mcount_direct_func_t func, mcount_choice_t wanted);
+int register_mcount_direct_chosen(mcount_direct_func_t func, const struct mcount_choice *wanted);
+int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted);
 int replace_mcount_direct(mcount_direct_func_t old, mcount_direct_func_t new);
 int unregister_mcount_direct(mcount_direct_func_t func);
 bool mcount_direct_registered(mcount_direct_func_t func);
@@ -91,6 +120,8 @@ unsigned long mcount_function_site(unsigned long func);
 /* Only in the body of a direct hook itself: what a plain hook has as arguments. */
 #define mcount_direct_ip()		arch_mcount_direct_ip()
 #define mcount_direct_parent_ip()	arch_mcount_direct_parent_ip()
+/* The address of both, one behind the other. */
+#define mcount_direct_ips()		arch_mcount_direct_ips()
 
 /*
  * For direct hooks: call @func(@arg) and return what it does. All registers are
@@ -118,21 +149,38 @@ __no_caller_saved_registers void arch_mcount_call_hook(void);
 extern mcount_func_t mcount_hook;
 
 /*
+ * arch_mcount_gate() is what a site of MCOUNT_GATE calls: it calls what mcount_gate points
+ * at, never NULL, as arch_mcount_call_hook does, and goes on at the stub or returns.
+ */
+__no_caller_saved_registers void arch_mcount_gate(void);
+extern mcount_gate_t mcount_gate;
+
+/*
+ * The return addresses of the callers of the function for which a gate was called, the
+ * nearest first, which is @parent_ip: how many of them were put into @callers, @max at
+ * most, and at least 1; the low halves. By @regs, which may be NULL: then it takes longer.
+ * Any context, with preemption disabled.
+ */
+unsigned int arch_mcount_callers(unsigned long ip, unsigned long parent_ip,
+				 const struct mcount_regs *regs, u32 *callers,
+				 unsigned int max);
+
+/*
  * arch_mcount_site_insn() puts into @insn the MCOUNT_SITE_SIZE bytes that the call site
- * @site holds as a call of the stub, or as a NOP; arch_mcount_site_is() tells whether the
+ * @site holds as one of @kind: a NOP, or a call; arch_mcount_site_is() tells whether the
  * bytes @found at @site are that.
  */
-void arch_mcount_site_insn(u8 *insn, void *site, bool call);
-bool arch_mcount_site_is(void *site, const u8 *found, bool call);
+void arch_mcount_site_insn(u8 *insn, void *site, enum mcount_site kind);
+bool arch_mcount_site_is(void *site, const u8 *found, enum mcount_site kind);
 
 #ifdef CONFIG_MCOUNT_DYNAMIC
 
 /*
- * arch_mcount_site_queue() is to make a call site a call of the stub, or a NOP;
+ * arch_mcount_site_queue() is to make a call site one of @kind;
  * arch_mcount_sites_finish() has made it so for all that were queued. Process context,
  * under cpus_read_lock() and text_mutex.
  */
-void arch_mcount_site_queue(void *site, bool call);
+void arch_mcount_site_queue(void *site, enum mcount_site kind);
 void arch_mcount_sites_finish(void);
 
 #endif /* CONFIG_MCOUNT_DYNAMIC */
@@ -159,12 +207,12 @@ static inline int register_mcount_direct(mcount_direct_func_t func)
 }
 
 static inline int register_mcount_direct_chosen(mcount_direct_func_t func,
-						mcount_choice_t wanted)
+						const struct mcount_choice *wanted)
 {
 	return -EOPNOTSUPP;
 }
 
-static inline int mcount_choose(mcount_direct_func_t func, mcount_choice_t wanted)
+static inline int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted)
 {
 	return -ENOENT;
 }

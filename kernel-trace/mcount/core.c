@@ -32,7 +32,7 @@ static bool mcount_enabled;
 static mcount_func_t plain_hook;
 static mcount_direct_func_t direct_hook;
 /* From where it is called; NULL: from everywhere. */
-static mcount_choice_t choice;
+static const struct mcount_choice *choice;
 /* What the stub jumps to; NULL: it returns. */
 static mcount_direct_func_t current_entry;
 
@@ -47,6 +47,16 @@ NOKPROBE_SYMBOL(no_hook);
  * the function loaded stays valid until mcount_change() has waited.
  */
 mcount_func_t mcount_hook __read_mostly = no_hook;
+
+static bool no_gate(unsigned long ip, unsigned long parent_ip, const struct mcount_regs *regs)
+{
+	return true;
+}
+
+NOKPROBE_SYMBOL(no_gate);
+
+/* What arch_mcount_gate() calls. The same holds for it. */
+mcount_gate_t mcount_gate __read_mostly = no_gate;
 
 /*
  * Wait until no CPU and no task runs what the stub jumped to before. Entry
@@ -63,6 +73,12 @@ static void mcount_synchronize(void)
 {
 	synchronize_rcu_tasks_rude();
 	synchronize_rcu_tasks();
+}
+
+/* The registered hook's gate, while that is called. */
+static void set_gate(const struct mcount_choice *of)
+{
+	WRITE_ONCE(mcount_gate, of && of->gate ? of->gate : no_gate);
 }
 
 /* A CPU that starts has no handler yet for the patching's breakpoints. */
@@ -83,7 +99,7 @@ static void switch_stub(mcount_direct_func_t entry)
  * what another one has chosen. Only when a hook chooses anew it is called meanwhile.
  */
 static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
-			 mcount_choice_t new_choice, bool enabled)
+			 const struct mcount_choice *new_choice, bool enabled)
 {
 	mcount_direct_func_t entry = plain ? arch_mcount_call_hook : direct;
 	mcount_direct_func_t old_entry = current_entry;
@@ -114,7 +130,11 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 	current_entry = entry;
 
 	WRITE_ONCE(mcount_hook, plain ?: no_hook);
+	if (entry)
+		set_gate(choice);
 	switch_stub(entry);
+	if (!entry)	/* who has none calls what the gate did not let through */
+		set_gate(NULL);
 	if (old_entry)
 		mcount_synchronize();
 	if (!entry)	/* if it fails, they call a stub that returns */
@@ -211,7 +231,8 @@ EXPORT_SYMBOL_GPL(register_mcount_direct);
  * @wanted: which functions; NULL: all
  *
  * The same as register_mcount_direct(), but only the functions that @wanted wants call
- * the hook. To the others it costs what it costs when no hook is registered: a NOP.
+ * the hook, and some a gate before it. To the others it costs what it costs when no hook
+ * is registered: a NOP. @wanted is not copied.
  * Where call sites are static there is nothing to be chosen: see
  * CONFIG_MCOUNT_DYNAMIC.
  *
@@ -220,7 +241,7 @@ EXPORT_SYMBOL_GPL(register_mcount_direct);
  * Return: 0, -EINVAL if @func is NULL, -EOPNOTSUPP if call sites are static, or why no
  *         call site may be changed: -EIO or -ENOMEM, and the log says more.
  */
-int register_mcount_direct_chosen(mcount_direct_func_t func, mcount_choice_t wanted)
+int register_mcount_direct_chosen(mcount_direct_func_t func, const struct mcount_choice *wanted)
 {
 	if (!func)
 		return -EINVAL;
@@ -240,15 +261,17 @@ EXPORT_SYMBOL_GPL(register_mcount_direct_chosen);
  * To be called, too, when what was given before wants other functions now. The hook is
  * called all the time from those that it wanted before and wants now. On return it is
  * called from all others that it wants, and no function that it does not want any more
- * begins to call it; a call that had begun before may not have ended.
+ * begins to call it; a call that had begun before may not have ended. But if the gate is
+ * another, nobody runs the one before.
  *
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
  * Return: 0, -ENOENT if @func is not the registered hook, -EOPNOTSUPP if call sites are
  *         static, or -EIO if no call site may be changed, and the log says more.
  */
-int mcount_choose(mcount_direct_func_t func, mcount_choice_t wanted)
+int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted)
 {
+	mcount_gate_t old;
 	int ret;
 
 	if (wanted && !IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
@@ -257,9 +280,15 @@ int mcount_choose(mcount_direct_func_t func, mcount_choice_t wanted)
 	guard(mutex)(&mcount_mutex);
 	if (!func || direct_hook != func)
 		return -ENOENT;
+	old = mcount_gate;
+	if (current_entry && wanted && wanted->gate)
+		set_gate(wanted);
 	ret = mcount_sites_set(current_entry, wanted, current_entry);
 	if (!ret)
 		choice = wanted;
+	set_gate(current_entry ? choice : NULL);
+	if (mcount_gate != old)
+		mcount_synchronize();
 	return ret;
 }
 EXPORT_SYMBOL_GPL(mcount_choose);

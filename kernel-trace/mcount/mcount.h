@@ -19,17 +19,17 @@ extern unsigned long __start_mcount_loc[];
 extern unsigned long __stop_mcount_loc[];
 
 /*
- * Make the call sites that @choice wants calls of the stub, all if it is NULL, and the
- * others NOPs; or all, without @call. With @again, also if that is how it was: @choice may
- * want others now. May sleep. If it can't be done no site is changed: -EIO if one doesn't
- * hold what it should, -ENOMEM if boot had no memory for the table.
+ * Make each call site what @choice wants, a call of the stub if it is NULL; or, without
+ * @call, NOPs. With @again, also if that is how it was: @choice may want others now. May
+ * sleep. If it can't be done no site is changed: -EIO if one doesn't hold what it should,
+ * -ENOMEM if boot had no memory for the table.
  */
-int mcount_sites_set(bool call, mcount_choice_t choice, bool again);
+int mcount_sites_set(bool call, const struct mcount_choice *choice, bool again);
 
 #else /* !CONFIG_MCOUNT_DYNAMIC */
 
 /* They always call the stub. */
-static inline int mcount_sites_set(bool call, mcount_choice_t choice, bool again)
+static inline int mcount_sites_set(bool call, const struct mcount_choice *choice, bool again)
 {
 	return 0;
 }

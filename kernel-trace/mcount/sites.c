@@ -2,10 +2,10 @@
 /*
  * Call sites: at each, the compiler has left a NOP (or, where it can't, a call
  * of the stub that boot turns into a NOP). While a hook is to be called those that
- * it has chosen are calls of the stub; the others, and else all, are NOPs.
+ * it has chosen are calls of the stub or of the gate; the others, and else all, are NOPs.
  *
- * Nothing but these two instructions is ever written, and only over the other
- * one. What a site is need not be remembered: it is looked at. A site that holds
+ * Nothing but these three instructions is ever written, and only over one of the
+ * others. What a site is need not be remembered: it is looked at. A site that holds
  * anything else belongs to somebody else, or the table is wrong: then no site is
  * touched any more. That is always safe, since a call only leads to the stub, and
  * the stub returns when nobody is to be called.
@@ -46,7 +46,7 @@ static DEFINE_MUTEX(sites_mutex);
 /* Whether sites are calls, ... */
 static bool calls = SITES_BUILT_AS_CALLS;
 /* ... all of them, if this is NULL. The registered hook's, be it called or not. */
-static mcount_choice_t choice;
+static const struct mcount_choice *choice;
 /* A site was not what it should be. */
 static bool broken;
 /*
@@ -154,10 +154,7 @@ static int each_site(struct module *only, site_fn fn)
 }
 
 /* Nobody's choice: some sites are calls, and can't be changed any more. */
-static bool unknown(unsigned long site)
-{
-	return false;
-}
+static const struct mcount_choice unknown;
 
 static int refuse_site(void *site, const u8 *found)
 {
@@ -177,18 +174,22 @@ static int check_site(void *site)
 
 	if (copy_from_kernel_nofault(found, site, sizeof(found)))
 		return refuse_site(site, NULL);
-	if (!arch_mcount_site_is(site, found, false) && !arch_mcount_site_is(site, found, true))
+	if (!arch_mcount_site_is(site, found, MCOUNT_NOTHING) &&
+	    !arch_mcount_site_is(site, found, MCOUNT_HOOK) &&
+	    !arch_mcount_site_is(site, found, MCOUNT_GATE))
 		return refuse_site(site, found);
 	return 0;
 }
 
 static int queue_site(void *site)
 {
-	bool call = calls && (!choice || choice((unsigned long)site));
+	enum mcount_site kind = calls ? MCOUNT_HOOK : MCOUNT_NOTHING;
 
 	cond_resched();
-	if (!arch_mcount_site_is(site, site, call))
-		arch_mcount_site_queue(site, call);
+	if (calls && choice)
+		kind = choice->kind((unsigned long)site);
+	if (!arch_mcount_site_is(site, site, kind))
+		arch_mcount_site_queue(site, kind);
 	return 0;
 }
 
@@ -196,7 +197,7 @@ static int queue_site(void *site)
  * All are checked before the first is changed. No CPU may be starting meanwhile:
  * it has no handler yet for the patching's breakpoints.
  */
-static int change_sites(struct module *only, bool call, mcount_choice_t new_choice)
+static int change_sites(struct module *only, bool call, const struct mcount_choice *new_choice)
 {
 	int ret;
 
@@ -214,7 +215,7 @@ static int change_sites(struct module *only, bool call, mcount_choice_t new_choi
 	return 0;
 }
 
-int mcount_sites_set(bool call, mcount_choice_t new_choice, bool again)
+int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool again)
 {
 	int ret;
 
@@ -228,7 +229,7 @@ int mcount_sites_set(bool call, mcount_choice_t new_choice, bool again)
 	ret = broken ? -EIO : change_sites(NULL, call, new_choice);
 	/* Whose choice it is may go, and want others when it comes again. */
 	if (ret && !call && choice)
-		choice = unknown;
+		choice = &unknown;
 	return ret;
 }
 

@@ -11,7 +11,7 @@ static bool is_site(unsigned long addr)
 {
 	u8 found[MCOUNT_SITE_SIZE], call[MCOUNT_SITE_SIZE];
 
-	arch_mcount_site_insn(call, (void *)addr, true);
+	arch_mcount_site_insn(call, (void *)addr, MCOUNT_HOOK);
 	return !copy_from_kernel_nofault(found, (void *)addr, sizeof(found)) &&
 	       !memcmp(found + 1, call + 1, sizeof(call) - 1);
 }

@@ -20,6 +20,7 @@
 #include "chosen.h"
 
 struct mctracer_sites *mctracer_chosen[MCTRACER_FUNCTION_LISTS];
+struct mctracer_triggered_sites *mctracer_triggered;
 u8 *mctracer_map;
 unsigned long mctracer_map_size;
 
@@ -39,17 +40,21 @@ bool mctracer_site_chosen(unsigned long site)
 
 NOKPROBE_SYMBOL(mctracer_site_chosen);
 
-unsigned long mctracer_ip_chosen(unsigned long ip)
+unsigned long mctracer_ip_kind(unsigned long ip)
 {
-	return mctracer_site_chosen(ip - MCOUNT_SITE_SIZE);
+	unsigned long site = ip - MCOUNT_SITE_SIZE;
+
+	if (mctracer_find_triggered(site))
+		return MCOUNT_GATE;
+	return mctracer_site_chosen(site) ? MCOUNT_HOOK : MCOUNT_NOTHING;
 }
 
-NOKPROBE_SYMBOL(mctracer_ip_chosen);
+NOKPROBE_SYMBOL(mctracer_ip_kind);
 
 bool mctracer_functions_chosen(void)
 {
 	return READ_ONCE(mctracer_chosen[MCTRACER_FILTER]) ||
-	       READ_ONCE(mctracer_chosen[MCTRACER_NOTRACE]);
+	       READ_ONCE(mctracer_chosen[MCTRACER_NOTRACE]) || READ_ONCE(mctracer_triggered);
 }
 
 void mctracer_chosen_synchronize(void)
@@ -74,6 +79,19 @@ static void mark(u8 *map, const struct mctracer_sites *set, u8 value)
 	}
 }
 
+static void mark_triggered(u8 *map)
+{
+	const struct mctracer_triggered_sites *all = mctracer_triggered;
+	unsigned long at;
+	size_t i;
+
+	for (i = 1; all && i <= all->nr; i++) {
+		at = mctracer_map_index(all->sites[i].site + MCOUNT_SITE_SIZE);
+		if (at < mctracer_map_size)
+			map[at] = MCOUNT_GATE;
+	}
+}
+
 int mctracer_map_make(u8 **map)
 {
 	const struct mctracer_sites *only = mctracer_chosen[MCTRACER_FILTER];
@@ -86,8 +104,9 @@ int mctracer_map_make(u8 **map)
 	if (!*map)
 		return -ENOMEM;
 	mctracer_map_size = size;
-	memset(*map, !only, size);
-	mark(*map, only, 1);
-	mark(*map, mctracer_chosen[MCTRACER_NOTRACE], 0);
+	memset(*map, only ? MCOUNT_NOTHING : MCOUNT_HOOK, size);
+	mark(*map, only, MCOUNT_HOOK);
+	mark(*map, mctracer_chosen[MCTRACER_NOTRACE], MCOUNT_NOTHING);
+	mark_triggered(*map);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #define _KERNEL_TRACE_MCTRACER_CHOSEN_H
 
 #include <linux/compiler.h>
+#include <linux/mcount.h>
 #include <linux/types.h>
 #include <asm/sections.h>
 
@@ -29,16 +30,59 @@ static __always_inline int mctracer_compare_sites(const void *a, const void *b)
 /* What the lists come to; NULL: the list is empty. Changed by functions.c alone. */
 extern struct mctracer_sites *mctracer_chosen[MCTRACER_FUNCTION_LISTS];
 
+struct mctracer_trigger;
+
+/* One at a function that has triggers. */
+struct mctracer_triggered {
+	unsigned long site;
+	struct mctracer_trigger *trigger;
+	unsigned long __percpu *hits;	/* how often it was called */
+	bool recorded;		/* the function is chosen, too */
+	bool counts;		/* this is all it does, and there is no other */
+};
+
+/* Ascending, and between two of site 0. Of one site in the order in which they act. */
+struct mctracer_triggered_sites {
+	size_t nr;
+	struct mctracer_triggered sites[];
+};
+
+/* NULL: there is none. Changed by triggers.c alone. */
+extern struct mctracer_triggered_sites *mctracer_triggered;
+
+/* One of @site, or NULL; others of that site are beside it. With preemption disabled. */
+static __always_inline const struct mctracer_triggered *
+mctracer_find_triggered(unsigned long site)
+{
+	const struct mctracer_triggered_sites *all = READ_ONCE(mctracer_triggered);
+	const struct mctracer_triggered *base, *at;
+	size_t n;
+
+	if (!all)
+		return NULL;
+	base = all->sites + 1;
+	for (n = all->nr; n; n /= 2) {
+		at = base + n / 2;
+		if (site == at->site)
+			return at;
+		if (site > at->site) {
+			base = at + 1;
+			n--;
+		}
+	}
+	return NULL;
+}
+
 /* In a hook, for its ip, or with preemption disabled, for a call site. Any context. */
 bool mctracer_site_chosen(unsigned long site);
-unsigned long mctracer_ip_chosen(unsigned long ip);
+unsigned long mctracer_ip_kind(unsigned long ip);	/* an enum mcount_site */
 /* What these looked at before is not in use any more. May sleep. */
 void mctracer_chosen_synchronize(void);
 /* Whether not simply all are. */
 bool mctracer_functions_chosen(void);
 
 /*
- * For hooks where call sites are static: by a hook's ip, whether it is chosen. Hooks that
+ * For hooks where call sites are static: by a hook's ip, its enum mcount_site. Hooks that
  * look are registered only while there is a map; tracer.c sees to that.
  */
 #define MCTRACER_MAP_STEP	4

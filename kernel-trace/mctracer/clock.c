@@ -9,6 +9,7 @@
  */
 #include <linux/bits.h>
 #include <linux/init.h>
+#include <linux/kprobes.h>
 #include <linux/printk.h>
 #include <linux/sched/clock.h>
 #include <linux/syscore_ops.h>
@@ -29,6 +30,8 @@ bool mctracer_clock_is_cycles(void)
 {
 	return READ_ONCE(use_cycles);
 }
+
+NOKPROBE_SYMBOL(mctracer_clock_is_cycles);
 
 bool mctracer_clock_is_lost(void)
 {
@@ -59,6 +62,8 @@ u64 mctracer_clock_read(struct mctracer_clock *clock)
 	};
 	return get_cycles();
 }
+
+NOKPROBE_SYMBOL(mctracer_clock_read);
 
 /*
  * The machine has slept, and the counter may have begun again. The kernel has mended

@@ -109,6 +109,15 @@ const struct mctracer_stream *mctracer_consume_next(int *cpu)
 	return oldest;
 }
 
+bool mctracer_consume_chain(void)
+{
+	const struct mctracer_stream *next;
+	int cpu;
+
+	next = mctracer_consume_next(&cpu);
+	return next && next->found == MCTRACER_FOUND_FRAME;
+}
+
 void mctracer_consume_take(int cpu)
 {
 	struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);

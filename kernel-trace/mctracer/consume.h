@@ -19,6 +19,8 @@ int mctracer_consume_begin(void);
 void mctracer_consume_end(void);
 /* Look at what is oldest: first at what is missing before it. NULL if there is nothing. */
 const struct mctracer_stream *mctracer_consume_next(int *cpu);
+/* Whether what comes next belongs to the call that was taken last. */
+bool mctracer_consume_chain(void);
 /* Take what was looked at last. */
 void mctracer_consume_take(int cpu);
 /* From CPU @only or from any; at any time; not always right. */

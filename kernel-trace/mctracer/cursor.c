@@ -44,6 +44,7 @@ static enum mctracer_read next_word(struct mctracer_cursor *cursor, u64 *word)
 		if (cursor->live && mctracer_distance(cursor->pos, end) <=
 				    mctracer_ring_size(cursor->ring) / 2)
 			break;
+		cursor->called = false;		/* what follows may belong to this */
 	}
 	return MCTRACER_READ_UNCOMMITTED;
 }
@@ -112,16 +113,18 @@ static void take_time(struct mctracer_cursor *cursor)
 	find_pace(cursor);
 }
 
-static void set_ns(struct mctracer_cursor *cursor)
+static void set_ns(struct mctracer_cursor *cursor, u64 time)
 {
-	u64 time;
-
-	if (!cursor->sure)
-		find_pace(cursor);
-	time = cursor->time +
-	       (cursor->state.calls - 1 - cursor->calls_before) * cursor->step;
 	if (cursor->state.known & MCTRACER_KNOWS_CLOCK)
 		cursor->ns = max(cursor->ns, mctracer_clock_ns(&cursor->state.clock, time));
+}
+
+/* Of the call that has just come. */
+static u64 time_of_call(struct mctracer_cursor *cursor)
+{
+	if (!cursor->sure)
+		find_pace(cursor);
+	return cursor->time + (cursor->state.calls - 1 - cursor->calls_before) * cursor->step;
 }
 
 enum mctracer_found mctracer_cursor_next(struct mctracer_cursor *cursor)
@@ -138,7 +141,8 @@ enum mctracer_found mctracer_cursor_next(struct mctracer_cursor *cursor)
 		calls = cursor->state.calls;
 		switch (mctracer_decode(&cursor->state, word)) {
 		case MCTRACER_EVENT_CALL:
-			set_ns(cursor);
+			set_ns(cursor, time_of_call(cursor));
+			cursor->called = true;
 			return MCTRACER_FOUND_CALL;
 		case MCTRACER_EVENT_TIME:
 			take_time(cursor);
@@ -150,6 +154,13 @@ enum mctracer_found mctracer_cursor_next(struct mctracer_cursor *cursor)
 			if (cursor->state.value)
 				return MCTRACER_FOUND_GAP;
 			break;
+		case MCTRACER_EVENT_FRAME:
+			if (cursor->called)
+				return MCTRACER_FOUND_FRAME;
+			break;
+		case MCTRACER_EVENT_MARK:
+			set_ns(cursor, cursor->time);
+			return MCTRACER_FOUND_MARK;
 		default:
 			break;
 		}
@@ -239,8 +250,9 @@ void mctracer_cursor_begin(struct mctracer_cursor *cursor, const struct mctracer
 		cursor->to = pos;
 		do {
 			found = mctracer_cursor_next(cursor);
-		} while (found == MCTRACER_FOUND_CALL || found == MCTRACER_FOUND_GAP);
+		} while (found != MCTRACER_FOUND_NOTHING && found != MCTRACER_FOUND_OVERWRITTEN);
 		cursor->walks = false;
+		cursor->called = false;
 		cursor->live = live;
 		if (found != MCTRACER_FOUND_OVERWRITTEN)
 			return;
@@ -251,10 +263,13 @@ struct mctracer_stream *mctracer_streams_oldest(struct mctracer_stream *streams,
 {
 	struct mctracer_stream *stream, *oldest = NULL;
 
-	for (stream = streams; stream < streams + n; stream++)
+	for (stream = streams; stream < streams + n; stream++) {
+		if (stream->found == MCTRACER_FOUND_FRAME)
+			return stream;	/* right behind its call */
 		if (stream->found != MCTRACER_FOUND_NOTHING &&
 		    (!oldest || stream->cursor.ns < oldest->cursor.ns))
 			oldest = stream;
+	}
 	return oldest;
 }
 

@@ -32,6 +32,7 @@ struct mctracer_cursor {
 	const struct mctracer_ring *ring;
 	const struct mctracer_copy *copy;	/* of it; NULL: the ring itself */
 	bool live;	/* what is not written yet will be */
+	bool called;	/* it has come to a call: what frames belong to */
 	bool walks;	/* to where it is to begin, which is here: */
 	u64 to;
 	u64 quarter;	/* of the ring, when this began */
@@ -52,6 +53,8 @@ enum mctracer_found {
 	MCTRACER_FOUND_NOTHING,		/* the end, for now */
 	MCTRACER_FOUND_CALL,		/* see cursor->state and cursor->ns */
 	MCTRACER_FOUND_GAP,		/* cursor->state.value calls are missing */
+	MCTRACER_FOUND_FRAME,		/* of the last call; cursor->state.value */
+	MCTRACER_FOUND_MARK,		/* cursor->state.value; cursor->ns */
 	MCTRACER_FOUND_OVERWRITTEN,	/* what was to come; begin again */
 };
 

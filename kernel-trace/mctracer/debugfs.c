@@ -17,6 +17,9 @@
  *   # echo 'vfs_*' > filter		record these functions only
  *   # echo vfs_read > notrace		but not this one
  *   # cat functions			which there are
+ *   # echo do_exit:stacktrace:5 > triggers	who calls it, five times
+ *   # echo 0 > tracing_on		record nothing for a while
+ *   # cat snapshot			what a trigger has kept
  */
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
@@ -88,6 +91,16 @@ static char *written_word(const char __user *buf, size_t count, loff_t pos)
 	return text;
 }
 
+int mctracer_written_bool(const char __user *buf, size_t count, loff_t pos)
+{
+	char *word __free(kfree) = written_word(buf, count, pos);
+	static const char * const values[] = { "0", "1" };
+
+	if (IS_ERR(word))
+		return PTR_ERR(word);
+	return match_string(values, ARRAY_SIZE(values), word);
+}
+
 /* ctrl */
 
 static ssize_t ctrl_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
@@ -99,13 +112,9 @@ static ssize_t ctrl_read(struct file *file, char __user *buf, size_t count, loff
 
 static ssize_t ctrl_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
-	char *word __free(kfree) = written_word(buf, count, *pos);
-	static const char * const values[] = { "0", "1" };
 	int value, ret = 0;
 
-	if (IS_ERR(word))
-		return PTR_ERR(word);
-	value = match_string(values, ARRAY_SIZE(values), word);
+	value = mctracer_written_bool(buf, count, *pos);
 	if (value < 0)
 		return value;
 
@@ -121,6 +130,34 @@ static const struct file_operations ctrl_fops = {
 	.open	= control_open,
 	.read	= ctrl_read,
 	.write	= ctrl_write,
+	.llseek	= default_llseek,
+};
+
+/* tracing_on */
+
+static ssize_t on_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+{
+	return simple_read_from_buffer(buf, count, pos, mctracer_is_on() ? "1\n" : "0\n", 2);
+}
+
+static ssize_t on_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+{
+	int value = mctracer_written_bool(buf, count, *pos);
+
+	if (value < 0)
+		return value;
+	if (value)
+		mctracer_turn_on();
+	else
+		mctracer_turn_off();
+	return count;
+}
+
+static const struct file_operations on_fops = {
+	.owner	= THIS_MODULE,
+	.open	= control_open,
+	.read	= on_read,
+	.write	= on_write,
 	.llseek	= default_llseek,
 };
 
@@ -261,7 +298,9 @@ static int __init mctracer_debugfs_init(void)
 	debugfs_create_file("options", 0600, dir, NULL, &options_fops);
 	mctracer_create_lists(dir);
 	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
+	debugfs_create_file("snapshot", 0600, dir, NULL, &mctracer_held_fops);
 	debugfs_create_file("trace", 0600, dir, MCTRACER_ALL_CPUS_DATA, &mctracer_trace_fops);
+	debugfs_create_file("tracing_on", 0600, dir, NULL, &on_fops);
 	debugfs_create_file_unsafe("trace_pipe", 0400, dir, NULL, &mctracer_pipe_fops);
 	for_each_possible_cpu(cpu)
 		create_cpu_dir(per_cpu, cpu);

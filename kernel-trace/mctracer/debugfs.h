@@ -30,6 +30,9 @@ int mctracer_may_open(void);
  */
 size_t mctracer_fault_in(struct iov_iter *to);
 
+/* What was written, 0 or 1, or an error. */
+int mctracer_written_bool(const char __user *buf, size_t count, loff_t pos);
+
 /* All of it or, false, nothing. */
 bool mctracer_put(struct iov_iter *to, const void *from, size_t length);
 
@@ -45,6 +48,7 @@ __poll_t mctracer_poll(struct file *file, struct poll_table_struct *table, int o
 void mctracer_create_lists(struct dentry *dir);
 
 extern const struct file_operations mctracer_trace_fops;
+extern const struct file_operations mctracer_held_fops;
 extern const struct file_operations mctracer_pipe_fops;
 extern const struct file_operations mctracer_raw_fops;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is recorded: the files filter, notrace and pid, which are lists; and functions,
- * which shows all that there are.
+ * What is recorded, and what else happens: the files filter, notrace, pid and triggers,
+ * which are lists; and functions, which shows all that there are.
  *
  * Opened to be written anew (">"), a list is replaced by what is written first, or by
  * nothing; else (">>"), added to.
@@ -61,6 +61,7 @@ static const struct list_file lists[] = {
 	{ "filter", filter_show, filter_set },
 	{ "notrace", notrace_show, notrace_set },
 	{ "pid", mctracer_show_pids, mctracer_set_pids },
+	{ "triggers", mctracer_triggers_show, mctracer_set_triggers },
 };
 
 static int list_show(struct seq_file *m, void *v)

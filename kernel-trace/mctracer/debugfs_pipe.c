@@ -73,7 +73,8 @@ static ssize_t put_lines(struct pipe_reader *reader, struct iov_iter *to)
 		return length ?: ret;
 	start = jiffies;
 	while (put_next(reader, to, iov_iter_count(to) == room) &&
-	       !signal_pending(current) && !mctracer_time_is_up(start))
+	       !signal_pending(current) &&
+	       (!mctracer_time_is_up(start) || mctracer_consume_chain()))
 		mctracer_cond_resched();
 	done = room - iov_iter_count(to);
 	/* Nothing went although there was something: the buffer can't be written now. */

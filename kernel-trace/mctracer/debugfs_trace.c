@@ -2,6 +2,7 @@
 /*
  * trace and per_cpu/cpuN/trace: the calls as text, in time order, without
  * consuming them. Writing, or opening for writing with truncation, clears.
+ * snapshot: those that are kept; writing 1 takes them, 0 forgets them.
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>
@@ -102,7 +103,54 @@ static int trace_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/* The snapshot that is kept, in the same form. */
+static int held_open(struct inode *inode, struct file *file)
+{
+	struct mctracer_snapshot *snapshot;
+	struct trace_reader *reader;
+	int ret = mctracer_may_open();
+
+	if (ret || !(file->f_mode & FMODE_READ))
+		return ret;
+	snapshot = mctracer_held_open();
+	if (IS_ERR(snapshot))
+		return PTR_ERR(snapshot);
+	reader = __seq_open_private(file, &trace_seq_ops, sizeof(*reader));
+	if (reader) {
+		reader->snapshot = snapshot;
+		reader->text = mctracer_text_alloc();
+		if (reader->text)
+			return 0;
+		seq_release_private(inode, file);
+	}
+	mctracer_held_close(snapshot);
+	return -ENOMEM;
+}
+
+static int held_release(struct inode *inode, struct file *file)
+{
+	struct trace_reader *reader;
+
+	if (!(file->f_mode & FMODE_READ))
+		return 0;
+	reader = ((struct seq_file *)file->private_data)->private;
+	mctracer_held_close(reader->snapshot);
+	mctracer_text_free(reader->text);
+	return seq_release_private(inode, file);
+}
+
 /* As for ctrl, *pos stays: it belongs to reading. */
+static ssize_t held_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+{
+	int value = mctracer_written_bool(buf, count, *pos), ret;
+
+	if (value < 0)
+		return value;
+	ret = value ? mctracer_hold_now() : mctracer_held_clear();
+	return ret ?: count;
+}
+
+/* The same. */
 static ssize_t trace_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
 	mctracer_clear(mctracer_inode_cpu(file_inode(file)));
@@ -123,6 +171,15 @@ static int trace_release(struct inode *inode, struct file *file)
 	trace_reader_free(((struct seq_file *)file->private_data)->private);
 	return seq_release_private(inode, file);
 }
+
+const struct file_operations mctracer_held_fops = {
+	.owner		= THIS_MODULE,
+	.open		= held_open,
+	.read		= seq_read,
+	.write		= held_write,
+	.llseek		= trace_llseek,
+	.release	= held_release,
+};
 
 const struct file_operations mctracer_trace_fops = {
 	.owner		= THIS_MODULE,

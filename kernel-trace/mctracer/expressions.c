@@ -56,6 +56,7 @@ void mctracer_expression_drop(struct mctracer_expression *e)
 	list_del(&e->list);
 	list_del(&e->globs);
 	hash_del(&e->node);
+	kfree(e->purpose);
 	kfree(e->module);
 	kfree(e);
 }
@@ -84,19 +85,21 @@ struct mctracer_expressions *mctracer_expressions_alloc(void)
 }
 
 struct mctracer_expression *mctracer_expression_add(struct mctracer_expressions *to,
-						    const char *name, const char *module)
+						    const char *name, const char *module,
+						    const char *purpose)
 {
 	struct mctracer_expression *e = kzalloc(struct_size(e, name, strlen(name) + 1), GFP_KERNEL);
 
 	if (!e)
 		return NULL;
 	strscpy(e->name, name, strlen(name) + 1);
-	if (module) {
-		e->module = kstrdup(module, GFP_KERNEL);
-		if (!e->module) {
-			kfree(e);
-			return NULL;
-		}
+	e->module = kstrdup(module, GFP_KERNEL);
+	e->purpose = kstrdup(purpose, GFP_KERNEL);
+	if (!e->module != !module || !e->purpose != !purpose) {
+		kfree(e->module);
+		kfree(e->purpose);
+		kfree(e);
+		return NULL;
 	}
 	INIT_LIST_HEAD(&e->globs);
 	list_add_tail(&e->list, &to->list);
@@ -114,13 +117,19 @@ int mctracer_expressions_copy(const struct mctracer_expressions *from,
 	if (!from)
 		return 0;
 	list_for_each_entry(e, &from->list, list) {
-		copy = mctracer_expression_add(to, e->name, e->module);
+		copy = mctracer_expression_add(to, e->name, e->module, e->purpose);
 		if (!copy)
 			return -ENOMEM;
+		copy->data = e->data;
 		copy->remove = e->remove;
 		copy->may_wait = e->may_wait;
 	}
 	return 0;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return !a == !b && (!a || !strcmp(a, b));
 }
 
 /* An expression equal to @e goes: whether it was there and was to choose functions. */
@@ -131,10 +140,11 @@ static bool drop_equal(struct mctracer_expressions *from, const struct mctracer_
 
 	hash_for_each_possible(from->by_name, other, node, mctracer_expression_key(e->name)) {
 		if (other == e || strcmp(other->name, e->name) ||
-		    !other->module != !e->module ||
-		    (e->module && strcmp(other->module, e->module)))
+		    !is_same(other->module, e->module) || !is_same(other->purpose, e->purpose))
 			continue;
 		chose = !other->remove;
+		if (other->fresh)
+			kfree(other->data);	/* others' is that of an older list, too */
 		mctracer_expression_drop(other);
 		return chose;
 	}
@@ -165,7 +175,8 @@ static int refuse(const char *file, const char *word, const char *why)
 }
 
 /* One word, which is taken apart, and the module that follows it in brackets, or NULL. */
-static int parse(const char *file, struct mctracer_expressions *to, char *word, char *module)
+static int parse(const char *file, struct mctracer_expressions *to, char *word, char *module,
+		 const char *purpose)
 {
 	bool remove = *word == '!', may_wait = false;
 	const char *name = word + remove;
@@ -192,7 +203,7 @@ static int parse(const char *file, struct mctracer_expressions *to, char *word, 
 		return refuse(file, module, "is not the name of a module");
 	if (module)
 		strreplace(module, '-', '_');
-	e = mctracer_expression_add(to, name, module);
+	e = mctracer_expression_add(to, name, module, purpose);
 	if (!e)
 		return -ENOMEM;
 	e->remove = remove;
@@ -222,6 +233,19 @@ static char *next_word(char **text)
 	return word;
 }
 
+/* @next, and if it is one in brackets what follows: that of a module, or NULL. */
+static char *module_word(char **next, char **text)
+{
+	char *module;
+
+	if (!*next || !is_module_word(*next))
+		return NULL;
+	module = *next + 1;
+	module[strlen(module) - 1] = '\0';
+	*next = next_word(text);
+	return module;
+}
+
 int mctracer_expressions_parse(struct mctracer_expressions *to, char *text, const char *file)
 {
 	char *word, *next = next_word(&text), *module;
@@ -230,31 +254,44 @@ int mctracer_expressions_parse(struct mctracer_expressions *to, char *text, cons
 	while (next) {
 		word = next;
 		next = next_word(&text);
-		module = NULL;
-		if (next && is_module_word(next)) {
-			module = next + 1;
-			module[strlen(module) - 1] = '\0';
-			next = next_word(&text);
-		}
-		ret = parse(file, to, word, module);
+		module = module_word(&next, &text);
+		ret = parse(file, to, word, module, NULL);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
+int mctracer_expression_parse(struct mctracer_expressions *to, char *text, const char *purpose,
+			      const char *file)
+{
+	char *word = next_word(&text), *next = next_word(&text);
+	char *module = module_word(&next, &text);
+
+	if (!word)
+		return refuse(file, purpose, "for which function?");
+	if (next)
+		return refuse(file, next, "behind the name of a function");
+	return parse(file, to, word, module, purpose);
+}
+
+void mctracer_expression_show(const struct mctracer_expression *e, struct seq_file *m)
+{
+	bool all = e->may_wait && !strcmp(e->name, "*");
+
+	seq_printf(m, "%s%s", e->remove ? "!" : "", all ? "" : e->name);
+	if (e->may_wait)
+		seq_printf(m, "%smod:%s", all ? "" : ":", e->module);
+	else if (e->module)
+		seq_printf(m, " [%s]", e->module);
+}
+
 void mctracer_expressions_show(const struct mctracer_expressions *expressions, struct seq_file *m)
 {
 	const struct mctracer_expression *e;
-	bool all;
 
 	list_for_each_entry(e, &expressions->list, list) {
-		all = e->may_wait && !strcmp(e->name, "*");
-		seq_printf(m, "%s%s", e->remove ? "!" : "", all ? "" : e->name);
-		if (e->may_wait)
-			seq_printf(m, "%smod:%s", all ? "" : ":", e->module);
-		else if (e->module)
-			seq_printf(m, " [%s]", e->module);
+		mctracer_expression_show(e, m);
 		if (e->module && !mctracer_module_is_loaded(e->module))
 			seq_puts(m, "\t# not loaded");
 		seq_putc(m, '\n');

@@ -21,6 +21,8 @@ struct mctracer_expression {
 	unsigned int symbols;	/* so many it matched, */
 	unsigned int sites;	/* and so many of these are traceable, or were chosen before */
 	const char *module;	/* NULL: whatever module, or none */
+	const char *purpose;	/* what the functions are for, where it isn't the list's */
+	void *data;		/* of whoever has a list with purposes */
 	char name[];
 };
 
@@ -41,12 +43,17 @@ int mctracer_expressions_copy(const struct mctracer_expressions *from,
  * read. 0, -EINVAL, or -ENOMEM.
  */
 int mctracer_expressions_parse(struct mctracer_expressions *to, char *text, const char *file);
+/* The same, where @text is to be one expression, which has a @purpose. It is the last then. */
+int mctracer_expression_parse(struct mctracer_expressions *to, char *text, const char *purpose,
+			      const char *file);
 /* So that what is printed can be parsed. */
+void mctracer_expression_show(const struct mctracer_expression *e, struct seq_file *m);
 void mctracer_expressions_show(const struct mctracer_expressions *expressions, struct seq_file *m);
 
 /* The new last one; NULL if there is no memory. */
 struct mctracer_expression *mctracer_expression_add(struct mctracer_expressions *to,
-						    const char *name, const char *module);
+						    const char *name, const char *module,
+						    const char *purpose);
 void mctracer_expression_drop(struct mctracer_expression *e);
 /* Log that a @word of @file is refused, and return the @error. */
 int mctracer_expression_refuse(const char *file, int error, const char *word, const char *why);

@@ -35,22 +35,16 @@
 #undef pr_fmt
 #define pr_fmt(fmt) "mctracer: " fmt
 
-/* One that is matched by an expression. */
-struct hit {
-	unsigned long site;
-	struct mctracer_expression *by;
-};
-
 struct walk {
 	const struct mctracer_expressions *expressions;
-	struct hit *hits;
-	size_t nr, room;
+	struct mctracer_hits *hits;
+	bool may_end;		/* when the task is killed; but not if a module is to come */
 };
 
 /* Who writes lists, one after the other. */
-static DEFINE_MUTEX(functions_mutex);
-/* What is written, and what it comes to. Inside functions_mutex; alone if a module comes. */
-static DEFINE_MUTEX(sets_mutex);
+DEFINE_MUTEX(mctracer_lists_mutex);
+/* What is written, and what it comes to. Inside the other; alone if a module comes. */
+DEFINE_MUTEX(mctracer_sets_mutex);
 
 static struct mctracer_expressions *lists[MCTRACER_FUNCTION_LISTS];	/* NULL: empty */
 
@@ -87,19 +81,19 @@ static int each_modules_symbol(const char *only, int (*fn)(void *, const char *,
 }
 #endif /* CONFIG_MODULES */
 
-static int add_hit(struct walk *walk, unsigned long site, struct mctracer_expression *by)
+static int add_hit(struct mctracer_hits *to, unsigned long site, struct mctracer_expression *by)
 {
-	size_t room = walk->room ? walk->room * 2 : 64;
-	struct hit *hits;
+	size_t room = to->room ? to->room * 2 : 64;
+	struct mctracer_hit *hits;
 
-	if (walk->nr == walk->room) {
-		hits = kvrealloc(walk->hits, array_size(room, sizeof(*hits)), GFP_KERNEL);
+	if (to->nr == to->room) {
+		hits = kvrealloc(to->hits, array_size(room, sizeof(*hits)), GFP_KERNEL);
 		if (!hits)
 			return -ENOMEM;
-		walk->hits = hits;
-		walk->room = room;
+		to->hits = hits;
+		to->room = room;
 	}
-	walk->hits[walk->nr++] = (struct hit){ .site = site, .by = by };
+	to->hits[to->nr++] = (struct mctracer_hit){ .site = site, .by = by };
 	return 0;
 }
 
@@ -112,7 +106,7 @@ static int see_match(struct walk *walk, struct mctracer_expression *e, unsigned 
 		return 0;
 	e->symbols++;
 	site = mcount_function_site(addr);
-	return site ? add_hit(walk, site, e) : 0;
+	return site ? add_hit(walk->hits, site, e) : 0;
 }
 
 static int see_name(struct walk *walk, const char *name, unsigned long addr)
@@ -139,7 +133,7 @@ static int see_symbol(void *data, const char *name, unsigned long addr)
 	int ret;
 
 	cond_resched();
-	if (fatal_signal_pending(current))
+	if (walk->may_end && fatal_signal_pending(current))
 		return -EINTR;
 	plain[0] = '\0';
 	if (dot && dot != name)
@@ -161,7 +155,7 @@ static int see_symbol(void *data, const char *name, unsigned long addr)
 
 static int compare_hits(const void *a, const void *b)
 {
-	const struct hit *x = a, *y = b;
+	const struct mctracer_hit *x = a, *y = b;
 
 	if (x->site != y->site)
 		return x->site < y->site ? -1 : 1;
@@ -169,16 +163,16 @@ static int compare_hits(const void *a, const void *b)
 }
 
 /* The chosen ones of those that were hit; those before @hit have another site. */
-static bool decide(struct walk *walk, size_t *hit)
+static bool decide(const struct mctracer_hits *hits, size_t *hit)
 {
-	unsigned long site = walk->hits[*hit].site;
+	unsigned long site = hits->hits[*hit].site;
 	struct mctracer_expression *by = NULL;
 	bool chosen = false;
 
-	for (; *hit < walk->nr && walk->hits[*hit].site == site; ++*hit) {
-		if (by == walk->hits[*hit].by)
+	for (; *hit < hits->nr && hits->hits[*hit].site == site; ++*hit) {
+		if (by == hits->hits[*hit].by)
 			continue;	/* another name of the same function */
-		by = walk->hits[*hit].by;
+		by = hits->hits[*hit].by;
 		if (!by->remove || chosen)
 			by->sites++;
 		chosen = !by->remove;
@@ -186,17 +180,15 @@ static bool decide(struct walk *walk, size_t *hit)
 	return chosen;
 }
 
-/* What @expressions choose, of the module @only or of everything. To be freed with kvfree(). */
-static struct mctracer_sites *find_sites(struct mctracer_expressions *expressions, const char *only)
+int mctracer_functions_find(struct mctracer_expressions *expressions, const char *only,
+			    struct mctracer_hits *hits)
 {
-	struct walk walk = { .expressions = expressions };
-	struct mctracer_sites *set;
+	struct walk walk = { .expressions = expressions, .hits = hits, .may_end = !only };
 	struct mctracer_expression *e;
 	unsigned int order = 0;
-	unsigned long site;
 	int ret = 0;
-	size_t i;
 
+	*hits = (struct mctracer_hits) {};
 	list_for_each_entry(e, &expressions->list, list) {
 		e->order = order++;
 		e->symbols = 0;
@@ -205,20 +197,33 @@ static struct mctracer_sites *find_sites(struct mctracer_expressions *expression
 	if (!only)
 		ret = kallsyms_on_each_symbol(see_symbol, &walk);
 	ret = ret ?: each_modules_symbol(only, see_symbol, &walk);
-	set = ret ? NULL : kvmalloc(struct_size(set, sites, walk.nr), GFP_KERNEL);
+	if (!ret && hits->nr)
+		sort(hits->hits, hits->nr, sizeof(*hits->hits), compare_hits, NULL);
+	return ret;
+}
+
+/* What @expressions choose, of the module @only or of everything. To be freed with kvfree(). */
+static struct mctracer_sites *find_sites(struct mctracer_expressions *expressions, const char *only)
+{
+	struct mctracer_hits hits;
+	struct mctracer_sites *set;
+	unsigned long site;
+	size_t i;
+	int ret;
+
+	ret = mctracer_functions_find(expressions, only, &hits);
+	set = ret ? NULL : kvmalloc(struct_size(set, sites, hits.nr), GFP_KERNEL);
 	if (!set) {
-		kvfree(walk.hits);
+		kvfree(hits.hits);
 		return ERR_PTR(ret ?: -ENOMEM);
 	}
-	if (walk.nr)
-		sort(walk.hits, walk.nr, sizeof(*walk.hits), compare_hits, NULL);
 	set->nr = 0;
-	for (i = 0; i < walk.nr;) {
-		site = walk.hits[i].site;
-		if (decide(&walk, &i))
+	for (i = 0; i < hits.nr;) {
+		site = hits.hits[i].site;
+		if (decide(&hits, &i))
 			set->sites[set->nr++] = site;
 	}
-	kvfree(walk.hits);
+	kvfree(hits.hits);
 	return set;
 }
 
@@ -227,7 +232,7 @@ struct mctracer_sites *mctracer_functions_all(void)
 	struct mctracer_expressions *all = mctracer_expressions_alloc();
 	struct mctracer_sites *sites = ERR_PTR(-ENOMEM);
 
-	if (all && mctracer_expression_add(all, "*", NULL))
+	if (all && mctracer_expression_add(all, "*", NULL, NULL))
 		sites = find_sites(all, NULL);
 	mctracer_expressions_free(all);
 	return sites;
@@ -244,7 +249,7 @@ static struct mctracer_sites *exchange_set(int which, struct mctracer_sites *set
 {
 	struct mctracer_sites *old = mctracer_chosen[which];
 
-	lockdep_assert_held(&sets_mutex);
+	lockdep_assert_held(&mctracer_sets_mutex);
 	smp_store_release(&mctracer_chosen[which], set);	/* filled before it is seen */
 	return old;
 }
@@ -280,7 +285,7 @@ bool mctracer_functions_module_coming(struct module *mod)
 	bool changed = false;
 	int i;
 
-	guard(mutex)(&sets_mutex);
+	guard(mutex)(&mctracer_sets_mutex);
 	for (i = 0; i < MCTRACER_FUNCTION_LISTS; i++) {
 		old = mctracer_chosen[i];
 		if (!old)
@@ -301,14 +306,13 @@ bool mctracer_functions_module_coming(struct module *mod)
 }
 #endif /* CONFIG_MODULES */
 
-bool mctracer_function_wanted(unsigned long site)
+enum mcount_site mctracer_site_kind(unsigned long site)
 {
 	guard(preempt)();
-	return mctracer_site_chosen(site);
+	return mctracer_ip_kind(site + MCOUNT_SITE_SIZE);
 }
 
-/* Is each of those that were written for something? */
-static int check_written(int which, struct mctracer_expressions *expressions)
+int mctracer_functions_check(const char *file, struct mctracer_expressions *expressions)
 {
 	struct mctracer_expression *e, *next;
 	const char *why;
@@ -323,7 +327,7 @@ static int check_written(int which, struct mctracer_expressions *expressions)
 		if (e->module && !mctracer_module_is_loaded(e->module)) {
 			if (e->may_wait)
 				continue;
-			return mctracer_expression_refuse(list_names[which], -ENOENT, e->module,
+			return mctracer_expression_refuse(file, -ENOENT, e->module,
 				      "no such module (if it will come: FUNCTION:mod:MODULE)");
 		}
 		if (!e->symbols)
@@ -332,7 +336,7 @@ static int check_written(int which, struct mctracer_expressions *expressions)
 			why = "nothing that it matches was chosen before";
 		else
 			why = "not traceable: it has no call site";
-		return mctracer_expression_refuse(list_names[which], -ENOENT, e->name, why);
+		return mctracer_expression_refuse(file, -ENOENT, e->name, why);
 	}
 	return 0;
 }
@@ -348,7 +352,7 @@ static struct mctracer_sites *set_of(int which, struct mctracer_expressions *exp
 	set = find_sites(expressions, NULL);
 	if (IS_ERR(set))
 		return set;
-	ret = check_written(which, expressions);
+	ret = mctracer_functions_check(list_names[which], expressions);
 	if (!ret && !list_empty(&expressions->list))
 		return set;
 	kvfree(set);
@@ -377,10 +381,10 @@ static int set_expressions(int which, struct mctracer_expressions *new, int (*ap
 	u8 *map = NULL;
 	int ret;
 
-	mutex_lock(&sets_mutex);
+	mutex_lock(&mctracer_sets_mutex);
 	set = set_of(which, new);
 	if (IS_ERR(set)) {
-		mutex_unlock(&sets_mutex);
+		mutex_unlock(&mctracer_sets_mutex);
 		mctracer_expressions_free(new);
 		return PTR_ERR(set);
 	}
@@ -392,13 +396,13 @@ static int set_expressions(int which, struct mctracer_expressions *new, int (*ap
 	lists[which] = new;
 	old_set = exchange_set(which, set);
 	ret = mctracer_map_make(&map);
-	mutex_unlock(&sets_mutex);
+	mutex_unlock(&mctracer_sets_mutex);
 
 	ret = ret ?: apply(map);
 	if (ret) {
-		mutex_lock(&sets_mutex);
+		mutex_lock(&mctracer_sets_mutex);
 		put_back(which, old, old_set);
-		mutex_unlock(&sets_mutex);
+		mutex_unlock(&mctracer_sets_mutex);
 		mctracer_expressions_free(new);
 		return ret;
 	}
@@ -413,7 +417,7 @@ int mctracer_functions_set(enum mctracer_function_list which, char *text, bool a
 	struct mctracer_expressions *expressions;
 	int ret = 0;
 
-	guard(mutex)(&functions_mutex);
+	guard(mutex)(&mctracer_lists_mutex);
 	expressions = mctracer_expressions_alloc();
 	if (!expressions)
 		return -ENOMEM;
@@ -429,7 +433,7 @@ int mctracer_functions_set(enum mctracer_function_list which, char *text, bool a
 
 void mctracer_functions_show(enum mctracer_function_list which, struct seq_file *m)
 {
-	guard(mutex)(&sets_mutex);
+	guard(mutex)(&mctracer_sets_mutex);
 	if (lists[which])
 		mctracer_expressions_show(lists[which], m);
 }

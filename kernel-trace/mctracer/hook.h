@@ -85,15 +85,26 @@ static __always_inline u64 reserve_with_time(u32 *low, u32 *high)
 	return head;
 }
 
-/* Where call sites are static: shall the called function's calls be recorded? */
-static __always_inline bool is_chosen(void)
+/* Where call sites are static: what is to be done at the called function? */
+static __always_inline unsigned int kind_of_site(void)
 {
 	unsigned long at = mctracer_map_index(mcount_direct_ip());
 
 	if (likely(at < mctracer_map_size))
 		return READ_ONCE(mctracer_map)[at];
 	barrier();	/* so that it is loaded again, and needs no register before */
-	return mcount_direct_call(mctracer_ip_chosen, mcount_direct_ip());
+	return mcount_direct_call(mctracer_ip_kind, mcount_direct_ip());
+}
+
+/* Shall its calls be recorded? */
+static __always_inline bool is_chosen(void)
+{
+	unsigned int kind = kind_of_site();
+
+	if (kind == MCOUNT_NOTHING)
+		return false;
+	return likely(kind == MCOUNT_HOOK) ||
+	       mcount_direct_call(mctracer_gate_ips, (unsigned long)mcount_direct_ips());
 }
 
 /*

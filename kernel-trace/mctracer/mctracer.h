@@ -13,6 +13,10 @@
  *	expressions.[ch] what says which functions
  *	functions.c	which functions are recorded
  *	chosen.[ch]	looking that up
+ *	triggers.c	what else is to happen at which functions
+ *	gate.c		that
+ *	onoff.c		recording, or not, for a while
+ *	hold.c		a snapshot that is kept
  *	cursor.[ch]	from words to calls with times and tasks
  *	move.c		words get other memory
  *	tracer.c	start, stop, clear, options; memory
@@ -25,6 +29,7 @@
 #ifndef _KERNEL_TRACE_MCTRACER_H
 #define _KERNEL_TRACE_MCTRACER_H
 
+#include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/mcount.h>
 #include <linux/mutex.h>
@@ -36,6 +41,7 @@
 #include "cursor.h"
 #include "ring.h"
 
+struct mctracer_snapshot;
 struct seq_buf;
 struct seq_file;
 
@@ -54,6 +60,11 @@ void __mcount_direct mctracer_hook_slow(void);
 unsigned long mctracer_note_task(unsigned long unused);
 unsigned long mctracer_note_context(unsigned long context);
 void mctracer_note_block(void);
+/* With preemption disabled. Any context. */
+void mctracer_note_call(unsigned long ip, unsigned long parent_ip, const u32 *frames,
+			unsigned int n);
+/* With @always, whatever task it is. */
+void mctracer_note_mark(unsigned long ip, unsigned int which, bool always);
 DECLARE_PER_CPU(unsigned long, mctracer_recursions);
 
 /*
@@ -65,6 +76,16 @@ void mctracer_forget_tasks(bool renew);
 
 /* Nothing is recorded, though a hook may be called. Changed before tasks are forgotten. */
 extern bool mctracer_stopped;
+
+/* Is anything recorded? */
+enum mctracer_on {
+	MCTRACER_ON,
+	MCTRACER_OFF_SOON,	/* it is, until a trigger's time is up */
+	MCTRACER_CHANGING,	/* it is: a trigger writes its mark, then one of the others */
+	MCTRACER_OFF,
+};
+
+extern atomic_t mctracer_recording;
 /* All words that belong together begin at even ones: hooks are registered that need it. */
 extern bool mctracer_pairs;
 
@@ -96,12 +117,90 @@ static __always_inline bool mctracer_task_chosen(const struct task_struct *task)
 int mctracer_set_pids(char *text, bool append);
 void mctracer_show_pids(struct seq_file *m);
 
+/* gate.c: with what mcount calls it, and with preemption disabled already. Any context. */
+bool mctracer_gate(unsigned long ip, unsigned long parent_ip, const struct mcount_regs *regs);
+bool mctracer_pass(unsigned long ip, unsigned long parent_ip, const struct mcount_regs *regs);
+/* mctracer_gate(), by the address of both. */
+unsigned long mctracer_gate_ips(unsigned long ips);
+
+/* onoff.c: any context, but for the last. */
+static inline bool mctracer_is_on(void)
+{
+	return atomic_read(&mctracer_recording) < MCTRACER_CHANGING;
+}
+
+/* Whether a trigger can, at once or after a while: not twice. */
+static inline bool mctracer_may_turn_off(bool after)
+{
+	return after ? atomic_read(&mctracer_recording) == MCTRACER_ON : mctracer_is_on();
+}
+
+/* True if it was not simply on. */
+bool mctracer_turn_on(void);
+/*
+ * On all CPUs, by a trigger at @ip, if nobody else has. At once: then only a call that has
+ * begun before is still recorded. Or after so many milliseconds. With preemption disabled.
+ */
+void mctracer_turn_off_at(unsigned long ip, unsigned int after);
+/* By whom it may concern, without a mark. */
+void mctracer_turn_off(void);
+/* What was to be turned off after a while will not be. May sleep. */
+void mctracer_forget_soon(void);
+
+/* hold.c */
+
+/* Nothing is recorded, but counted as lost. Changed before tasks are forgotten. */
+extern bool mctracer_holding;
+/* A trigger at @ip has a snapshot taken, if there is none: any context, preemption disabled. */
+bool mctracer_may_hold(void);
+void mctracer_hold_at(unsigned long ip);
+/* What follows may sleep. Take one, in the place of that there is. -ENOMEM, -EBUSY. */
+int mctracer_hold_now(void);
+/* Forget it, so that one may be taken again. -EBUSY while it is being taken. */
+int mctracer_held_clear(void);
+/* For one reader at a time: ERR_PTR(-EBUSY), or ERR_PTR(-ENODATA) if there is none. */
+struct mctracer_snapshot *mctracer_held_open(void);
+void mctracer_held_close(struct mctracer_snapshot *snapshot);
+
+/* triggers.c: all may sleep. */
+
+/* As mctracer_functions_set(). */
+int mctracer_triggers_set(char *text, bool append, int (*apply)(u8 *map));
+void mctracer_triggers_show(struct seq_file *m);
+/* Other functions may be recorded now. */
+void mctracer_triggers_update(void);
+bool mctracer_triggers_module_coming(struct module *mod);
+
 /* functions.c: all may sleep. */
 
 struct module;
+struct mctracer_expression;
+struct mctracer_expressions;
+
+/* Who writes lists of functions, and what these come to; the second inside of the first. */
+extern struct mutex mctracer_lists_mutex;
+extern struct mutex mctracer_sets_mutex;
+
+/* Call sites, ascending, each by each expression that matches its function. */
+struct mctracer_hits {
+	struct mctracer_hit {
+		unsigned long site;
+		struct mctracer_expression *by;
+	} *hits;
+	size_t nr, room;
+};
+
+/*
+ * What @expressions match, of the module @only or of everything. @hits->hits is to be freed
+ * with kvfree(), also if it fails: -ENOMEM, -EINTR.
+ */
+int mctracer_functions_find(struct mctracer_expressions *expressions, const char *only,
+			    struct mctracer_hits *hits);
+/* Is each of those for something that are just being written to @file? Else -ENOENT. */
+int mctracer_functions_check(const char *file, struct mctracer_expressions *expressions);
 
 /* The choice for mcount. */
-bool mctracer_function_wanted(unsigned long site);
+enum mcount_site mctracer_site_kind(unsigned long site);
 /* To be told when one comes. Whether that has changed what is chosen. */
 bool mctracer_functions_module_coming(struct module *mod);
 /* Of all functions there are. To be freed with kvfree(). ERR_PTR(-ENOMEM). */
@@ -161,6 +260,7 @@ void mctracer_clear(int only);
 
 /* As mctracer_functions_set(), also while tracing: those that stay chosen lose nothing. */
 int mctracer_set_functions(enum mctracer_function_list which, char *text, bool append);
+int mctracer_set_triggers(char *text, bool append);
 
 /* Also while tracing. On error nothing has changed. */
 int mctracer_set_option(enum mctracer_option option, bool on);

@@ -5,8 +5,16 @@
 #include "cursor.h"
 #include "words.h"
 
-/* The words of the longest entity that begins with another word than a call. */
-#define ENTITY_MAX	8
+/* The most words that are to stay together and begin with another one than a call. */
+#define ENTITY_MAX	(2 + MCTRACER_FRAMES_MAX)
+
+/* Of those, one that is not the first. */
+static bool goes_on(u64 word)
+{
+	return mctracer_word_type(word) == MCTRACER_MORE ||
+	       (mctracer_word_type(word) == MCTRACER_OTHER &&
+		mctracer_word_data(word) >> MCTRACER_OTHER_SHIFT == MCTRACER_FRAME);
+}
 
 /* An entity lies in one quarter, and where a quarter begins is said what is to be there. */
 static void append(struct mctracer_ring *ring, const struct mctracer_state *state, u64 word)
@@ -14,7 +22,7 @@ static void append(struct mctracer_ring *ring, const struct mctracer_state *stat
 	const u64 quarter = mctracer_ring_quarter(ring);
 	u64 notes[MCTRACER_NOTES_WORDS], at;
 	bool call = mctracer_word_is_call(word);
-	bool begins = call || mctracer_word_type(word) != MCTRACER_MORE;
+	bool begins = call || !goes_on(word);
 	unsigned int n, i;
 
 	while (begins && !call && (-ring->user.head & (quarter - 1)) &&

@@ -8,6 +8,7 @@
  * whole when they return.
  */
 #include <linux/array_size.h>
+#include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/jump_label.h>
@@ -27,6 +28,8 @@
 /* What hooks look at, see mctracer.h. */
 unsigned long mctracer_options = BIT(MCTRACER_OVERWRITE);
 bool mctracer_stopped;
+bool mctracer_holding;
+atomic_t mctracer_recording = ATOMIC_INIT(MCTRACER_ON);
 bool mctracer_pairs;
 DEFINE_STATIC_KEY_FALSE(mctracer_in_use);
 
@@ -69,6 +72,30 @@ static void put_words(u64 head, const u64 *words, unsigned int n)
 	for (; n; n--, slot += 2, words++)
 		mctracer_ring_put(slot, lap, *words, *words >> 32 & ~BIT(31));
 }
+
+NOKPROBE_SYMBOL(put_words);
+
+/*
+ * @n words at @head, of which @others are no calls, in one quarter. False if there is no
+ * room in this one, which is filled up then; or if an interrupt has come.
+ */
+static bool reserve_in_quarter(struct mctracer_ring *ring, u64 head, unsigned int n,
+			       unsigned int others)
+{
+	const u64 quarter = mctracer_ring_quarter(ring);
+	unsigned int left = (quarter - (head & (quarter - 1))) / MCTRACER_WORD_SIZE;
+	const u64 nothing = mctracer_word(MCTRACER_TIME, 0);
+	unsigned int i;
+
+	if (n <= left)
+		return mctracer_ring_reserve_at(&mctracer_rings, head, MCTRACER_STEP(n, others));
+	if (mctracer_ring_reserve_at(&mctracer_rings, head, MCTRACER_STEP(left, left)))
+		for (i = 0; i < left; i++)
+			put_words(head + i * MCTRACER_WORD_SIZE, &nothing, 1);
+	return false;
+}
+
+NOKPROBE_SYMBOL(reserve_in_quarter);
 
 /*
  * What is to be said of the current task. If it is to be remembered, that comes first:
@@ -155,10 +182,10 @@ static void note(u32 what, u32 raw)
 	u64 words[NOTE_MAX], *word = words;
 	struct mctracer_state say = {};
 	u64 head, others, lost;
-	unsigned int n, left;
+	unsigned int n;
 
 	memset64(words, mctracer_word(MCTRACER_TIME, 0), ARRAY_SIZE(words));
-	for (;;) {
+	do {
 		head = load_head(ring, &others);
 		say.time = mctracer_clock_read(&say.clock);
 		if (mctracer_position(head & -quarter) != ring->noted_at ||
@@ -177,15 +204,7 @@ static void note(u32 what, u32 raw)
 		n = mctracer_words_of(what) + !!(what & NOTE_GAP);
 		if (READ_ONCE(mctracer_pairs))
 			n += (head / MCTRACER_WORD_SIZE + n) & 1;
-		left = (quarter - (head & (quarter - 1))) / MCTRACER_WORD_SIZE;
-		if (n <= left) {
-			if (mctracer_ring_reserve_at(&mctracer_rings, head, MCTRACER_STEP(n, n)))
-				break;
-		} else if (mctracer_ring_reserve_at(&mctracer_rings, head,
-						    MCTRACER_STEP(left, left))) {
-			put_words(head, words, left);
-		}
-	}
+	} while (!reserve_in_quarter(ring, head, n, n));
 	update_others(ring, head, others);
 	/* Unless such an interrupt has come: then this is not the latest any more. */
 	if (what & MCTRACER_KNOWS_CONTEXT)
@@ -210,6 +229,8 @@ static void note(u32 what, u32 raw)
 	look_whether_full(ring);
 }
 
+NOKPROBE_SYMBOL(note);
+
 static void count_lost(void)
 {
 	u64 lost = raw_cpu_read(mctracer_rings.user.lost);
@@ -223,7 +244,8 @@ static void count_lost(void)
 /* Whether the current task's calls are to be recorded, now. */
 static bool wanted(void)
 {
-	return !READ_ONCE(mctracer_stopped) && mctracer_task_chosen(current);
+	return !READ_ONCE(mctracer_stopped) && atomic_read(&mctracer_recording) != MCTRACER_OFF &&
+	       mctracer_task_chosen(current);
 }
 
 /*
@@ -247,7 +269,7 @@ unsigned long mctracer_note_task(unsigned long unused)
 		smp_rmb();	/* not stopped, before the ring: see resume() */
 		/* When it comes back, so does whoever is remembered now. */
 		WRITE_ONCE(ring->skipped, NULL);
-		if (is_full(ring)) {
+		if (READ_ONCE(mctracer_holding) || is_full(ring)) {
 			WRITE_ONCE(ring->renew, true);
 			count_lost();
 			return 0;
@@ -258,7 +280,7 @@ unsigned long mctracer_note_task(unsigned long unused)
 			what |= MCTRACER_NOTES;
 		}
 		note(what, MCTRACER_NO_CONTEXT);
-		if (wanted() && !READ_ONCE(ring->renew))
+		if (wanted() && !READ_ONCE(mctracer_holding) && !READ_ONCE(ring->renew))
 			return 1;
 		WRITE_ONCE(ring->task, NULL);
 	}
@@ -301,71 +323,164 @@ void mctracer_note_block(void)
 
 NOKPROBE_SYMBOL(mctracer_note_block);
 
-/* As the hooks in hook.c, for any clock and with any options, at even words. */
-static void record_slowly(unsigned long ip, unsigned long parent_ip)
+/* Whether the current task's calls are recorded, as hooks find out. */
+static bool must_note(const struct mctracer_ring *ring)
+{
+	return READ_ONCE(ring->task) == current ||
+	       (READ_ONCE(ring->skipped) != current && mctracer_note_task(0));
+}
+
+/*
+ * A time, @word, which is a call or not, and @n words of @frames. Who reads finds all of
+ * them, or not yet @word.
+ */
+static void put_timed(u64 word, const u32 *frames, unsigned int n)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
-	u64 head, others, time, quarter = mctracer_ring_quarter(ring);
+	const u64 quarter = mctracer_ring_quarter(ring);
+	const bool call = mctracer_word_is_call(word);
+	const u32 context = raw_context();
 	struct mctracer_clock clock;
-	u32 *slot, lap, context;
+	u64 head, before, time, at, frame;
+	unsigned int fill, i;
 
-	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) && !mctracer_ip_chosen(ip))
-		return;
-	if (READ_ONCE(ring->task) != current &&
-	    (READ_ONCE(ring->skipped) == current || !mctracer_note_task(0)))
+	for (;;) {
+		head = load_head(ring, &before);
+		time = mctracer_clock_read(&clock);
+		fill = READ_ONCE(mctracer_pairs) && (n & 1);
+		if (mctracer_option(MCTRACER_WITH_CONTEXT) && ring->context != context)
+			note(MCTRACER_KNOWS_CONTEXT, context);
+		else if ((READ_ONCE(mctracer_pairs) && (head & MCTRACER_WORD_SIZE)) ||
+			 mctracer_position(head & -quarter) != ring->noted_at ||
+			 clock.is_ns != ring->clock.is_ns)
+			/* With it comes what is due, or what makes it even. */
+			note(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
+		else if (reserve_in_quarter(ring, head, 2 + n + fill, 2 + n + fill - call))
+			break;
+	}
+	update_others(ring, head, before);
+
+	time = mctracer_word(MCTRACER_TIME, time >> 1);
+	put_words(head, &time, 1);
+	at = head + 2 * MCTRACER_WORD_SIZE;
+	for (i = 0; i < n + fill; i++, at += MCTRACER_WORD_SIZE) {
+		frame = i < n ? mctracer_other_word(MCTRACER_FRAME, frames[i]) :
+				mctracer_word(MCTRACER_TIME, 0);
+		put_words(at, &frame, 1);
+	}
+	put_words(head + MCTRACER_WORD_SIZE, &word, 1);
+}
+
+NOKPROBE_SYMBOL(put_timed);
+
+/*
+ * What reads another clock than the cycle counter may be traced: what comes from there, and
+ * from interrupts meanwhile, is refused and counted.
+ */
+static bool begin(bool *before)
+{
+	*before = this_cpu_read(recording);
+	if (*before && !mctracer_clock_is_cycles()) {
+		this_cpu_inc(mctracer_recursions);
+		return false;
+	}
+	this_cpu_write(recording, true);
+	barrier();
+	return true;
+}
+
+static void end(bool before)
+{
+	barrier();
+	this_cpu_write(recording, before);
+}
+
+/* As the hooks in hook.c, for any clock and with any options. */
+static void note_call(unsigned long ip, unsigned long parent_ip, const u32 *frames,
+		      unsigned int n)
+{
+	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
+
+	if (!must_note(ring))
 		return;
 	if (is_full(ring)) {
 		look_whether_full(ring);
 		count_lost();
 		return;
 	}
-
-	context = raw_context();
-	do {
-		for (;;) {
-			head = load_head(ring, &others);
-			time = mctracer_clock_read(&clock);
-			if (mctracer_option(MCTRACER_WITH_CONTEXT) && ring->context != context)
-				note(MCTRACER_KNOWS_CONTEXT, context);
-			else if ((head & MCTRACER_WORD_SIZE) ||
-				 mctracer_position(head & -quarter) != ring->noted_at ||
-				 clock.is_ns != ring->clock.is_ns)
-				/* With it comes what is due, or what makes it even. */
-				note(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
-			else
-				break;
-		}
-	} while (!mctracer_ring_reserve_at(&mctracer_rings, head, MCTRACER_STEP(2, 1)));
-	update_others(ring, head, others);
-
-	slot = mctracer_ring_slot(&mctracer_rings, head);
-	lap = mctracer_ring_lap(&mctracer_rings, head);
-	mctracer_ring_put(slot, lap, time >> 32, (u32)time >> 1);
-	mctracer_ring_put_ip(slot + 2, ip);
-	mctracer_ring_commit(slot + 2, lap, parent_ip);
+	put_timed((u64)(u32)parent_ip << 32 | (u32)ip, frames, n);
+	if (n)
+		look_whether_full(ring);
 }
 
-/*
- * For where the cycle counter can't be used: what reads another clock may be traced, so
- * what comes from there, and from interrupts meanwhile, is refused and counted. And
- * while one of the hooks of hook.c is exchanged for another. It calls functions, so it
- * saves all registers that they may clobber.
- */
-void __mcount_direct mctracer_hook_slow(void)
+void mctracer_note_call(unsigned long ip, unsigned long parent_ip, const u32 *frames,
+			unsigned int n)
 {
 	bool before;
 
-	preempt_disable_notrace();
-	before = this_cpu_read(recording);
-	if (before && !mctracer_clock_is_cycles()) {
-		this_cpu_inc(mctracer_recursions);
-	} else {
-		this_cpu_write(recording, true);
-		barrier();
-		record_slowly(mcount_direct_ip(), mcount_direct_parent_ip());
-		barrier();
-		this_cpu_write(recording, before);
+	if (begin(&before)) {
+		note_call(ip, parent_ip, frames, n);
+		end(before);
 	}
+}
+
+NOKPROBE_SYMBOL(mctracer_note_call);
+
+/* Whose calls are not recorded says who it is, for a mark, but is not remembered. */
+static bool may_mark(struct mctracer_ring *ring, bool always)
+{
+	if (is_full(ring))
+		return false;
+	if (must_note(ring))
+		return true;
+	if (!always || READ_ONCE(mctracer_stopped))
+		return false;
+	WRITE_ONCE(ring->task, NULL);
+	note(MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
+	return true;
+}
+
+/* If there is room. */
+void mctracer_note_mark(unsigned long ip, unsigned int which, bool always)
+{
+	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
+	const u64 mark = (u64)which << MCTRACER_MARK_SHIFT | (u32)ip;
+	bool before;
+
+	if (!begin(&before))
+		return;
+	if (may_mark(ring, always)) {
+		put_timed(mctracer_other_word(MCTRACER_MARK, mark), NULL, 0);
+		look_whether_full(ring);
+	}
+	end(before);
+}
+
+NOKPROBE_SYMBOL(mctracer_note_mark);
+
+/* Where call sites are static: is the called function recorded? */
+static bool is_let_through(unsigned long ip, unsigned long parent_ip)
+{
+	switch (mctracer_ip_kind(ip)) {
+	case MCOUNT_HOOK:
+		return true;
+	case MCOUNT_GATE:
+		return mctracer_pass(ip, parent_ip, NULL);
+	}
+	return false;
+}
+
+/*
+ * For where the cycle counter can't be used, and while one of the hooks of hook.c is
+ * exchanged for another. It calls functions, so it saves all registers that they may
+ * clobber.
+ */
+void __mcount_direct mctracer_hook_slow(void)
+{
+	preempt_disable_notrace();
+	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) ||
+	    is_let_through(mcount_direct_ip(), mcount_direct_parent_ip()))
+		mctracer_note_call(mcount_direct_ip(), mcount_direct_parent_ip(), NULL, 0);
 	preempt_enable_notrace();
 }
 
@@ -389,10 +504,14 @@ static void forget(const struct task_struct *task, bool renew)
 	}
 }
 
+NOKPROBE_SYMBOL(forget);
+
 void mctracer_forget_tasks(bool renew)
 {
 	forget(NULL, renew);
 }
+
+NOKPROBE_SYMBOL(mctracer_forget_tasks);
 
 void __mctracer_task_changed(const struct task_struct *task)
 {

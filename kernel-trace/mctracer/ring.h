@@ -127,6 +127,9 @@
 
 struct task_struct;
 
+/* The addresses of a call chain that are recorded with a call, at most. */
+#define MCTRACER_FRAMES_MAX	64
+
 #define MCTRACER_WORD_SIZE		sizeof(u64)
 #define MCTRACER_RING_MIN_WORDS		8192
 #define MCTRACER_RING_MIN_SIZE		(MCTRACER_RING_MIN_WORDS * MCTRACER_WORD_SIZE)
@@ -143,7 +146,7 @@ struct task_struct;
 #define MCTRACER_EXACT_BLOCK		SZ_2K
 
 /* So many bytes are kept free where the oldest are kept: an exact block each of a task, */
-#define MCTRACER_KEEP_MARGIN		(SZ_8K + SZ_2K)	/* softirq, interrupt, NMI; and notes */
+#define MCTRACER_KEEP_MARGIN		(SZ_8K + SZ_4K)	/* softirq, interrupt, NMI; notes, frames */
 
 #define MCTRACER_OTHERS_BITS		(64 - MCTRACER_POSITION_BITS)
 /* What is added to head for words: all are calls, or @others of them are not. */

@@ -4,7 +4,11 @@
  *
  *	CPU 2: hackbench:11867 preempt_schedule+0xc/0x84 <-- avc_has_perm_noaudit+0x45d/0x52c
  *
- * and before it, if asked for, "[seconds.nanoseconds] " and the context.
+ * and before it, if asked for, "[seconds.nanoseconds] " and the context. Behind it may
+ * come the chain of its callers, each address in a line of its own. And what triggers do:
+ *
+ *	    -- avc_has_perm_noaudit+0x45d/0x52c
+ *	# traceoff [12.345678901] CPU 2: bash:123 do_exit+0x5/0x9d0
  */
 #include <linux/array_size.h>
 #include <linux/atomic.h>
@@ -244,6 +248,39 @@ static const struct seq_buf *print_gap(struct mctracer_text *text, u64 missed)
 	return &text->line;
 }
 
+static const struct seq_buf *print_frame(struct mctracer_text *text, u32 address)
+{
+	seq_buf_clear(&text->line);
+	seq_buf_puts(&text->line, "    -- ");
+	forget_symbols(text);
+	print_address(text, address);
+	seq_buf_putc(&text->line, '\n');
+	return &text->line;
+}
+
+static const struct seq_buf *print_mark(struct mctracer_text *text,
+					const struct mctracer_cursor *cursor, int cpu)
+{
+	static const char * const names[] = {
+		[MCTRACER_MARK_MARK]	 = "mark",
+		[MCTRACER_MARK_ON]	 = "traceon",
+		[MCTRACER_MARK_OFF]	 = "traceoff",
+		[MCTRACER_MARK_OFF_SOON] = "traceoff soon",
+		[MCTRACER_MARK_SNAPSHOT] = "snapshot",
+	};
+	u64 which = cursor->state.value;
+
+	seq_buf_clear(&text->line);
+	seq_buf_printf(&text->line, "# %s ",
+		       which < ARRAY_SIZE(names) ? names[which] : "unknown mark");
+	print_time(text, cursor->ns);
+	print_who(text, &cursor->state, cpu);
+	forget_symbols(text);
+	print_address(text, cursor->state.ip);
+	seq_buf_putc(&text->line, '\n');
+	return &text->line;
+}
+
 const struct seq_buf *mctracer_text_event(struct mctracer_text *text,
 					  const struct mctracer_stream *stream, int cpu)
 {
@@ -254,6 +291,10 @@ const struct seq_buf *mctracer_text_event(struct mctracer_text *text,
 		return print_gap(text, stream->missed);
 	if (stream->found == MCTRACER_FOUND_GAP)
 		return print_gap(text, state->value);
+	if (stream->found == MCTRACER_FOUND_FRAME)
+		return print_frame(text, state->value);
+	if (stream->found == MCTRACER_FOUND_MARK)
+		return print_mark(text, cursor, cpu);
 	seq_buf_clear(&text->line);
 	if (mctracer_option(MCTRACER_EXACT))
 		print_time(text, cursor->ns);

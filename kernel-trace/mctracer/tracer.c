@@ -322,9 +322,14 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 	return ret;
 }
 
-static mcount_choice_t function_choice(void)
+static const struct mcount_choice *function_choice(void)
 {
-	return mctracer_functions_chosen() ? mctracer_function_wanted : NULL;
+	static const struct mcount_choice choice = {
+		.kind = mctracer_site_kind,
+		.gate = mctracer_gate,
+	};
+
+	return mctracer_functions_chosen() ? &choice : NULL;
 }
 
 static int register_hook(void)
@@ -361,15 +366,28 @@ static int apply_functions(u8 *map)
 
 int mctracer_set_functions(enum mctracer_function_list which, char *text, bool append)
 {
-	return mctracer_functions_set(which, text, append, apply_functions);
+	int ret = mctracer_functions_set(which, text, append, apply_functions);
+
+	mctracer_triggers_update();
+	return ret;
+}
+
+int mctracer_set_triggers(char *text, bool append)
+{
+	return mctracer_triggers_set(text, append, apply_functions);
 }
 
 #ifdef CONFIG_MODULES
 /* Before the module's first call. mcount has asked already, but it was not known yet. */
 static int module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
-	if (event == MODULE_STATE_COMING && mctracer_functions_module_coming(data) &&
-	    IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
+	bool changed;
+
+	if (event != MODULE_STATE_COMING)
+		return NOTIFY_DONE;
+	changed = mctracer_functions_module_coming(data);
+	changed |= mctracer_triggers_module_coming(data);
+	if (changed && IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
 		apply_functions(NULL);
 	return NOTIFY_DONE;
 }
@@ -388,6 +406,7 @@ core_initcall(watch_modules);
 /* With @new rings, if there were none. On error they are as they were. */
 static int start(struct mctracer_ring __percpu *new)
 {
+	bool was_off;
 	int ret;
 
 	guard(mutex)(&mctracer_mutex);
@@ -405,7 +424,10 @@ static int start(struct mctracer_ring __percpu *new)
 			WRITE_ONCE(mctracer_pairs, needs_pairs(hook));
 			mctracer_forget_tasks(true);
 		}
+		was_off = mctracer_turn_on();	/* first: a trigger may turn it off at once */
 		ret = register_hook();
+		if (ret && was_off)
+			mctracer_turn_off();
 	}
 	if (!ret)
 		queue_delayed_work(system_wq, &watch_work, WATCH_SECONDS * HZ);
@@ -444,6 +466,7 @@ void mctracer_stop(void)
 	guard(mutex)(&hook_mutex);
 	/* -ENOENT: another hook has taken over, and ours is not running. */
 	unregister_mcount_direct(hook);
+	mctracer_forget_soon();
 	static_branch_disable(&mctracer_in_use);
 }
 

@@ -12,7 +12,7 @@
 cpus=$(cpu_list online)
 nr_cpus=$(echo "$cpus" | wc -l)
 
-plan $((43 + 11 * nr_cpus))
+plan $((45 + 11 * nr_cpus))
 
 rawreader=$MCT_BIN/rawreader
 badwrite=$MCT_BIN/badwrite
@@ -152,10 +152,11 @@ followers_start()
 {
 	pids=
 	for cpu in $cpus; do
+		rm -f "$got.$cpu"
 		"$rawreader" follow "$(per_cpu "$cpu" raw)" \
 			> "$got.$cpu" 2> "$got.$cpu.why" &
 		pids="$pids $!"
-		wait_until 10 mapped "$got.$cpu"
+		wait_until 60 mapped "$got.$cpu"
 	done
 }
 
@@ -189,11 +190,26 @@ for kb in "$RING_KB" 1024; do
 	equal "$kb KiB: nobody has read" 0 "$(stat_sum "$READ")"
 done
 
-# While it is mapped it stays.
+# Who begins when the ring was lapped already knows what he missed.
 put "$RING_KB" "$MCT_SIZE"
+trace_clear
+storm
+rm -f "$got"
+"$rawreader" follow "$raw0" > "$got" &
+mapper=$!
+wait_until 60 mapped "$got"
+kill -TERM "$mapper"
+wait "$mapper"
+equal "who begins to follow late saw good records" 0 $?
+mapper=
+equal "with the lost all since the last clear" "$(stat_cpu 0 "$WRITTEN")" \
+	$(($(value seen) + $(value lost)))
+
+# While it is mapped it stays.
+rm -f "$got"
 "$rawreader" hold "$raw0" > "$got" &
 mapper=$!
-wait_until 10 mapped "$got"
+wait_until 60 mapped "$got"
 equal "a resize while it is mapped is EBUSY" "write EBUSY" "$(resize 128)"
 equal "the size stays" "$RING_KB" "$(cat "$MCT_SIZE")"
 equal "tracing may begin and end" "1 0" \

@@ -26,13 +26,15 @@ else
 	. "$(dirname "$0")/rings.sh"
 fi
 
-plan 12
+plan 14
 
 size=$MCT_DIR/buffer_size_kb
 
 at_end()
 {
 	faults_end
+	put "" "$MCT_DIR/triggers"
+	put "" "$MCT_DIR/filter"
 	put "$rings_kb" "$size"
 }
 
@@ -42,6 +44,7 @@ faults_begin
 state()
 {
 	cat "$MCT_CTRL" "$MCT_SYSCTL" "$size" "$MCT_DIR/options"
+	sed 's/# .*//' "$MCT_DIR/filter" "$MCT_DIR/triggers"
 	echo "$(grep -c mctracer_ring_alloc /proc/vmallocinfo) rings"
 }
 
@@ -110,6 +113,10 @@ done
 needs "raw is mapped" map "$MCT_DIR/per_cpu/cpu0/raw"
 check "no mapping is left: rings can be replaced" put 128 "$size"
 needs "stats is read" read "$MCT_STATS"
+needs "a function is chosen" write "$MCT_DIR/filter" vfs_read
+needs "one gets a trigger" write "$MCT_DIR/triggers" 'vfs_read:stacktrace depth=5:1'
+put "" "$MCT_DIR/triggers"
+put "" "$MCT_DIR/filter"
 trace_off
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
 check "in the end the trace is well-formed" examine "$MCT_TMP/trace"

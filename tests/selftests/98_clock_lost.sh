@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 16
+plan 18
 
 trace=$MCT_TMP/trace
 
@@ -82,6 +82,15 @@ at_least "calls that reading the clock makes are refused and counted" 1 \
 check "the counts add up" counts_add_up
 cat "$MCT_TRACE" > "$trace"
 check "the trace is well-formed" examine "$trace"
+
+put 'vfs_read:stacktrace:3' "$MCT_DIR/triggers"
+trace_clear
+trace_on
+cat /proc/self/stat /proc/self/stat /proc/self/stat > /dev/null
+trace_off
+equal "triggers act" "vfs_read:stacktrace:0" "$(sed 's/[[:space:]].*//' "$MCT_DIR/triggers")"
+at_least "as ever" 3 "$(grep -c '^    -- ' "$MCT_TRACE")"
+put "" "$MCT_DIR/triggers"
 
 put context "$MCT_OPTIONS"
 put nooverwrite "$MCT_OPTIONS"

@@ -15,7 +15,7 @@
  * The only differences that are right are whole instructions:
  *
  *	sites		at the head of a function a NOP became a call of
- *			__fentry__
+ *			__fentry__ or of arch_mcount_gate
  *	unsites		the other way round
  *	stub		at __fentry__ a NOP became a jump, or the other way
  *			round
@@ -25,7 +25,8 @@
  * where a symbol is, or behind an ENDBR that is there.
  *
  * heads counts the functions of the kernel proper that begin with a NOP of
- * this kind, and those that begin with a call of __fentry__.
+ * this kind, those that begin with a call of __fentry__, and those that begin
+ * with one of arch_mcount_gate.
  */
 #define _FILE_OFFSET_BITS 64
 
@@ -76,7 +77,7 @@ struct symbol {
 
 static struct symbol *symbols;
 static size_t nr_symbols;
-static uint64_t stext, etext, fentry;
+static uint64_t stext, etext, fentry, gate;
 static unsigned long nr_init;
 
 static void die(const char *what)
@@ -178,6 +179,8 @@ static void read_symbols(struct dump *dump)
 			einittext = addr;
 		else if (!strcmp(name, "__fentry__"))
 			fentry = addr;
+		else if (!strcmp(name, "arch_mcount_gate"))
+			gate = addr;
 	}
 	fclose(file);
 	errno = 0;
@@ -396,13 +399,18 @@ static int is_endbr(const uint8_t *insn)
 }
 
 /* Only the low 32 bits count: all text lies within 2 GiB. */
-static int is_call_of_fentry(const uint8_t *insn, uint64_t addr)
+static int is_call_of(const uint8_t *insn, uint64_t addr, uint64_t target)
 {
 	uint32_t rel = insn[1] | insn[2] << 8 | insn[3] << 16 |
 		       (uint32_t)insn[4] << 24;
 
 	return insn[0] == OP_CALL && (uint32_t)(addr + INSN + rel) ==
-				     (uint32_t)fentry;
+				     (uint32_t)target;
+}
+
+static int is_site_call(const uint8_t *insn, uint64_t addr)
+{
+	return is_call_of(insn, addr, fentry) || is_call_of(insn, addr, gate);
 }
 
 /* The symbol of the function whose head this is, behind an ENDBR or not */
@@ -451,13 +459,13 @@ static size_t judge(const struct text *before, const struct text *after,
 
 	if (pos + INSN <= before->size) {
 		sym = head_of(before, pos);
-		if (sym && is_nop(old) && is_call_of_fentry(new, addr)) {
+		if (sym && is_nop(old) && is_site_call(new, addr)) {
 			counts->sites++;
 			if (listing)
 				list("site", sym);
 			return INSN;
 		}
-		if (sym && is_call_of_fentry(old, addr) && is_nop(new)) {
+		if (sym && is_site_call(old, addr) && is_nop(new)) {
 			counts->unsites++;
 			if (listing)
 				list("site", sym);
@@ -544,7 +552,7 @@ static int diff(const char *path_before, const char *path_after, int listing)
 
 static int heads(int listing)
 {
-	unsigned long nops = 0, calls = 0;
+	unsigned long nops = 0, calls = 0, gates = 0;
 	const struct text *text;
 	const uint8_t *insn;
 	struct dump dump;
@@ -570,10 +578,12 @@ static int heads(int listing)
 			if (listing)
 				list("nop", &symbols[i]);
 		}
-		calls += is_call_of_fentry(insn, stext + pos);
+		calls += is_call_of(insn, stext + pos, fentry);
+		gates += is_call_of(insn, stext + pos, gate);
 	}
 	printf("nops %lu\n", nops);
 	printf("calls %lu\n", calls);
+	printf("gates %lu\n", gates);
 	return 0;
 }
 

@@ -668,7 +668,10 @@ static void follow_from(struct follower *f, __u64 pos)
 	f->nr_pending = 0;
 }
 
-/* Where one may begin: at the last clear, or where all is said that is needed for that. */
+/*
+ * Where one may begin: at the last clear; or, when that was overwritten, where all is said
+ * that is needed for it, and the calls since the clear are lost.
+ */
 static void follow_begin(struct follower *f)
 {
 	__u64 head = head_of(f->header);
@@ -677,11 +680,14 @@ static void follow_begin(struct follower *f)
 		f->start = load(&f->header->start);
 		f->start_calls = load(&f->header->start_calls);
 	} while (load(&f->header->start) != f->start);
-	if (distance(f->start, head) <= f->size && distance(f->start & -f->notes, head) <= f->size)
+	if (distance(f->start & -f->notes, head) <= f->size) {
 		follow_from(f, f->start & -f->notes);
-	else
-		follow_from(f, ((head - f->size + f->notes - 1) & -f->notes) &
-			       MCTRACER_POSITION_MASK);
+		return;
+	}
+	f->started = 1;
+	f->count = f->start_calls;
+	f->counted = 1;
+	follow_from(f, ((head - f->size + f->notes - 1) & -f->notes) & MCTRACER_POSITION_MASK);
 }
 
 /* Overtaken: go on at notes that won't be overwritten at once. */

@@ -48,6 +48,25 @@ void *__builtin_dwarf_cfa(void);	/* which sparse does not know */
 	(((const unsigned long *)__builtin_dwarf_cfa())[-1])
 #define arch_mcount_direct_parent_ip()					\
 	(((const unsigned long *)__builtin_dwarf_cfa())[0])
+#define arch_mcount_direct_ips()					\
+	((const unsigned long *)__builtin_dwarf_cfa() - 1)
+
+/* What arch_mcount_gate() has saved of the traced function's registers. */
+struct mcount_regs {
+	unsigned long bp;
+#ifdef CONFIG_X86_64
+	unsigned long r9;
+	unsigned long r8;
+	unsigned long di;
+	unsigned long si;
+	unsigned long dx;
+	unsigned long cx;
+#else
+	unsigned long dx;
+	unsigned long cx;
+	unsigned long ax;
+#endif
+};
 
 /* See mcount_direct_call(). */
 #ifdef CONFIG_X86_64

@@ -126,16 +126,32 @@
  * MCTRACER_GAP: that many calls are missing here. In the ring: with nooverwrite, not
  *	recorded because it was full, and no part of MCTRACER_COUNT. Among what read()
  *	says before it goes on elsewhere: overwritten before they could be read.
+ * MCTRACER_FRAME: belongs to the call before, with those of them that precede it: from
+ *	where that call's caller was called, or the caller of that. The value is the low
+ *	half of the address; the first one is the call's own parent_ip.
+ * MCTRACER_MARK: a trigger did something that is not seen otherwise, at the function of
+ *	which the value has the low half of an address in bits 0 to 31; above that,
+ *	MCTRACER_MARK_ON and so on. The time word before is its time.
  */
 #define MCTRACER_OTHER_SHIFT	53
 #define MCTRACER_COUNT_BITS	51
 #define MCTRACER_COUNT		1
 #define MCTRACER_CLOCK		2
 #define MCTRACER_GAP		3
+#define MCTRACER_FRAME		4
+#define MCTRACER_MARK		5
 
 #define MCTRACER_CLOCK_SHIFT	32
 #define MCTRACER_CLOCK_IS_NS	(1ULL << 38)
 #define MCTRACER_CLOCK_HIGH	40
+
+/* A mark */
+#define MCTRACER_MARK_SHIFT	32
+#define MCTRACER_MARK_MARK	0
+#define MCTRACER_MARK_ON	1	/* recording begins */
+#define MCTRACER_MARK_OFF	2	/* recording ends, on all CPUs */
+#define MCTRACER_MARK_OFF_SOON	3	/* it will, after a while */
+#define MCTRACER_MARK_SNAPSHOT	4	/* a copy of the rings is kept */
 
 /* The fewest bytes that read() is to be asked for. It gives whole entities. */
 #define MCTRACER_READ_MIN	128

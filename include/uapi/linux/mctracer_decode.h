@@ -19,6 +19,8 @@ enum mctracer_event {
 	MCTRACER_EVENT_COUNT,	/* calls */
 	MCTRACER_EVENT_CLOCK,	/* with the next word: clock */
 	MCTRACER_EVENT_GAP,	/* value */
+	MCTRACER_EVENT_FRAME,	/* value: one more address of the last call's chain */
+	MCTRACER_EVENT_MARK,	/* value: which; ip */
 	MCTRACER_EVENT_UNKNOWN,
 };
 
@@ -47,11 +49,11 @@ struct mctracer_clock {
 
 /**
  * struct mctracer_state - what the words so far have said
- * @ip: of the last call, an address in the called function, low half
+ * @ip: of the last call or mark, an address in the function, low half
  * @parent_ip: of the last call, the place in its caller, low half
  * @time: the last time word's
  * @calls: how many calls there are before the next word, since counting began
- * @value: of the last gap, its calls
+ * @value: of the last gap, its calls; of a mark, which; of a frame, its address, low half
  * @clock: what @time is of
  * @context: of the calls that come next
  * @pid: their task's
@@ -161,6 +163,13 @@ static inline enum mctracer_event mctracer_decode_other(struct mctracer_state *s
 	case MCTRACER_GAP:
 		state->value = value;
 		return MCTRACER_EVENT_GAP;
+	case MCTRACER_FRAME:
+		state->value = (__u32)value;
+		return MCTRACER_EVENT_FRAME;
+	case MCTRACER_MARK:
+		state->ip = (__u32)value;
+		state->value = value >> MCTRACER_MARK_SHIFT;
+		return MCTRACER_EVENT_MARK;
 	}
 	return MCTRACER_EVENT_UNKNOWN;
 }

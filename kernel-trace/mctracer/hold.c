@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One snapshot of the rings, taken when a trigger says so, in any context, or by hand, and
+ * kept until it is cleared.
+ *
+ * To copy the rings sleeps. So from that moment on nothing is recorded until they have been
+ * copied: calls count as lost meanwhile, and the rings say so.
+ */
+#include <linux/atomic.h>
+#include <linux/cleanup.h>
+#include <linux/compiler.h>
+#include <linux/err.h>
+#include <linux/errno.h>
+#include <linux/irq_work.h>
+#include <linux/kprobes.h>
+#include <linux/mutex.h>
+#include <linux/printk.h>
+#include <linux/workqueue.h>
+#include <uapi/linux/mctracer.h>
+
+#include "mctracer.h"
+
+#undef pr_fmt
+#define pr_fmt(fmt) "mctracer: " fmt
+
+enum {
+	NONE,
+	TAKING,
+	TAKEN,
+};
+
+static atomic_t state = ATOMIC_INIT(NONE);
+
+/* Protects what follows. */
+static DEFINE_MUTEX(held_mutex);
+static struct mctracer_snapshot *held;
+static bool is_read;		/* by one who has opened it; then it is freed when ... */
+static bool is_cleared;		/* ... he closes it, if this says so */
+
+static void hold(void)
+{
+	WRITE_ONCE(mctracer_holding, true);
+	mctracer_forget_tasks(false);
+}
+
+static void copy_fn(struct work_struct *work)
+{
+	struct mctracer_snapshot *snapshot;
+
+	if (atomic_read(&state) != TAKING)
+		return;		/* it was not waited for */
+	snapshot = mctracer_snapshot_take(MCTRACER_ALL_CPUS);
+	if (!snapshot)
+		pr_warn("no memory for a snapshot\n");
+	WRITE_ONCE(mctracer_holding, false);
+	mctracer_forget_tasks(true);
+	scoped_guard(mutex, &held_mutex)
+		held = snapshot;
+	atomic_set(&state, snapshot ? TAKEN : NONE);
+}
+
+static DECLARE_WORK(copy_work, copy_fn);
+
+static void queue_copy(struct irq_work *work)
+{
+	schedule_work(&copy_work);
+}
+
+static DEFINE_IRQ_WORK(copy_irq_work, queue_copy);
+
+bool mctracer_may_hold(void)
+{
+	return atomic_read(&state) == NONE;
+}
+
+NOKPROBE_SYMBOL(mctracer_may_hold);
+
+void mctracer_hold_at(unsigned long ip)
+{
+	if (atomic_cmpxchg(&state, NONE, TAKING) != NONE)
+		return;
+	mctracer_note_mark(ip, MCTRACER_MARK_SNAPSHOT, false);
+	hold();
+	irq_work_queue(&copy_irq_work);
+}
+
+NOKPROBE_SYMBOL(mctracer_hold_at);
+
+/* What queues the work does not come if its CPU has died. */
+static void finish_taking(void)
+{
+	if (atomic_read(&state) == TAKING) {
+		schedule_work(&copy_work);
+		flush_work(&copy_work);
+	}
+}
+
+int mctracer_held_clear(void)
+{
+	struct mctracer_snapshot *gone = NULL;
+
+	finish_taking();
+	scoped_guard(mutex, &held_mutex) {
+		if (atomic_read(&state) == TAKING)
+			return -EBUSY;
+		if (is_read && !is_cleared)
+			is_cleared = true;	/* held is what he reads */
+		else
+			gone = held;
+		held = NULL;
+		atomic_cmpxchg(&state, TAKEN, NONE);
+	}
+	mctracer_snapshot_free(gone);
+	return 0;
+}
+
+int mctracer_hold_now(void)
+{
+	int ret = mctracer_held_clear();
+
+	if (ret)
+		return ret;
+	if (atomic_cmpxchg(&state, NONE, TAKING) != NONE)
+		return -EBUSY;
+	hold();
+	finish_taking();
+	return atomic_read(&state) == NONE ? -ENOMEM : 0;
+}
+
+struct mctracer_snapshot *mctracer_held_open(void)
+{
+	guard(mutex)(&held_mutex);
+	if (is_read || atomic_read(&state) == TAKING)
+		return ERR_PTR(-EBUSY);
+	if (!held)
+		return ERR_PTR(-ENODATA);
+	is_read = true;
+	is_cleared = false;
+	return held;
+}
+
+void mctracer_held_close(struct mctracer_snapshot *snapshot)
+{
+	bool gone;
+
+	scoped_guard(mutex, &held_mutex) {
+		gone = is_cleared;
+		is_read = false;
+		is_cleared = false;
+	}
+	if (gone)
+		mctracer_snapshot_free(snapshot);
+}

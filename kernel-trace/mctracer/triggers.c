@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the file "triggers" says: lines of FUNCTION:ACTION[ OPTION=VALUE][:COUNT].
+ *
+ * What they come to is a table of call sites, which the gate looks at. It is made anew when
+ * the file is written, and when a module comes, and replaced whole. How often a function
+ * was called is kept from one table to the next, for each line; so no call is missed.
+ */
+#include <linux/atomic.h>
+#include <linux/cleanup.h>
+#include <linux/ctype.h>
+#include <linux/errno.h>
+#include <linux/kallsyms.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/mcount.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/printk.h>
+#include <linux/rcupdate.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+
+#include "expressions.h"
+#include "mctracer.h"
+#include "triggers.h"
+
+#undef pr_fmt
+#define pr_fmt(fmt) "mctracer: " fmt
+
+static const char file[] = "triggers";
+
+static const struct {
+	const char *name, *option;
+	unsigned int usual, min, max;	/* what the option may be */
+	bool writes;			/* words for each call */
+} actions[MCTRACER_ACTIONS] = {
+	[MCTRACER_DO_TRACEON] = { "traceon" },
+	[MCTRACER_DO_COUNT] = { "count" },
+	[MCTRACER_DO_STACKTRACE] = { "stacktrace", "depth", 16, 1, MCTRACER_FRAMES_MAX, true },
+	[MCTRACER_DO_MARK] = { "mark", .writes = true },
+	[MCTRACER_DO_SNAPSHOT] = { "snapshot" },
+	[MCTRACER_DO_TRACEOFF] = { "traceoff", "after", 0, 0, 24 * 3600 * 1000 },
+};
+
+/* What is written; under the mutex of sets. NULL: nothing. */
+static struct mctracer_expressions *lines;
+
+static int refuse(const char *word, const char *why)
+{
+	return mctracer_expression_refuse(file, -EINVAL, word, why);
+}
+
+/* The action that @text begins with, or MCTRACER_ACTIONS. */
+static enum mctracer_action action_of(const char *text)
+{
+	size_t length = strcspn(text, ": \t");
+	int i;
+
+	for (i = 0; i < MCTRACER_ACTIONS; i++)
+		if (strlen(actions[i].name) == length && !strncmp(text, actions[i].name, length))
+			break;
+	return i;
+}
+
+/* The colon before the action; those of "mod:" are others. */
+static char *find_action(char *line)
+{
+	char *colon, *word = line + (*line == '!');
+
+	for (colon = strchr(word, ':'); colon; colon = strchr(word, ':')) {
+		if ((colon - word != 3 || strncmp(word, "mod", 3)) &&
+		    action_of(colon + 1) != MCTRACER_ACTIONS)
+			return colon;
+		word = colon + 1;
+	}
+	return NULL;
+}
+
+/* " OPTION=VALUE" of @trigger, or nothing. */
+static int parse_option(struct mctracer_trigger *trigger, char *text)
+{
+	const enum mctracer_action action = trigger->action;
+	const char *name = actions[action].option;
+	unsigned int value;
+	size_t length;
+
+	trigger->option = actions[action].usual;
+	text = strim(text);
+	if (!*text)
+		return 0;
+	length = name ? strlen(name) : 0;
+	if (!length || strncmp(text, name, length) || text[length] != '=')
+		return refuse(text, "is not an option of this action");
+	if (kstrtouint(text + length + 1, 10, &value))
+		return refuse(text, "has no number");
+	if (value < actions[action].min || value > actions[action].max)
+		return refuse(text, "is too small, or too large");
+	trigger->option = value;
+	return 0;
+}
+
+/* "ACTION[ OPTION][:COUNT]" */
+static int parse_action(struct mctracer_trigger *trigger, char *text)
+{
+	char *count = strchr(text, ':');
+	u64 n;
+
+	trigger->action = action_of(text);
+	if (count) {
+		*count++ = '\0';
+		count = strim(count);
+		if (trigger->action == MCTRACER_DO_COUNT)
+			return refuse(count, "count counts all calls");
+		if (kstrtou64(count, 10, &n) || n > S64_MAX)
+			return refuse(count, "is not a count");
+		atomic64_set(&trigger->left, n);
+		trigger->counted = true;
+	}
+	return parse_option(trigger, text + strlen(actions[trigger->action].name));
+}
+
+/* What tells lines for the same function from each other. To be freed. */
+static char *purpose_of(const struct mctracer_trigger *trigger)
+{
+	const char *name = actions[trigger->action].name;
+
+	if (trigger->option == actions[trigger->action].usual)
+		return kstrdup(name, GFP_KERNEL);
+	return kasprintf(GFP_KERNEL, "%s %s=%u", name, actions[trigger->action].option,
+			 trigger->option);
+}
+
+static bool is_everything(const struct mctracer_expression *e)
+{
+	return !e->module && !e->name[strspn(e->name, "*?")];
+}
+
+/* @line, which is taken apart. */
+static int parse_line(struct mctracer_expressions *to, char *line)
+{
+	struct mctracer_trigger *trigger __free(kfree) = kzalloc(sizeof(*trigger), GFP_KERNEL);
+	char *purpose __free(kfree) = NULL;
+	struct mctracer_expression *e;
+	char *colon;
+	int ret;
+
+	if (!trigger)
+		return -ENOMEM;
+	colon = find_action(line);
+	if (!colon)
+		return refuse(line,
+			      "wants :stacktrace :count :mark :traceon :traceoff or :snapshot");
+	*colon = '\0';
+	ret = parse_action(trigger, colon + 1);
+	if (ret)
+		return ret;
+	purpose = purpose_of(trigger);
+	if (!purpose)
+		return -ENOMEM;
+	ret = mctracer_expression_parse(to, line, purpose, file);
+	if (ret)
+		return ret;
+
+	e = list_last_entry(&to->list, struct mctracer_expression, list);
+	if (e->remove) {
+		if (!e->had_equal)
+			return mctracer_expression_refuse(file, -ENOENT, e->name,
+							  "there is no such trigger");
+		mctracer_expression_drop(e);
+		return 0;
+	}
+	if (actions[trigger->action].writes && !trigger->counted && is_everything(e))
+		return refuse(e->name, "all functions need a count: more than enough is written");
+	e->data = no_free_ptr(trigger);
+	return 0;
+}
+
+static int parse(struct mctracer_expressions *to, char *text)
+{
+	char *line;
+	int ret;
+
+	while ((line = strsep(&text, "\n"))) {
+		line[strcspn(line, "#")] = '\0';
+		line = strim(line);
+		ret = *line ? parse_line(to, line) : 0;
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static u64 sum_of(const struct mctracer_triggered *at)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(at->hits, cpu));
+	return sum;
+}
+
+/* What @table has at @site for @trigger, or NULL. */
+static const struct mctracer_triggered *find(const struct mctracer_triggered_sites *table,
+					     unsigned long site,
+					     const struct mctracer_trigger *trigger)
+{
+	size_t low = 0, high = table ? table->nr : 0, middle;
+
+	while (low < high) {
+		middle = (low + high) / 2;
+		if (table->sites[1 + middle].site < site)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; table && low < table->nr && table->sites[1 + low].site == site; low++)
+		if (table->sites[1 + low].trigger == trigger)
+			return &table->sites[1 + low];
+	return NULL;
+}
+
+/* Without what is in @kept, too. Nobody looks at it any more. */
+static void free_table(struct mctracer_triggered_sites *table,
+		       const struct mctracer_triggered_sites *kept)
+{
+	struct mctracer_triggered *at;
+	size_t i;
+
+	for (i = 1; table && i <= table->nr; i++) {
+		at = &table->sites[i];
+		if (find(kept, at->site, at->trigger))
+			continue;
+		at->trigger->hits += sum_of(at);
+		free_percpu(at->hits);
+	}
+	kvfree(table);
+}
+
+static int compare_triggered(const void *a, const void *b)
+{
+	const struct mctracer_triggered *x = a, *y = b;
+
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	return (int)x->trigger->action - (int)y->trigger->action;
+}
+
+static bool is_recorded(unsigned long site)
+{
+	guard(preempt)();
+	return mctracer_site_chosen(site);
+}
+
+static int add(struct mctracer_triggered_sites *table, unsigned long site,
+	       struct mctracer_trigger *trigger, const struct mctracer_triggered_sites *old)
+{
+	const struct mctracer_triggered *before = find(old, site, trigger);
+	unsigned long __percpu *hits = before ? before->hits : alloc_percpu(unsigned long);
+
+	if (!hits)
+		return -ENOMEM;
+	table->sites[++table->nr] = (struct mctracer_triggered) {
+		.site = site,
+		.trigger = trigger,
+		.hits = hits,
+		.recorded = is_recorded(site),
+	};
+	return 0;
+}
+
+static bool is_in(unsigned long site, const struct module *mod)
+{
+	return mod && within_module(site, mod);
+}
+
+/*
+ * What @hits come to; with @mod, of it, and of everything else what @old has. That may be
+ * nothing, yet.
+ */
+static struct mctracer_triggered_sites *make_table(const struct mctracer_hits *hits,
+						   const struct mctracer_triggered_sites *old,
+						   const struct module *mod)
+{
+	const struct mctracer_hit *hit, *end = hits->hits + hits->nr, *before = NULL;
+	size_t others = mod && old ? old->nr : 0, i;
+	struct mctracer_triggered_sites *table;
+	struct mctracer_triggered *at;
+	int ret = 0;
+
+	table = kvzalloc(struct_size(table, sites, hits->nr + others + 2), GFP_KERNEL);
+	if (!table)
+		return ERR_PTR(-ENOMEM);
+	for (i = 1; i <= others && !ret; i++)
+		if (!is_in(old->sites[i].site, mod))
+			ret = add(table, old->sites[i].site, old->sites[i].trigger, old);
+	for (hit = hits->hits; hit < end && !ret; before = hit++) {
+		if (before && before->site == hit->site && before->by == hit->by)
+			continue;	/* another name of the same function */
+		hit->by->sites++;
+		ret = add(table, hit->site, hit->by->data, old);
+	}
+	if (ret) {
+		free_table(table, old);
+		return ERR_PTR(ret);
+	}
+	sort(table->sites + 1, table->nr, sizeof(*table->sites), compare_triggered, NULL);
+	for (at = table->sites + 1; at->site; at++)
+		at->counts = at->trigger->action == MCTRACER_DO_COUNT &&
+			     at->site != (at - 1)->site && at->site != (at + 1)->site;
+	return table;
+}
+
+static struct mctracer_triggered_sites *exchange_table(struct mctracer_triggered_sites *table)
+{
+	struct mctracer_triggered_sites *old = mctracer_triggered;
+
+	lockdep_assert_held(&mctracer_sets_mutex);
+	smp_store_release(&mctracer_triggered, table);	/* filled before it is seen */
+	return old;
+}
+
+/* No gate looks at what was there before: they do with preemption disabled, or in a hook. */
+static void synchronize(void)
+{
+	synchronize_rcu_tasks_rude();
+	mctracer_chosen_synchronize();
+}
+
+/* The triggers of @gone go, but for those of @kept. */
+static void free_lines(struct mctracer_expressions *gone, struct mctracer_expressions *kept)
+{
+	struct mctracer_trigger *trigger;
+	struct mctracer_expression *e;
+
+	if (gone)
+		list_for_each_entry(e, &gone->list, list)
+			if (e->data)
+				((struct mctracer_trigger *)e->data)->kept = false;
+	if (kept)
+		list_for_each_entry(e, &kept->list, list)
+			((struct mctracer_trigger *)e->data)->kept = true;
+	if (gone) {
+		list_for_each_entry(e, &gone->list, list) {
+			trigger = e->data;
+			if (trigger && !trigger->kept)
+				kfree(trigger);
+		}
+	}
+	mctracer_expressions_free(gone);
+}
+
+/* What @expressions come to, now; the mutex of sets is held. */
+static struct mctracer_triggered_sites *table_of(struct mctracer_expressions *expressions)
+{
+	struct mctracer_triggered_sites *table;
+	struct mctracer_hits hits;
+	int ret;
+
+	if (!expressions)
+		return NULL;
+	ret = mctracer_functions_find(expressions, NULL, &hits);
+	table = ret ? ERR_PTR(ret) : make_table(&hits, mctracer_triggered, NULL);
+	kvfree(hits.hits);
+	return table;
+}
+
+/* Exchange the lines for @new, or NULL. On error nothing is changed. */
+static int exchange(struct mctracer_expressions *new, int (*apply)(u8 *map))
+{
+	struct mctracer_triggered_sites *table, *old;
+	u8 *map = NULL;
+	int ret;
+
+	lockdep_assert_held(&mctracer_sets_mutex);
+
+	table = table_of(new);
+	if (IS_ERR(table))
+		return PTR_ERR(table);
+	ret = new ? mctracer_functions_check(file, new) : 0;
+	if (ret) {
+		free_table(table, mctracer_triggered);
+		return ret;
+	}
+	old = exchange_table(table);
+	ret = mctracer_map_make(&map) ?: apply(map);
+	if (ret) {
+		exchange_table(old);
+		swap(old, table);
+	}
+	if (old) {
+		synchronize();
+		free_table(old, table);
+	}
+	return ret;
+}
+
+int mctracer_triggers_set(char *text, bool append, int (*apply)(u8 *map))
+{
+	struct mctracer_expressions *new;
+	int ret = 0;
+
+	guard(mutex)(&mctracer_lists_mutex);
+	new = mctracer_expressions_alloc();
+	if (!new)
+		return -ENOMEM;
+	if (append)
+		ret = mctracer_expressions_copy(lines, new);
+	ret = ret ?: parse(new, text);
+	scoped_guard(mutex, &mctracer_sets_mutex) {
+		ret = ret ?: exchange(list_empty(&new->list) ? NULL : new, apply);
+		if (!ret)
+			swap(lines, new);
+		free_lines(new, lines);
+		if (lines && list_empty(&lines->list)) {
+			mctracer_expressions_free(lines);
+			lines = NULL;
+		}
+	}
+	return ret;
+}
+
+void mctracer_triggers_update(void)
+{
+	struct mctracer_triggered *at;
+	size_t i;
+
+	guard(mutex)(&mctracer_sets_mutex);
+	for (i = 1; mctracer_triggered && i <= mctracer_triggered->nr; i++) {
+		at = &mctracer_triggered->sites[i];
+		WRITE_ONCE(at->recorded, is_recorded(at->site));
+	}
+}
+
+#ifdef CONFIG_MODULES
+bool mctracer_triggers_module_coming(struct module *mod)
+{
+	struct mctracer_triggered_sites *table, *old;
+	struct mctracer_hits hits;
+	int ret;
+
+	guard(mutex)(&mctracer_sets_mutex);
+	if (!lines)
+		return false;
+	ret = mctracer_functions_find(lines, mod->name, &hits);
+	table = ret ? ERR_PTR(ret) : make_table(&hits, mctracer_triggered, mod);
+	kvfree(hits.hits);
+	if (IS_ERR(table)) {
+		pr_warn("%s: no memory for the functions of %s\n", file, mod->name);
+		return false;
+	}
+	old = exchange_table(table);
+	if (old) {
+		synchronize();
+		free_table(old, table);
+	}
+	return true;
+}
+#endif /* CONFIG_MODULES */
+
+/* Functions that were called, of those that @e matches, if these are more than one. */
+static void show_functions(struct seq_file *m, const struct mctracer_expression *e)
+{
+	const struct mctracer_triggered_sites *table = mctracer_triggered;
+	const struct mctracer_triggered *at;
+	u64 hits;
+	size_t i;
+
+	for (i = 1; table && i <= table->nr; i++) {
+		at = &table->sites[i];
+		hits = at->trigger == e->data ? sum_of(at) : 0;
+		if (hits)
+			seq_printf(m, "#\t%llu\t%ps\n", hits, (void *)at->site);
+	}
+}
+
+static void show_line(struct seq_file *m, const struct mctracer_expression *e)
+{
+	const struct mctracer_triggered_sites *table = mctracer_triggered;
+	const struct mctracer_trigger *trigger = e->data;
+	u64 hits = trigger->hits;
+	size_t i, functions = 0;
+
+	for (i = 1; table && i <= table->nr; i++) {
+		if (table->sites[i].trigger != trigger)
+			continue;
+		hits += sum_of(&table->sites[i]);
+		functions++;
+	}
+	mctracer_expression_show(e, m);
+	seq_printf(m, ":%s", e->purpose);
+	if (trigger->counted)
+		seq_printf(m, ":%lld", atomic64_read(&trigger->left));
+	seq_printf(m, "\t# %llu hits%s\n", hits,
+		   e->module && !mctracer_module_is_loaded(e->module) ? ", not loaded" : "");
+	if (trigger->action == MCTRACER_DO_COUNT && functions > 1)
+		show_functions(m, e);
+}
+
+void mctracer_triggers_show(struct seq_file *m)
+{
+	const struct mctracer_expression *e;
+
+	guard(mutex)(&mctracer_sets_mutex);
+	if (lines)
+		list_for_each_entry(e, &lines->list, list)
+			show_line(m, e);
+}
