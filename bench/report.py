@@ -8,8 +8,8 @@ missing.
 """
 import sys
 
-from bounds import WORKLOADS, added, bounds, calls, mean_off, native, per_call, slowdown, \
-    with_times
+from bounds import WORKLOADS, added, bounds, calls, hit, mean_off, native, not_recorded, per_call, \
+    slowdown, with_times
 from figures import Figures, Missing
 
 TITLES = {
@@ -115,12 +115,25 @@ def cost_rows(f):
         each("bytes an event, with times", lambda t: f.each(t, "ring_exact"), MCTRACERS),
         by_tracer("bytes an event, graph", {"ftrace": f.each("ftrace", "ring_graph")}),
     ]
+    chosen = ["mctracer", "ftrace"]
+    rows.append(each("instructions a call of a function that is not chosen",
+                     lambda t: not_recorded(f, t, "unfiltered"), chosen))
+    for name, base, title in (
+            ("stat_chosen", "stat_unfiltered", "a call of the one that is"),
+            ("stat_count", "stat_unfiltered", "a call that is counted"),
+            ("stat_mark", "stat_unfiltered", "a mark"),
+            ("tcp_callers", "tcp_unfiltered", "a call with all its callers")):
+        kernels = chosen if name in ("stat_chosen", "tcp_callers") else ["mctracer"]
+        rows.append(each(f"instructions {title}",
+                         lambda t, n=name, b=base: hit(f, t, n, b), kernels))
     for name, title in ("text", "line of `trace`"), ("pipe", "line of `trace_pipe`"), \
             ("raw", "call read in binary"):
         rows.append(each(f"instructions a {title}", lambda t, n=name: f.each(t, n)))
     for way in "on", "off":
         rows.append(each(f"microseconds to switch {way}",
                          lambda t, w=way: f.get(t, "switch_" + w) / 1000))
+    rows.append(each("microseconds to switch on for one function",
+                     lambda t: f.get(t, "switch_one") / 1000, chosen))
     rows.append(each("off: mean slowdown of all workloads", lambda t: mean_off(f, t)))
     rows.append(each("million instructions to boot", lambda t: f.get(t, "boot") / 1e6,
                      none=f.get("none", "boot") / 1e6))

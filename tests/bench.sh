@@ -60,11 +60,20 @@ $k stat_context 140050000 1000000
 $k stat_unchosen 111050000 0"
 	done
 	echo "mctracer stat_count 101600000 10000
+mctracer stat_mark 105000000 10000
+mctracer stat_stack 211050000 1000000
+mctracer stat_chosen 101400000 10000
+mctracer stat_unfiltered 101050000 0
 mctracer tcp_unfiltered 10000000 0
-mctracer tcp_chain 14000000 1000
-mctracer switch_one 3000000 1"
-	echo "mctracer stat_unfiltered 101050000 0
-mctracer-static stat_unfiltered 111050000 0"
+mctracer tcp_chain 12000000 1000
+mctracer tcp_callers 14000000 1000
+mctracer switch_one 1000000 1
+mctracer-static stat_unfiltered 111050000 0
+ftrace stat_chosen 107000000 10000
+ftrace stat_unfiltered 102000000 0
+ftrace tcp_unfiltered 10000000 0
+ftrace tcp_callers 18000000 1000
+ftrace switch_one 2000000 1"
 	for w in stat read pipe file exec tcp hackbench idle; do
 		for name in apart_words apart_ns span_ns error_ns; do
 			for point in median p90 p99 p999 max; do
@@ -272,7 +281,7 @@ shown_tables()	# FILE
 	sed -n '/^<!-- summary/,/^<!-- end/p' "$1"
 }
 
-plan 37
+plan 39
 check "nothing is missed" good
 check "what the chart shows" chart
 check "a traced call" missed \
@@ -304,11 +313,17 @@ check "a count" missed \
 	"instructions that counting its calls adds to one: 65, at most 60: missed by 5" \
 	mctracer stat_count 101700000 10000
 check "a call chain" missed \
-	"instructions a call recorded with 10 callers: 5,000, at most 4,990: missed by 10" \
-	mctracer tcp_chain 15000000 1000
+	"instructions a call recorded with 10 callers: 2,600, at most 2,500: missed by 100" \
+	mctracer tcp_chain 12600000 1000
+check "one against ftrace's" missed \
+	"instructions a call recorded with all its callers, against ftrace: 9,000, at most 8,000: missed by 1,000" \
+	mctracer tcp_callers 19000000 1000
+check "the deepest stack" missed \
+	"instructions that max_stack adds to a call: 106.0, at most 95: missed by 10.95" \
+	mctracer stat_stack 231000000 1000000
 check "switching one function on" missed \
-	"switching on for one function: % of that for all: 12.50, at most 10: missed by 2.500" \
-	mctracer switch_one 5000000 1
+	"switching on for one function: % of that for all: 4, at most 3: missed by 1" \
+	mctracer switch_one 1600000 1
 check "bytes" missed "bytes an event, hackbench: 9, at most 8.600: missed by 0.400" \
 	mctracer ring 9000 1000
 check "hackbench" missed \

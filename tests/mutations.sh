@@ -60,7 +60,7 @@ there()	# is there such a test?
 	read -r kind test <"$T/test"
 	case $kind in
 	selftest)	[ -f "$REPO/tests/selftests/$test.sh" ] ;;
-	kunit)		grep -rqw "KUNIT_CASE(${test#*.})" "$tree/kernel/trace" ;;
+	kunit)		grep -Erqw "KUNIT_CASE(_SLOW)?\(${test#*.}\)" "$tree/kernel/trace" ;;
 	host)		[ -x "$REPO/$test" ] ;;
 	*)		[ -f "$REPO/scripts/guest/$kind" ] ;;
 	esac

@@ -9,6 +9,7 @@
 #include <linux/memory.h>
 #include <linux/mutex.h>
 #include <linux/string.h>
+#include <linux/unaligned.h>
 
 #include <asm/alternative.h>
 #include <asm/ibt.h>
@@ -56,10 +57,16 @@ void arch_mcount_site_insn(u8 *insn, void *site, enum mcount_site kind)
 		__text_gen_insn(insn, CALL_INSN_OPCODE, site, called, MCOUNT_SITE_SIZE);
 }
 
-bool arch_mcount_site_is(void *site, const u8 *found, enum mcount_site kind)
+int arch_mcount_site_kind(const void *site)
 {
-	u8 insn[MCOUNT_SITE_SIZE];
+	const u8 *insn = site;
+	const void *called = site + MCOUNT_SITE_SIZE + get_unaligned((const s32 *)(insn + 1));
 
-	arch_mcount_site_insn(insn, site, kind);
-	return !memcmp(found, insn, sizeof(insn));
+	if (!memcmp(insn, x86_nops[MCOUNT_SITE_SIZE], MCOUNT_SITE_SIZE))
+		return MCOUNT_NOTHING;
+	if (*insn == CALL_INSN_OPCODE && called == (const void *)__fentry__)
+		return MCOUNT_HOOK;
+	if (*insn == CALL_INSN_OPCODE && called == (const void *)arch_mcount_gate)
+		return MCOUNT_GATE;
+	return -EINVAL;
 }

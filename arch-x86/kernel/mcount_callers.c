@@ -12,24 +12,24 @@
 #include <asm/segment.h>
 #include <asm/unwind.h>
 
-/* Begin at the traced function's head: what @regs were pushed on, and ip, is all it has. */
-static void begin_at_head(struct unwind_state *state, unsigned long ip,
-			  const struct mcount_regs *regs)
-{
-	struct pt_regs head;
+#include "mcount_steps.h"
 
-	memset(&head, 0, sizeof(head));
-	head.ip = ip;
-	head.sp = (unsigned long)(regs + 1) + sizeof(ip);
-	head.bp = regs->bp;
-	head.cs = __KERNEL_CS;
-	unwind_start(state, current, &head, NULL);
+/* The unwinder is to go on at the caller of what is at @at, and may go on looking at @regs. */
+static void unwind_from(struct unwind_state *state, const struct mcount_place *at,
+			struct pt_regs *regs)
+{
+	memset(regs, 0, sizeof(*regs));
+	regs->ip = at->ip - 1;	/* of the call, as if it had been interrupted */
+	regs->sp = at->sp;
+	regs->bp = at->bp;
+	regs->cs = __KERNEL_CS;
+	unwind_start(state, current, at->regs ?: regs, NULL);
 }
 
-NOKPROBE_SYMBOL(begin_at_head);
+NOKPROBE_SYMBOL(unwind_from);
 
-/* The same, from here on; frame pointers lead through the gate's frames. */
-static void go_to_head(struct unwind_state *state, unsigned long ip)
+/* At the caller of the traced function, from here on: through the gate's frames. */
+static void unwind_through_gate(struct unwind_state *state, unsigned long ip)
 {
 	unwind_start(state, current, NULL, NULL);
 	while (!unwind_done(state) && unwind_get_return_address(state) != ip)
@@ -37,29 +37,44 @@ static void go_to_head(struct unwind_state *state, unsigned long ip)
 	unwind_next_frame(state);
 }
 
-NOKPROBE_SYMBOL(go_to_head);
+NOKPROBE_SYMBOL(unwind_through_gate);
 
 unsigned int arch_mcount_callers(unsigned long ip, unsigned long parent_ip,
-				 const struct mcount_regs *regs, u32 *callers,
+				 const struct mcount_regs *regs, u32 *callers, u32 *stacks,
 				 unsigned int max)
 {
+	struct pt_regs regs_there;
 	struct unwind_state state;
+	struct mcount_place at;
 	unsigned long address;
-	unsigned int n = 1;
+	unsigned int n = 0;
 
-	if (IS_ENABLED(CONFIG_UNWINDER_ORC) && regs)
-		begin_at_head(&state, ip, regs);
-	else
-		go_to_head(&state, ip);
-	callers[0] = parent_ip;
-	/* Without a frame of its own for the traced function it is not met again. */
-	if (unwind_get_return_address(&state) == parent_ip)
-		unwind_next_frame(&state);
+	if (IS_ENABLED(CONFIG_UNWINDER_ORC) && regs) {
+		at = (struct mcount_place) {
+			.ip = ip, .sp = (unsigned long)&regs->ips[1], .bp = regs->bp,
+		};
+		n = mcount_take_steps(&at, callers, stacks, &max);
+		if (n == max)
+			return n;
+		unwind_from(&state, &at, &regs_there);
+	} else {
+		unwind_through_gate(&state, ip);
+	}
+	/* Not if it is said to be a frame's that the traced function has not made yet. */
+	if (!n && unwind_get_return_address(&state) != parent_ip) {
+		callers[n] = parent_ip;
+		if (stacks)
+			stacks[n] = (unsigned long)unwind_get_return_address_ptr(&state);
+		n++;
+	}
 	for (; n < max && !unwind_done(&state); unwind_next_frame(&state)) {
 		address = unwind_get_return_address(&state);
 		if (!address)
 			break;
-		callers[n++] = address;
+		callers[n] = address;
+		if (stacks)
+			stacks[n] = (unsigned long)unwind_get_return_address_ptr(&state);
+		n++;
 	}
 	return n;
 }

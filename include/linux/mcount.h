@@ -35,7 +35,7 @@ typedef void (*mcount_func_t)(unsigned long ip, unsigned long parent_ip);
  */
 typedef __no_caller_saved_registers void (*mcount_direct_func_t)(void);
 
-struct mcount_regs;	/* the architecture's, see asm/mcount.h */
+struct mcount_regs;	/* the architecture's, see asm/mcount.h: from ips on, the stack's */
 
 /**
  * typedef mcount_gate_t - what some functions call before the hook
@@ -158,20 +158,21 @@ extern mcount_gate_t mcount_gate;
 /*
  * The return addresses of the callers of the function for which a gate was called, the
  * nearest first, which is @parent_ip: how many of them were put into @callers, @max at
- * most, and at least 1; the low halves. By @regs, which may be NULL: then it takes longer.
- * Any context, with preemption disabled.
+ * most, and at least 1; the low halves. Into @stacks, unless it is NULL, where on the stack
+ * each of them is. By @regs, which may be NULL: then it takes longer. Any context, with
+ * preemption disabled.
  */
 unsigned int arch_mcount_callers(unsigned long ip, unsigned long parent_ip,
-				 const struct mcount_regs *regs, u32 *callers,
+				 const struct mcount_regs *regs, u32 *callers, u32 *stacks,
 				 unsigned int max);
 
 /*
  * arch_mcount_site_insn() puts into @insn the MCOUNT_SITE_SIZE bytes that the call site
- * @site holds as one of @kind: a NOP, or a call; arch_mcount_site_is() tells whether the
- * bytes @found at @site are that.
+ * @site holds as one of @kind: a NOP, or a call; arch_mcount_site_kind() tells what it is
+ * now, an enum mcount_site, or -EINVAL for anything else.
  */
 void arch_mcount_site_insn(u8 *insn, void *site, enum mcount_site kind);
-bool arch_mcount_site_is(void *site, const u8 *found, enum mcount_site kind);
+int arch_mcount_site_kind(const void *site);
 
 #ifdef CONFIG_MCOUNT_DYNAMIC
 

@@ -21,13 +21,13 @@
 #include <linux/list.h>
 #include <linux/mcount.h>
 #include <linux/memory.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
-#include <linux/uaccess.h>
 
 #include <asm/sections.h>
 
@@ -61,7 +61,7 @@ static LIST_HEAD(modules_with_sites);
 
 typedef int (*site_fn)(void *site);
 
-static int each_kernel_site(site_fn fn)
+static __always_inline int each_kernel_site(site_fn fn)
 {
 	unsigned int i;
 	int ret;
@@ -83,7 +83,7 @@ static bool module_has_text(struct module *mod, unsigned long addr)
 		within_module_mem_type(addr, mod, MOD_INIT_TEXT));
 }
 
-static int each_module_site(struct module *mod, site_fn fn)
+static __always_inline int each_module_site(struct module *mod, site_fn fn)
 {
 	unsigned int i;
 	int ret;
@@ -98,7 +98,7 @@ static int each_module_site(struct module *mod, site_fn fn)
 	return 0;
 }
 
-static int each_modules_site(site_fn fn)
+static __always_inline int each_modules_site(site_fn fn)
 {
 	struct module *mod;
 	int ret;
@@ -146,7 +146,7 @@ static bool is_module_site(unsigned long addr)
 #endif /* CONFIG_MODULES */
 
 /* The sites of @only, or of the kernel and all modules if it is NULL. */
-static int each_site(struct module *only, site_fn fn)
+static __always_inline int each_site(struct module *only, site_fn fn)
 {
 	if (only)
 		return each_module_site(only, fn);
@@ -156,61 +156,78 @@ static int each_site(struct module *only, site_fn fn)
 /* Nobody's choice: some sites are calls, and can't be changed any more. */
 static const struct mcount_choice unknown;
 
-static int refuse_site(void *site, const u8 *found)
+/* What is found to be changed lies between these. */
+static void *first_to_change, *last_to_change;
+
+static int refuse_site(void *site)
 {
 	broken = true;
-	if (found)
-		pr_err("the call site %pS holds %*ph, not a NOP or a call of the stub\n", site,
-		       MCOUNT_SITE_SIZE, found);
-	else
-		pr_err("the call site %pS can't be read\n", site);
+	pr_err("the call site %pS holds %*ph, not a NOP or a call of the stub\n", site,
+	       MCOUNT_SITE_SIZE, site);
 	pr_err("no call site will be changed any more\n");
 	return -EIO;
 }
 
-static int check_site(void *site)
+static enum mcount_site wanted_kind(void *site)
 {
-	u8 found[MCOUNT_SITE_SIZE];
+	if (!calls)
+		return MCOUNT_NOTHING;
+	return choice ? choice->kind((unsigned long)site) : MCOUNT_HOOK;
+}
 
-	if (copy_from_kernel_nofault(found, site, sizeof(found)))
-		return refuse_site(site, NULL);
-	if (!arch_mcount_site_is(site, found, MCOUNT_NOTHING) &&
-	    !arch_mcount_site_is(site, found, MCOUNT_HOOK) &&
-	    !arch_mcount_site_is(site, found, MCOUNT_GATE))
-		return refuse_site(site, found);
+static int look_at_site(void *site)
+{
+	int kind = arch_mcount_site_kind(site);
+
+	cond_resched();
+	if (kind < 0)
+		return refuse_site(site);
+	if (kind != wanted_kind(site)) {
+		first_to_change = min(first_to_change ?: site, site);
+		last_to_change = max(last_to_change, site);
+	}
 	return 0;
 }
 
 static int queue_site(void *site)
 {
-	enum mcount_site kind = calls ? MCOUNT_HOOK : MCOUNT_NOTHING;
+	enum mcount_site kind;
 
+	if (site < first_to_change || site > last_to_change)
+		return 0;
 	cond_resched();
-	if (calls && choice)
-		kind = choice->kind((unsigned long)site);
-	if (!arch_mcount_site_is(site, site, kind))
+	kind = wanted_kind(site);
+	if (arch_mcount_site_kind(site) != kind)
 		arch_mcount_site_queue(site, kind);
 	return 0;
 }
 
 /*
- * All are checked before the first is changed. No CPU may be starting meanwhile:
+ * All are looked at before the first is changed. No CPU may be starting meanwhile:
  * it has no handler yet for the patching's breakpoints.
  */
 static int change_sites(struct module *only, bool call, const struct mcount_choice *new_choice)
 {
+	const struct mcount_choice *old_choice = choice;
+	bool old_calls = calls;
 	int ret;
 
 	lockdep_assert_held(&sites_mutex);
 
 	guard(cpus_read_lock)();
 	guard(mutex)(&text_mutex);
-	ret = each_site(only, check_site);
-	if (ret)
-		return ret;
 	calls = call;
 	choice = new_choice;
-	each_site(only, queue_site);
+	first_to_change = NULL;
+	last_to_change = NULL;
+	ret = each_site(only, look_at_site);
+	if (ret) {
+		calls = old_calls;
+		choice = old_choice;
+		return ret;
+	}
+	if (first_to_change)
+		each_site(only, queue_site);
 	arch_mcount_sites_finish();
 	return 0;
 }

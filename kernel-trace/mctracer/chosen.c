@@ -8,9 +8,11 @@
  * RCU does not watch, and look at the map before they disable preemption.
  */
 #include <linux/bsearch.h>
+#include <linux/cleanup.h>
 #include <linux/compiler.h>
 #include <linux/kprobes.h>
 #include <linux/mcount.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
@@ -21,16 +23,20 @@
 
 struct mctracer_sites *mctracer_chosen[MCTRACER_FUNCTION_LISTS];
 struct mctracer_triggered_sites *mctracer_triggered;
+bool mctracer_gate_everywhere;
 u8 *mctracer_map;
 unsigned long mctracer_map_size;
 
 static __always_inline bool has(const struct mctracer_sites *set, unsigned long site)
 {
+	/* Who asks for all sites asks for many before the first, or behind the last. */
+	if (!set->nr || site < set->sites[0] || site > set->sites[set->nr - 1])
+		return false;
 	return __inline_bsearch(&site, set->sites, set->nr, sizeof(site),
 				mctracer_compare_sites);
 }
 
-bool mctracer_site_chosen(unsigned long site)
+static __always_inline bool is_chosen(unsigned long site)
 {
 	const struct mctracer_sites *only = READ_ONCE(mctracer_chosen[MCTRACER_FILTER]);
 	const struct mctracer_sites *never = READ_ONCE(mctracer_chosen[MCTRACER_NOTRACE]);
@@ -38,33 +44,46 @@ bool mctracer_site_chosen(unsigned long site)
 	return (!only || has(only, site)) && !(never && has(never, site));
 }
 
+bool mctracer_site_chosen(unsigned long site)
+{
+	return is_chosen(site);
+}
+
 NOKPROBE_SYMBOL(mctracer_site_chosen);
+
+static __always_inline enum mcount_site kind_of(unsigned long site)
+{
+	if (READ_ONCE(mctracer_gate_everywhere) || mctracer_find_triggered(site))
+		return MCOUNT_GATE;
+	return is_chosen(site) ? MCOUNT_HOOK : MCOUNT_NOTHING;
+}
 
 unsigned long mctracer_ip_kind(unsigned long ip)
 {
-	unsigned long site = ip - MCOUNT_SITE_SIZE;
-
-	if (mctracer_find_triggered(site))
-		return MCOUNT_GATE;
-	return mctracer_site_chosen(site) ? MCOUNT_HOOK : MCOUNT_NOTHING;
+	return kind_of(ip - MCOUNT_SITE_SIZE);
 }
 
 NOKPROBE_SYMBOL(mctracer_ip_kind);
 
+enum mcount_site mctracer_site_kind(unsigned long site)
+{
+	guard(preempt)();
+	return kind_of(site);
+}
+
 bool mctracer_functions_chosen(void)
 {
 	return READ_ONCE(mctracer_chosen[MCTRACER_FILTER]) ||
-	       READ_ONCE(mctracer_chosen[MCTRACER_NOTRACE]) || READ_ONCE(mctracer_triggered);
+	       READ_ONCE(mctracer_chosen[MCTRACER_NOTRACE]) ||
+	       READ_ONCE(mctracer_triggered) || READ_ONCE(mctracer_gate_everywhere);
 }
 
 void mctracer_chosen_synchronize(void)
 {
-	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC)) {
-		synchronize_rcu();
-	} else {
-		synchronize_rcu_tasks_rude();
+	/* Also for CPUs on their way up, which RCU does not watch. */
+	synchronize_rcu_tasks_rude();
+	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
 		synchronize_rcu_tasks();
-	}
 }
 
 static void mark(u8 *map, const struct mctracer_sites *set, u8 value)
@@ -108,5 +127,7 @@ int mctracer_map_make(u8 **map)
 	mark(*map, only, MCOUNT_HOOK);
 	mark(*map, mctracer_chosen[MCTRACER_NOTRACE], MCOUNT_NOTHING);
 	mark_triggered(*map);
+	if (READ_ONCE(mctracer_gate_everywhere))
+		memset(*map, MCOUNT_GATE, size);
 	return 0;
 }

@@ -38,7 +38,7 @@ struct mctracer_triggered {
 	struct mctracer_trigger *trigger;
 	unsigned long __percpu *hits;	/* how often it was called */
 	bool recorded;		/* the function is chosen, too */
-	bool counts;		/* this is all it does, and there is no other */
+	bool counts;		/* this is all there is to be done */
 };
 
 /* Ascending, and between two of site 0. Of one site in the order in which they act. */
@@ -49,6 +49,9 @@ struct mctracer_triggered_sites {
 
 /* NULL: there is none. Changed by triggers.c alone. */
 extern struct mctracer_triggered_sites *mctracer_triggered;
+
+/* Functions without triggers call the gate, too. Changed by tracer.c alone. */
+extern bool mctracer_gate_everywhere;
 
 /* One of @site, or NULL; others of that site are beside it. With preemption disabled. */
 static __always_inline const struct mctracer_triggered *
@@ -76,6 +79,8 @@ mctracer_find_triggered(unsigned long site)
 /* In a hook, for its ip, or with preemption disabled, for a call site. Any context. */
 bool mctracer_site_chosen(unsigned long site);
 unsigned long mctracer_ip_kind(unsigned long ip);	/* an enum mcount_site */
+/* For mcount; any context that may be preempted. */
+enum mcount_site mctracer_site_kind(unsigned long site);
 /* What these looked at before is not in use any more. May sleep. */
 void mctracer_chosen_synchronize(void);
 /* Whether not simply all are. */

@@ -135,18 +135,26 @@ void mctracer_consume_take(int cpu)
 	mctracer_ring_set_read(ring, stream->cursor.pos, stream->cursor.state.calls);
 }
 
+/* Calls, or a mark. On 32-bit the mark's position may be torn: it is looked at again. */
+static bool anything_in(const struct mctracer_ring *ring)
+{
+	u64 end, calls = mctracer_ring_end_calls(ring, &end);
+
+	return calls != READ_ONCE(ring->read_calls) ||
+	       mctracer_distance(READ_ONCE(ring->user.read), READ_ONCE(ring->marked)) - 1 <
+	       mctracer_distance(READ_ONCE(ring->user.read), end);
+}
+
 bool mctracer_anything_to_consume(int only)
 {
 	const struct mctracer_ring *ring;
-	u64 end;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
 		ring = per_cpu_ptr(&mctracer_rings, cpu);
 		if (only != MCTRACER_ALL_CPUS && cpu != only)
 			continue;
-		if (READ_ONCE(ring->base) &&
-		    mctracer_ring_end_calls(ring, &end) != READ_ONCE(ring->read_calls))
+		if (READ_ONCE(ring->base) && anything_in(ring))
 			return true;
 	}
 	return false;

@@ -20,6 +20,8 @@
  *   # echo do_exit:stacktrace:5 > triggers	who calls it, five times
  *   # echo 0 > tracing_on		record nothing for a while
  *   # cat snapshot			what a trigger has kept
+ *   # echo max_stack > options	note the deepest stack
+ *   # cat max_stack			show it
  */
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
@@ -197,6 +199,7 @@ static const char * const option_names[MCTRACER_OPTIONS] = {
 	[MCTRACER_EXACT]		= "time",
 	[MCTRACER_WITH_CONTEXT]	= "context",
 	[MCTRACER_OVERWRITE]	= "overwrite",
+	[MCTRACER_MAX_STACK]	= "max_stack",
 };
 
 static int options_show(struct seq_file *m, void *v)
@@ -237,6 +240,35 @@ static const struct file_operations options_fops = {
 	.open		= options_open,
 	.read		= seq_read,
 	.write		= options_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+/* max_stack */
+
+static int max_stack_show(struct seq_file *m, void *v)
+{
+	return mctracer_max_stack_show(m);
+}
+
+static int max_stack_open(struct inode *inode, struct file *file)
+{
+	return mctracer_may_open() ?: single_open(file, max_stack_show, NULL);
+}
+
+/* Whatever is written, as for trace. */
+static ssize_t max_stack_write(struct file *file, const char __user *buf, size_t count,
+			       loff_t *pos)
+{
+	mctracer_max_stack_clear();
+	return count;
+}
+
+static const struct file_operations max_stack_fops = {
+	.owner		= THIS_MODULE,
+	.open		= max_stack_open,
+	.read		= seq_read,
+	.write		= max_stack_write,
 	.llseek		= seq_lseek,
 	.release	= single_release,
 };
@@ -297,6 +329,7 @@ static int __init mctracer_debugfs_init(void)
 	debugfs_create_file("ctrl", 0600, dir, NULL, &ctrl_fops);
 	debugfs_create_file("options", 0600, dir, NULL, &options_fops);
 	mctracer_create_lists(dir);
+	debugfs_create_file("max_stack", 0600, dir, NULL, &max_stack_fops);
 	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
 	debugfs_create_file("snapshot", 0600, dir, NULL, &mctracer_held_fops);
 	debugfs_create_file("trace", 0600, dir, MCTRACER_ALL_CPUS_DATA, &mctracer_trace_fops);

@@ -277,10 +277,12 @@ int mctracer_expression_parse(struct mctracer_expressions *to, char *text, const
 
 void mctracer_expression_show(const struct mctracer_expression *e, struct seq_file *m)
 {
-	bool all = e->may_wait && !strcmp(e->name, "*");
+	/* So that it can be written back. */
+	bool waits = e->may_wait || (e->module && !mctracer_module_is_loaded(e->module));
+	bool all = waits && !strcmp(e->name, "*");
 
 	seq_printf(m, "%s%s", e->remove ? "!" : "", all ? "" : e->name);
-	if (e->may_wait)
+	if (waits)
 		seq_printf(m, "%smod:%s", all ? "" : ":", e->module);
 	else if (e->module)
 		seq_printf(m, " [%s]", e->module);

@@ -306,12 +306,6 @@ bool mctracer_functions_module_coming(struct module *mod)
 }
 #endif /* CONFIG_MODULES */
 
-enum mcount_site mctracer_site_kind(unsigned long site)
-{
-	guard(preempt)();
-	return mctracer_ip_kind(site + MCOUNT_SITE_SIZE);
-}
-
 int mctracer_functions_check(const char *file, struct mctracer_expressions *expressions)
 {
 	struct mctracer_expression *e, *next;

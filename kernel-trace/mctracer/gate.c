@@ -16,6 +16,7 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/thread_info.h>
 
 #include "mctracer.h"
 #include "triggers.h"
@@ -27,7 +28,7 @@ static noinline void record_chain(unsigned long ip, unsigned long parent_ip,
 				  const struct mcount_regs *regs, unsigned int max)
 {
 	u32 callers[MCTRACER_FRAMES_MAX];
-	unsigned int n = arch_mcount_callers(ip, parent_ip, regs, callers, max);
+	unsigned int n = arch_mcount_callers(ip, parent_ip, regs, callers, NULL, max);
 
 	mctracer_note_call(ip, parent_ip, callers, n);
 }
@@ -83,7 +84,7 @@ static bool act(struct mctracer_trigger *trigger, unsigned long ip, unsigned lon
 NOKPROBE_SYMBOL(act);
 
 /* Whether the hook is to be called. With preemption disabled. */
-bool mctracer_pass(unsigned long ip, unsigned long parent_ip, const struct mcount_regs *regs)
+static bool pass(unsigned long ip, unsigned long parent_ip, const struct mcount_regs *regs)
 {
 	const unsigned long site = ip - MCOUNT_SITE_SIZE;
 	const struct mctracer_triggered *at = mctracer_find_triggered(site);
@@ -112,14 +113,17 @@ bool mctracer_pass(unsigned long ip, unsigned long parent_ip, const struct mcoun
 	return record && !done;
 }
 
-NOKPROBE_SYMBOL(mctracer_pass);
+NOKPROBE_SYMBOL(pass);
 
 /* Out of line, so that the quick way needs no registers to be saved. */
-static noinline bool gate_slowly(unsigned long ip, unsigned long parent_ip,
-				 const struct mcount_regs *regs)
+static noinline bool gate_slowly(const unsigned long *ips, const struct mcount_regs *regs)
 {
-	bool record = mctracer_pass(ip, parent_ip, regs);
+	bool record;
 
+	if (READ_ONCE(mctracer_gate_everywhere) &&
+	    (unsigned long)ips % THREAD_SIZE < READ_ONCE(mctracer_stack_left))
+		mctracer_note_stack(ips, regs);
+	record = pass(ips[0], ips[1], regs);
 	preempt_enable_notrace();
 	return record;
 }
@@ -127,28 +131,34 @@ static noinline bool gate_slowly(unsigned long ip, unsigned long parent_ip,
 NOKPROBE_SYMBOL(gate_slowly);
 
 /* Most often functions are only counted: then the rest is not gone through. */
-bool mctracer_gate(unsigned long ip, unsigned long parent_ip, const struct mcount_regs *regs)
+static __always_inline bool gate(const unsigned long *ips, unsigned long ip,
+				 const struct mcount_regs *regs)
 {
 	const struct mctracer_triggered *at;
 	bool record;
 
 	preempt_disable_notrace();
 	at = mctracer_find_triggered(ip - MCOUNT_SITE_SIZE);
-	if (unlikely(!at || !at->counts || READ_ONCE(mctracer_pids)))
-		return gate_slowly(ip, parent_ip, regs);
+	if (unlikely(!at || !READ_ONCE(at->counts) || READ_ONCE(mctracer_pids)))
+		return gate_slowly(ips, regs);
 	this_cpu_inc(*at->hits);
 	record = READ_ONCE(at->recorded);
 	preempt_enable_notrace();
 	return record;
 }
 
+bool mctracer_gate(unsigned long ip, unsigned long parent_ip, const struct mcount_regs *regs)
+{
+	return gate(regs->ips, ip, regs);
+}
+
 NOKPROBE_SYMBOL(mctracer_gate);
 
-unsigned long mctracer_gate_ips(unsigned long ips)
+unsigned long mctracer_gate_ips(unsigned long where)
 {
-	const unsigned long *ip_and_parent = (const unsigned long *)ips;
+	const unsigned long *ips = (const unsigned long *)where;
 
-	return mctracer_gate(ip_and_parent[0], ip_and_parent[1], NULL);
+	return gate(ips, *ips, NULL);
 }
 
 NOKPROBE_SYMBOL(mctracer_gate_ips);

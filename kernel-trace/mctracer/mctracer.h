@@ -17,6 +17,7 @@
  *	gate.c		that
  *	onoff.c		recording, or not, for a while
  *	hold.c		a snapshot that is kept
+ *	max_stack.c	the deepest stack
  *	cursor.[ch]	from words to calls with times and tasks
  *	move.c		words get other memory
  *	tracer.c	start, stop, clear, options; memory
@@ -93,6 +94,7 @@ enum mctracer_option {
 	MCTRACER_EXACT,		/* "time": record each call's time; lines begin with it */
 	MCTRACER_WITH_CONTEXT,	/* record interrupts, preemption and so on, too */
 	MCTRACER_OVERWRITE,	/* a full ring overwrites its oldest calls */
+	MCTRACER_MAX_STACK,	/* note the deepest stack; see max_stack.c */
 	MCTRACER_OPTIONS,
 };
 
@@ -117,11 +119,10 @@ static __always_inline bool mctracer_task_chosen(const struct task_struct *task)
 int mctracer_set_pids(char *text, bool append);
 void mctracer_show_pids(struct seq_file *m);
 
-/* gate.c: with what mcount calls it, and with preemption disabled already. Any context. */
+/* gate.c: with what mcount calls it. Any context. */
 bool mctracer_gate(unsigned long ip, unsigned long parent_ip, const struct mcount_regs *regs);
-bool mctracer_pass(unsigned long ip, unsigned long parent_ip, const struct mcount_regs *regs);
-/* mctracer_gate(), by the address of both. */
-unsigned long mctracer_gate_ips(unsigned long ips);
+/* The same, with the address of ip and parent_ip on the stack. */
+unsigned long mctracer_gate_ips(unsigned long where);
 
 /* onoff.c: any context, but for the last. */
 static inline bool mctracer_is_on(void)
@@ -162,12 +163,22 @@ int mctracer_held_clear(void);
 struct mctracer_snapshot *mctracer_held_open(void);
 void mctracer_held_close(struct mctracer_snapshot *snapshot);
 
+/* max_stack.c */
+
+/* Lower stack pointers, counted from the stack's end, are of interest to the next. */
+extern unsigned long mctracer_stack_left;
+/* Where on the stack a gate's ip and parent_ip are. Any context, with preemption disabled. */
+void mctracer_note_stack(const unsigned long *ips, const struct mcount_regs *regs);
+void mctracer_max_stack_clear(void);
+/* 0 or -ENOMEM. May sleep. */
+int mctracer_max_stack_show(struct seq_file *m);
+
 /* triggers.c: all may sleep. */
 
 /* As mctracer_functions_set(). */
 int mctracer_triggers_set(char *text, bool append, int (*apply)(u8 *map));
 void mctracer_triggers_show(struct seq_file *m);
-/* Other functions may be recorded now. */
+/* Other functions may be recorded now, or call the gate. */
 void mctracer_triggers_update(void);
 bool mctracer_triggers_module_coming(struct module *mod);
 
@@ -199,8 +210,6 @@ int mctracer_functions_find(struct mctracer_expressions *expressions, const char
 /* Is each of those for something that are just being written to @file? Else -ENOENT. */
 int mctracer_functions_check(const char *file, struct mctracer_expressions *expressions);
 
-/* The choice for mcount. */
-enum mcount_site mctracer_site_kind(unsigned long site);
 /* To be told when one comes. Whether that has changed what is chosen. */
 bool mctracer_functions_module_coming(struct module *mod);
 /* Of all functions there are. To be freed with kvfree(). ERR_PTR(-ENOMEM). */
@@ -296,6 +305,11 @@ mctracer_snapshot_counts(const struct mctracer_snapshot *snapshot);
 /* text.c: lines, valid until the next. One costs little because it remembers names. */
 struct mctracer_text;
 
+/*
+ * The name of the return address whose low half is @low, KSYM_SYMBOL_LEN bytes at most; how
+ * many. @lasting: it will be the same while no module comes or goes.
+ */
+size_t mctracer_name_address(char *name, u32 low, bool *lasting);
 /* NULL if there is no memory. */
 struct mctracer_text *mctracer_text_alloc(void);
 void mctracer_text_free(struct mctracer_text *text);

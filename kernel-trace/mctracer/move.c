@@ -12,8 +12,7 @@
 static bool goes_on(u64 word)
 {
 	return mctracer_word_type(word) == MCTRACER_MORE ||
-	       (mctracer_word_type(word) == MCTRACER_OTHER &&
-		mctracer_word_data(word) >> MCTRACER_OTHER_SHIFT == MCTRACER_FRAME);
+	       mctracer_word_is_other(word, MCTRACER_FRAME);
 }
 
 /* An entity lies in one quarter, and where a quarter begins is said what is to be there. */
@@ -36,6 +35,8 @@ static void append(struct mctracer_ring *ring, const struct mctracer_state *stat
 		ring->noted_at = at;
 	}
 	mctracer_ring_put_at_rest(ring, word);
+	if (mctracer_word_is_other(word, MCTRACER_MARK))
+		ring->marked = mctracer_position(ring->user.head);
 }
 
 static void append_all(struct mctracer_ring *new, const struct mctracer_ring *ring)

@@ -332,9 +332,9 @@ static bool must_note(const struct mctracer_ring *ring)
 
 /*
  * A time, @word, which is a call or not, and @n words of @frames. Who reads finds all of
- * them, or not yet @word.
+ * them, or not yet @word. Returns the position behind @word.
  */
-static void put_timed(u64 word, const u32 *frames, unsigned int n)
+static u64 put_timed(u64 word, const u32 *frames, unsigned int n)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
 	const u64 quarter = mctracer_ring_quarter(ring);
@@ -369,6 +369,7 @@ static void put_timed(u64 word, const u32 *frames, unsigned int n)
 		put_words(at, &frame, 1);
 	}
 	put_words(head + MCTRACER_WORD_SIZE, &word, 1);
+	return mctracer_position(head) + 2 * MCTRACER_WORD_SIZE;
 }
 
 NOKPROBE_SYMBOL(put_timed);
@@ -446,11 +447,13 @@ void mctracer_note_mark(unsigned long ip, unsigned int which, bool always)
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
 	const u64 mark = (u64)which << MCTRACER_MARK_SHIFT | (u32)ip;
 	bool before;
+	u64 behind;
 
 	if (!begin(&before))
 		return;
 	if (may_mark(ring, always)) {
-		put_timed(mctracer_other_word(MCTRACER_MARK, mark), NULL, 0);
+		behind = put_timed(mctracer_other_word(MCTRACER_MARK, mark), NULL, 0);
+		WRITE_ONCE(ring->marked, behind);
 		look_whether_full(ring);
 	}
 	end(before);
@@ -459,13 +462,13 @@ void mctracer_note_mark(unsigned long ip, unsigned int which, bool always)
 NOKPROBE_SYMBOL(mctracer_note_mark);
 
 /* Where call sites are static: is the called function recorded? */
-static bool is_let_through(unsigned long ip, unsigned long parent_ip)
+static bool is_let_through(const unsigned long *ips)
 {
-	switch (mctracer_ip_kind(ip)) {
+	switch (mctracer_ip_kind(ips[0])) {
 	case MCOUNT_HOOK:
 		return true;
 	case MCOUNT_GATE:
-		return mctracer_pass(ip, parent_ip, NULL);
+		return mctracer_gate_ips((unsigned long)ips);
 	}
 	return false;
 }
@@ -479,7 +482,7 @@ void __mcount_direct mctracer_hook_slow(void)
 {
 	preempt_disable_notrace();
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) ||
-	    is_let_through(mcount_direct_ip(), mcount_direct_parent_ip()))
+	    is_let_through(mcount_direct_ips()))
 		mctracer_note_call(mcount_direct_ip(), mcount_direct_parent_ip(), NULL, 0);
 	preempt_enable_notrace();
 }

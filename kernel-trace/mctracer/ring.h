@@ -182,6 +182,7 @@ struct mctracer_ring {
 	u64 noted_at;		/* the quarter whose notes are written */
 	u64 lost_noted;		/* so many of user.lost a gap has been written for */
 	u64 last_time;
+	u64 marked;		/* the position behind the latest mark */
 	struct mctracer_clock clock;	/* which has been written */
 	bool renew;		/* write all notes; also set by others */
 	u32 moves;		/* how often its words got other memory; under the mutex */

@@ -82,12 +82,11 @@ void mctracer_text_free(struct mctracer_text *text)
 }
 
 /*
- * Both addresses of a record are return addresses. The call before may be the
- * last instruction of its function, so it is the call that is looked up; then
- * the offset equals the size. Otherwise the text is that of %pS, but never a
- * raw address.
+ * What is recorded are return addresses. The call before may be the last instruction of
+ * its function, so it is the call that is looked up; then the offset equals the size.
+ * Otherwise the text is that of %pS, but never a raw address.
  */
-static size_t name_address(char *name, u32 low, bool *lasting)
+size_t mctracer_name_address(char *name, u32 low, bool *lasting)
 {
 	unsigned long address = (unsigned long)(long)(s32)low;
 	unsigned long size, offset;
@@ -114,7 +113,7 @@ static void print_address(struct mctracer_text *text, u32 low)
 	bool lasting;
 
 	if (symbol->address != low || !symbol->length) {
-		length = name_address(text->name, low, &lasting);
+		length = mctracer_name_address(text->name, low, &lasting);
 		if (!lasting || length > sizeof(symbol->text)) {
 			seq_buf_putmem(&text->line, text->name, length);
 			return;

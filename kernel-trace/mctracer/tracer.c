@@ -6,6 +6,7 @@
  * CPU may come at any time, and the records of one that went stay readable.
  */
 #include <linux/atomic.h>
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/cleanup.h>
 #include <linux/cpuhplock.h>
@@ -297,31 +298,6 @@ int mctracer_set_ring_size(u64 size)
 	return ret;
 }
 
-int mctracer_set_option(enum mctracer_option option, bool on)
-{
-	unsigned long new, old;
-	int cpu, ret;
-
-	guard(mutex)(&mctracer_mutex);
-	old = mctracer_options;
-	new = on ? old | BIT(option) : old & ~BIT(option);
-	if (new == old)
-		return 0;
-
-	if (!on && option == MCTRACER_OVERWRITE)
-		for_each_possible_cpu(cpu)
-			mctracer_ring_skip_overwritten(per_cpu_ptr(&mctracer_rings, cpu));
-
-	guard(mutex)(&hook_mutex);
-	WRITE_ONCE(mctracer_options, new);
-	ret = exchange_hook(hook_for(new));
-	if (ret)
-		WRITE_ONCE(mctracer_options, old);
-	/* What is full may go on, and what has been said of contexts may not hold. */
-	mctracer_forget_tasks(true);
-	return ret;
-}
-
 static const struct mcount_choice *function_choice(void)
 {
 	static const struct mcount_choice choice = {
@@ -362,6 +338,54 @@ static int apply_functions(u8 *map)
 	mctracer_chosen_synchronize();
 	vfree(old);
 	return 0;
+}
+
+/* All functions call the gate, or those that have triggers. */
+static int set_max_stack(bool on)
+{
+	u8 *map = NULL;
+	int ret;
+
+	guard(mutex)(&mctracer_lists_mutex);
+	if (mctracer_option(MCTRACER_MAX_STACK) == on)
+		return 0;
+	WRITE_ONCE(mctracer_gate_everywhere, on);
+	scoped_guard(mutex, &mctracer_sets_mutex)
+		ret = mctracer_map_make(&map);
+	ret = ret ?: apply_functions(map);
+	if (ret)
+		WRITE_ONCE(mctracer_gate_everywhere, !on);
+	else
+		assign_bit(MCTRACER_MAX_STACK, &mctracer_options, on);
+	mctracer_triggers_update();
+	if (!on)
+		mctracer_chosen_synchronize();	/* nobody takes note any more */
+	return ret;
+}
+
+int mctracer_set_option(enum mctracer_option option, bool on)
+{
+	int cpu, ret;
+
+	if (option == MCTRACER_MAX_STACK)
+		return set_max_stack(on);
+
+	guard(mutex)(&mctracer_mutex);
+	if (mctracer_option(option) == on)
+		return 0;
+
+	if (!on && option == MCTRACER_OVERWRITE)
+		for_each_possible_cpu(cpu)
+			mctracer_ring_skip_overwritten(per_cpu_ptr(&mctracer_rings, cpu));
+
+	guard(mutex)(&hook_mutex);
+	assign_bit(option, &mctracer_options, on);
+	ret = exchange_hook(hook_for(mctracer_options));
+	if (ret)
+		assign_bit(option, &mctracer_options, !on);
+	/* What is full may go on, and what has been said of contexts may not hold. */
+	mctracer_forget_tasks(true);
+	return ret;
 }
 
 int mctracer_set_functions(enum mctracer_function_list which, char *text, bool append)

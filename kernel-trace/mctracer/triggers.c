@@ -19,7 +19,6 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
-#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -257,6 +256,13 @@ static bool is_recorded(unsigned long site)
 	return mctracer_site_chosen(site);
 }
 
+/* Is that all the gate has to do there? */
+static bool only_counts(const struct mctracer_triggered *at)
+{
+	return at->trigger->action == MCTRACER_DO_COUNT && at->site != (at - 1)->site &&
+	       at->site != (at + 1)->site && !mctracer_gate_everywhere;
+}
+
 static int add(struct mctracer_triggered_sites *table, unsigned long site,
 	       struct mctracer_trigger *trigger, const struct mctracer_triggered_sites *old)
 {
@@ -311,8 +317,7 @@ static struct mctracer_triggered_sites *make_table(const struct mctracer_hits *h
 	}
 	sort(table->sites + 1, table->nr, sizeof(*table->sites), compare_triggered, NULL);
 	for (at = table->sites + 1; at->site; at++)
-		at->counts = at->trigger->action == MCTRACER_DO_COUNT &&
-			     at->site != (at - 1)->site && at->site != (at + 1)->site;
+		at->counts = only_counts(at);
 	return table;
 }
 
@@ -323,13 +328,6 @@ static struct mctracer_triggered_sites *exchange_table(struct mctracer_triggered
 	lockdep_assert_held(&mctracer_sets_mutex);
 	smp_store_release(&mctracer_triggered, table);	/* filled before it is seen */
 	return old;
-}
-
-/* No gate looks at what was there before: they do with preemption disabled, or in a hook. */
-static void synchronize(void)
-{
-	synchronize_rcu_tasks_rude();
-	mctracer_chosen_synchronize();
 }
 
 /* The triggers of @gone go, but for those of @kept. */
@@ -394,7 +392,7 @@ static int exchange(struct mctracer_expressions *new, int (*apply)(u8 *map))
 		swap(old, table);
 	}
 	if (old) {
-		synchronize();
+		mctracer_chosen_synchronize();
 		free_table(old, table);
 	}
 	return ret;
@@ -434,6 +432,7 @@ void mctracer_triggers_update(void)
 	for (i = 1; mctracer_triggered && i <= mctracer_triggered->nr; i++) {
 		at = &mctracer_triggered->sites[i];
 		WRITE_ONCE(at->recorded, is_recorded(at->site));
+		WRITE_ONCE(at->counts, only_counts(at));
 	}
 }
 
@@ -456,7 +455,7 @@ bool mctracer_triggers_module_coming(struct module *mod)
 	}
 	old = exchange_table(table);
 	if (old) {
-		synchronize();
+		mctracer_chosen_synchronize();
 		free_table(old, table);
 	}
 	return true;

@@ -25,6 +25,12 @@ static __always_inline unsigned int mctracer_words_of(u32 known)
 	       4 * !!(known & MCTRACER_KNOWS_TASK);
 }
 
+static inline bool mctracer_word_is_other(u64 word, unsigned int which)
+{
+	return !mctracer_word_is_call(word) && mctracer_word_type(word) == MCTRACER_OTHER &&
+	       mctracer_word_data(word) >> MCTRACER_OTHER_SHIFT == which;
+}
+
 static __always_inline u64 mctracer_comm_chars(const char *comm, unsigned int n)
 {
 	u64 chars = 0;

@@ -117,8 +117,8 @@ equal "ctrl and trace are root's alone" "600 0 0" \
 equal "stats is root's to read" "400 0 0" "$(modes "$MCT_STATS")"
 equal "the sysctl is root's to write" "644 0 0" "$(modes "$MCT_SYSCTL")"
 equal "there are no files but these" \
-	"buffer_size_kb ctrl filter functions notrace options per_cpu pid snapshot stats trace \
-trace_pipe tracing_on triggers" \
+	"buffer_size_kb ctrl filter functions max_stack notrace options per_cpu pid snapshot \
+stats trace trace_pipe tracing_on triggers" \
 	"$(cd "$MCT_DIR" && echo *)"
 
 # Another user, who is led to each file past the directories' modes.

@@ -37,6 +37,16 @@ table()
 	per_cpu/cpu0/trace	-r	ok	ok	EACCES	ok
 	per_cpu/cpu0/trace	-t	ok	ok	EACCES	ok
 	per_cpu/cpu0/raw	-r	ok	ok	EACCES	EPERM
+	pid		-r	ok	ok		EACCES	ok
+	pid		-w	ok	ok		EACCES	ok
+	filter		-r	ok	ok		EACCES	ok
+	filter		-w	ok	ok		EACCES	ok
+	functions	-r	ok	ok		EACCES	ok
+	triggers	-r	ok	ok		EACCES	ok
+	triggers	-w	ok	ok		EACCES	ok
+	tracing_on	-r	ok	ok		EACCES	ok
+	max_stack	-r	ok	ok		EACCES	ok
+	max_stack	-w	ok	ok		EACCES	ok
 	END
 }
 

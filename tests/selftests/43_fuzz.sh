@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: Random steps by several processes at once, while all else changes, too
-# requires: root tracer hackbench helper:fuzz helper:tracecheck testmod:mct_target
+# requires: root tracer hackbench kcore helper:fuzz helper:kerneltext helper:tracecheck
+# requires: testmod:mct_target
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
@@ -18,7 +19,19 @@ processes=4
 others=
 pids=
 
-plan 10
+plan 13
+
+lists="filter notrace triggers"
+
+# What chooses and pauses is as at first.
+all_is_chosen()
+{
+	for list in $lists; do
+		put "" "$MCT_DIR/$list"
+	done
+	put 1 "$MCT_DIR/tracing_on"
+	put 0 "$MCT_DIR/snapshot"
+}
 
 at_end()
 {
@@ -32,6 +45,7 @@ at_end()
 	! mod_loaded mct_target || mod_unload mct_target
 	[ ! -e "$MCT_CPUS/cpu1/online" ] || put 1 "$MCT_CPUS/cpu1/online"
 	faults_end
+	all_is_chosen
 	put nocontext "$MCT_OPTIONS"
 	rings_restore
 }
@@ -126,6 +140,19 @@ fi
 # After all that it is as if nothing had happened.
 trace_off
 check "the counts add up" counts_add_up
+for list in $lists; do
+	diag "$list: $(head -n 5 "$MCT_DIR/$list" | xargs)"
+done
+all_is_chosen
+equal "the lists can be emptied, and recording is on" 1 \
+	"$(cat "$MCT_DIR/filter" "$MCT_DIR/notrace" "$MCT_DIR/triggers" "$MCT_DIR/tracing_on")"
+check "there is no snapshot" not grep -q . "$MCT_DIR/snapshot"
+if [ "$(text_kind)" = dynamic ]; then
+	equal "no call site is a call" "calls 0 gates 0" \
+		"$("$MCT_BIN/kerneltext" heads | sed -n '/^calls\|^gates/p' | xargs)"
+else
+	skip "no call site is a call" "call sites are static"
+fi
 put nocontext "$MCT_OPTIONS"
 rings_small
 check "options and sizes can be set" test "$(cat "$MCT_SIZE")" = "$RING_KB"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: Triggers do what they say, that often, at their functions only
-# requires: root tracer hackbench kcore helper:badwrite helper:kerneltext
+# requires: root tracer hackbench kcore helper:badwrite helper:kerneltext helper:pipecheck
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
@@ -9,13 +9,19 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 80
+plan 122
 
 triggers=$MCT_DIR/triggers
 filter=$MCT_DIR/filter
 on=$MCT_DIR/tracing_on
 snapshot=$MCT_DIR/snapshot
+pipecheck=$MCT_BIN/pipecheck
 calls=2000
+copying=
+# Where a chain may end: where the kernel was entered, or a task or a CPU began.
+begins='entry_[A-Za-z0-9_]*|asm_[a-z_]*|handle_exception'
+begins="$begins|ret_from_fork[a-z_]*|[a-z0-9_]*start[a-z0-9_]*"
+nmi_entry='asm_exc_nmi|end_repeat_nmi'
 
 at_end()
 {
@@ -23,7 +29,10 @@ at_end()
 	put "" "$filter"
 	put 0 "$snapshot"
 	put 1 "$on"
-	! mod_loaded mct_target || mod_unload mct_target
+	for mod in mct_target mct_context mct_nmi; do
+		! mod_loaded $mod || mod_unload $mod
+	done
+	[ -z "$copying" ] || end_copies
 	rings_restore
 }
 
@@ -48,6 +57,37 @@ lines()
 hits()
 {
 	sed -n "s/^$1[^#]*# \\([0-9]*\\) hits.*/\\1/p" "$triggers"
+}
+
+# left LINE: how often the one that begins so is still done
+left()
+{
+	sed -n "s/^$1:\\([0-9]*\\)[[:space:]].*/\\1/p" "$triggers"
+}
+
+none_left()
+{
+	[ "$(left "$1")" = 0 ]
+}
+
+# marks ACTION TASK FUNCTION: lines of this action, each a regular expression
+marks()
+{
+	grep -c "^# $1 \\[[0-9]*\\.[0-9]*\\] CPU [0-9]*: $2:[0-9]* $3+" "$MCT_TRACE"
+}
+
+# less A B: A - B, or 0
+less()
+{
+	echo $(($1 > $2 ? $1 - $2 : 0))
+}
+
+# skip_these NAME...: for $reason
+skip_these()
+{
+	for name; do
+		skip "$name" "$reason"
+	done
 }
 
 why()
@@ -76,7 +116,7 @@ traced()
 # number FUNCTION: how many calls of it are in the trace
 number()
 {
-	grep -c "[0-9] $1+0x[^ ]* <-- " "$MCT_TRACE"
+	grep -c "[0-9] $1+0x[^<]* <-- " "$MCT_TRACE"
 }
 
 # chains FUNCTION [FILE]: a line for each of its calls that has a chain: the chain's functions
@@ -87,6 +127,29 @@ chains()
 		{ if (chain != "") print chain; chain = ""; mine = $0 ~ want }
 		END { if (chain != "") print chain }
 	' "${2:-$MCT_TRACE}"
+}
+
+# Copies until end_copies, which says how many there were in $copies.
+begin_copies()
+{
+	rm -f "$MCT_TMP/copies.stop"
+	(
+		n=0
+		while [ ! -e "$MCT_TMP/copies.stop" ]; do
+			copy
+			n=$((n + 1))
+		done
+		echo $n > "$MCT_TMP/copies"
+	) &
+	copying=$!
+}
+
+end_copies()
+{
+	: > "$MCT_TMP/copies.stop"
+	wait "$copying"
+	copying=
+	read -r copies < "$MCT_TMP/copies"
 }
 
 put 1024 "$MCT_SIZE"
@@ -187,6 +250,25 @@ else
 	at_least "in idle" 1 "$(chains tick_nohz_idle_enter | grep -c do_idle)"
 fi
 
+# --- marks alone wake who waits
+echo kernel_power_off > "$filter"
+put read_zero:mark:3 "$triggers"
+trace_clear
+"$pipecheck" poll "$MCT_PIPE" 60000 > "$MCT_TMP/poll" &
+poller=$!
+trace_on
+copy
+wait "$poller"
+trace_off
+equal "poll is woken by a mark" in "$(cat "$MCT_TMP/poll")"
+put 128 "$MCT_SIZE"
+equal "also when the rings get other memory it knows of one" in \
+	"$("$pipecheck" poll "$MCT_PIPE" 1)"
+put 1024 "$MCT_SIZE"
+equal "all are read" 3 "$("$pipecheck" drain "$MCT_PIPE" | grep -c '^# mark ')"
+equal "then there is nothing" timeout "$("$pipecheck" poll "$MCT_PIPE" 300)"
+put "" "$filter"
+
 # --- mark, traceon, traceoff
 put read_zero:mark:7 "$triggers"
 traced copy
@@ -200,8 +282,10 @@ copy
 equal "traceoff stops recording" 0 "$(cat "$on")"
 equal "while the tracer is on" 1 "$(cat "$MCT_CTRL")"
 equal "the call itself is the last of its function" 1 "$(number read_zero)"
-equal "and the stop is the last line" 1 \
-	"$(tail -n 1 "$MCT_TRACE" | grep -c '^# traceoff \[[0-9.]*\] CPU [0-9]*: .* read_zero+')"
+sed '1,/^# traceoff \[[0-9.]*\] CPU [0-9]*: dd:[0-9]* read_zero+/d' "$MCT_TRACE" > "$MCT_TMP/rest"
+equal "the stop is a line" 1 "$(marks traceoff dd read_zero)"
+equal "and of dd there are no others behind it" 0 \
+	"$(grep -c ' dd:[0-9]* \(vfs\|ksys\)_' "$MCT_TMP/rest")"
 check "nothing more comes" not records_flow
 put "" "$triggers"
 put 1 "$on"
@@ -267,6 +351,138 @@ put 1 "$snapshot"
 equal "or by hand" 0 "$(grep -c read_zero "$snapshot")"
 put 0 "$snapshot"
 
+# --- with interrupts off, and in interrupts
+rounds=20
+if reason=$(missing testmod:mct_context); [ -n "$reason" ]; then
+	for context in irqs_off softirq hardirq; do
+		skip_these "$context: each call is counted and has a chain" \
+			"$context: which goes to where a kernel's stack begins"
+	done
+	skip_these "a mark" "traceoff"
+else
+	mod_load mct_context
+	put mod:mct_context "$filter"
+	printf 'mct_context_%s\n' 'irqs_off:stacktrace depth=64' 'softirq:stacktrace depth=64' \
+		'hardirq:stacktrace depth=64' "hardirq:mark:$((rounds - 3))" > "$triggers"
+	traced mod_set mct_context rounds $rounds
+	for name in irqs_off softirq hardirq; do
+		chains mct_context_$name > "$MCT_TMP/chains"
+		sort "$MCT_TMP/chains" | uniq -c | diag_lines
+		equal "$name: each call is counted and has a chain" "$rounds $rounds" \
+			"$(hits "mct_context_$name:stacktrace") $(wc -l < "$MCT_TMP/chains")"
+		check "$name: which goes to where a kernel's stack begins" \
+			not grep -qvE " ($begins)\$" "$MCT_TMP/chains"
+	done
+	equal "in interrupts marks are as many as they are to be" "$((rounds - 3)) 0" \
+		"$(marks mark '.*' mct_context_hardirq) $(left mct_context_hardirq:mark)"
+	put mct_context_irqs_off:traceoff "$triggers"
+	traced mod_set mct_context rounds $rounds
+	equal "with interrupts off traceoff stops what comes next" "1 1 0" \
+		"$(number mct_context_plain) $(number mct_context_irqs_off) $(
+			number mct_context_preempt_off)"
+	put "" "$triggers"
+	put "" "$filter"
+	put 1 "$on"
+	mod_unload mct_context
+fi
+
+# --- in idle
+if ! put tick_nohz_idle_enter "$filter"; then
+	reason="there is no tick_nohz_idle_enter"
+	skip_these "marks in idle" "traceoff in idle" "nothing more comes"
+else
+	put tick_nohz_idle_enter:mark:50 "$triggers"
+	trace_clear
+	trace_on
+	wait_until 60 none_left tick_nohz_idle_enter:mark
+	trace_off
+	equal "in idle, on all CPUs, marks are as many as they are to be" "50 0" \
+		"$(marks mark 'swapper/[0-9]*' tick_nohz_idle_enter) $(
+			left tick_nohz_idle_enter:mark)"
+	put "" "$filter"
+	put tick_nohz_idle_enter:traceoff "$triggers"
+	trace_clear
+	trace_on
+	wait_until 60 wait_for_off
+	equal "traceoff in idle stops recording" 1 \
+		"$(marks traceoff 'swapper/[0-9]*' tick_nohz_idle_enter)"
+	check "on all CPUs" records_stand
+	trace_off
+	put 1 "$on"
+fi
+
+# --- in NMIs
+nmis=30
+if reason=$(missing testmod:mct_nmi); [ -n "$reason" ]; then
+	skip_these "calls" "chains" "marks" "traceoff" "all CPUs" "the last line"
+else
+	mod_load mct_nmi
+	put mod:mct_nmi "$filter"
+	printf 'mct_nmi_in_task:%s\n' count 'stacktrace depth=64' mark:7 > "$triggers"
+	traced mod_set mct_nmi self $nmis
+	equal "in NMIs each call is counted, and recorded once" \
+		"$(mod_get mct_nmi in_task) $nmis $nmis" \
+		"$nmis $(hits mct_nmi_in_task:count) $(number mct_nmi_in_task)"
+	chains mct_nmi_in_task > "$MCT_TMP/chains"
+	sort "$MCT_TMP/chains" | uniq -c | diag_lines
+	equal "each has a chain, through what was interrupted" "$nmis" \
+		"$(grep -cE "$nmi_entry.* mct_nmi_send .* ($begins)\$" "$MCT_TMP/chains")"
+	equal "marks are as many as they are to be" 7 "$(marks mark '.*' mct_nmi_in_task)"
+	put mct_nmi_in_task:traceoff "$triggers"
+	put "" "$filter"
+	traced mod_set mct_nmi self $nmis
+	equal "traceoff in an NMI stops recording" "0 1" "$(cat "$on") $(number mct_nmi_in_task)"
+	equal "on all CPUs, when the NMI has ended" 0 "$(number mct_nmi_after)"
+	cpu=$(sed -n 's/^# traceoff \[.*\] CPU \([0-9]*\): .*/\1/p' "$MCT_TRACE")
+	equal "its line is the last of its CPU" 1 \
+		"$(tail -n 1 "$(per_cpu "$cpu" trace)" | grep -c '^# traceoff .* mct_nmi_in_task+')"
+	put 1 "$on"
+fi
+reason=${reason:-$(missing smp)}
+if [ -n "$reason" ]; then
+	skip_these "idle calls" "idle chains" "idle traceoff" "idle all CPUs" \
+		"NMIs everywhere" "each of them" "counts"
+else
+	put mod:mct_nmi "$filter"
+	printf 'mct_nmi_in_idle:%s\n' count 'stacktrace depth=64' > "$triggers"
+	before=$(mod_get mct_nmi in_idle)
+	traced mod_set mct_nmi idle $nmis
+	idle=$(($(mod_get mct_nmi in_idle) - before))
+	equal "in NMIs in idle each call is counted, and recorded once" "$idle $idle" \
+		"$(hits mct_nmi_in_idle:count) $(number mct_nmi_in_idle)"
+	chains mct_nmi_in_idle > "$MCT_TMP/chains"
+	sort "$MCT_TMP/chains" | uniq -c | diag_lines
+	equal "each has a chain, through the idle loop" "$idle" \
+		"$(grep -cE "$nmi_entry.* do_idle .*($begins)\$" "$MCT_TMP/chains")"
+	put mct_nmi_in_idle:traceoff "$triggers"
+	traced mod_set mct_nmi idle 1
+	equal "traceoff there stops recording" "0 1" "$(cat "$on") $(number mct_nmi_in_idle)"
+	equal "on all CPUs: before that each made a call when an NMI had ended, and then none" \
+		$(($(number mct_nmi_in_task) * $(nproc))) "$(number mct_nmi_after)"
+	put 1 "$on"
+	# Interrupted may be a trigger that acts, a hook, or a CPU that changes its call sites.
+	put "" "$filter"
+	printf '%s\n' mct_nmi_in_idle:stacktrace mct_nmi_in_task:stacktrace mct_nmi_in_task:mark \
+		read_zero:stacktrace 'vfs_*:count' write_null:mark > "$triggers"
+	before=$(($(mod_get mct_nmi in_idle) + $(mod_get mct_nmi in_task)))
+	trace_clear
+	trace_on
+	begin_copies
+	mod_set mct_nmi others 200
+	end_copies
+	trace_off
+	equal "NMIs wherever a CPU is: each call is counted, and each of what they interrupt" \
+		"200 $((copies * reads)) $((copies * writes))" \
+		"$(($(mod_get mct_nmi in_idle) + $(mod_get mct_nmi in_task) - before)) $(
+		hits read_zero:stacktrace) $(hits write_null:mark)"
+	equal "these, too" 200 $(($(hits mct_nmi_in_idle:stacktrace) + $(
+		hits mct_nmi_in_task:stacktrace)))
+	check "and the counts add up" counts_add_up
+fi
+! mod_loaded mct_nmi || mod_unload mct_nmi
+put "" "$triggers"
+put "" "$filter"
+
 # --- what can't be set
 put 'vfs_write:count' "$triggers"
 for bad in vfs_read vfs_read: :count vfs_read:dance vfs_read:count:5 vfs_read:mark:x \
@@ -287,6 +503,21 @@ for good in 0 1 2147483648; do
 	put "vfs_read:mark:$good" "$triggers"
 	equal "a count of $good" "vfs_read:mark:$good" "$(lines)"
 done
+# What is left is exact, also where two CPUs take from it.
+put write_null "$filter"
+for good in 0 1 2147483648 9223372036854775807; do
+	printf '%s\n' "read_zero:mark:$good" read_zero:count > "$triggers"
+	trace_clear
+	trace_on
+	copy &
+	copy
+	wait $!
+	trace_off
+	equal "of $good marks those are left that were not made" \
+		"$(less "$good" $((2 * reads))) $((2 * reads))" \
+		"$(left read_zero:mark) $(hits read_zero:mark)"
+done
+put "" "$filter"
 check "all functions, with a count" put '*:stacktrace:20' "$triggers"
 traced copy
 equal "that often" 20 "$(grep -B 1 '^    -- ' "$MCT_TRACE" | grep -c '^CPU')"
@@ -316,14 +547,62 @@ fi
 printf '%s\n' 'vfs_read:mark:1' 'vfs_read:mark:2' > "$triggers"
 equal "of two equal ones the later stays" "vfs_read:mark:2" "$(lines)"
 
-# --- what triggers call, and while others are in them
-printf '%s\n' 'irq_work_queue:count' '*queue_delayed_work*:count' '*unwind*:count' > \
-	"$triggers" 2>/dev/null || printf '%s\n' '*queue_delayed_work*:count' > "$triggers"
-add 'vfs_read:traceoff after=1'
-add 'try_to_wake_up:stacktrace'
+# --- what triggers call: with all of their chains, which must fit into the rings
+put 4096 "$MCT_SIZE"
+put 'read_*' "$filter"
+sed 's/[. ].*//' "$MCT_DIR/functions" | sort -u | grep -E \
+	-e '^(__)?(irq_work_(queue|run|raise)|arch_irq_work_raise)' -e unwind -e '^(__)?orc_' \
+	-e 'kernel_text_address$|^stack_(type|access)|get_stack_info|^in_.*stack$' \
+	-e 'sched_clock' -e '^(__)?queue_(delayed_)?work|^mod_delayed_work' > "$MCT_TMP/called"
+diag "$(xargs < "$MCT_TMP/called")"
+at_least "some of what triggers call is traced" 1 "$(wc -l < "$MCT_TMP/called")"
+# with_called ACTION...: for read_zero, and more for all of these
+with_called()
+{
+	sed 's/.*/&:count\n&:stacktrace depth=64:100\n&:mark:100/' "$MCT_TMP/called" \
+		> "$MCT_TMP/list"
+	printf 'read_zero:%s\n' "$@" >> "$MCT_TMP/list"
+	cat "$MCT_TMP/list" > "$triggers"
+}
+check "it may have triggers" with_called stacktrace
 traced copy
+equal "each call of others still has its chain, and is counted" "$reads $reads" \
+	"$(chains read_zero | wc -l) $(hits read_zero:stacktrace)"
+check "with the counts adding up" counts_add_up
+with_called snapshot:1 'traceoff after=1:1'
+trace_clear
+trace_on
+copy
+check "what is to happen later happens: it goes off" wait_until 60 wait_for_off
+check "and there is a snapshot" wait_until 60 snapshot_there
+trace_off
 put 1 "$on"
-check "with triggers where triggers go, all is well" counts_add_up
+put 0 "$snapshot"
+printf '%s\n' try_to_wake_up:stacktrace ttwu_do_activate:mark '*sched_clock*:count' \
+	'*queue_delayed_work*:stacktrace' > "$triggers"
+put "" "$filter"
+traced hackbench 1 process 20 > /dev/null
+check "nor do they call what they interrupt: the counts add up" counts_add_up
+put 1024 "$MCT_SIZE"
+
+# --- and while others are in them
+put write_null:count "$triggers"
+put 'read_*' "$filter"
+trace_on
+begin_copies
+changed=0
+for trigger in stacktrace count mark 'stacktrace depth=64' snapshot traceon; do
+	add "read_zero:$trigger" && add "!read_zero:$trigger" && changed=$((changed + 1))
+done
+end_copies
+trace_off
+equal "triggers of a function come and go while a CPU is in them" 6 "$changed"
+equal "of what stays each call is counted meanwhile" "$((copies * writes)) write_null:count" \
+	"$(hits write_null:count) $(lines)"
+check "the counts add up then" counts_add_up
+put "" "$filter"
+put 0 "$snapshot"
+put "" "$triggers"
 load_start
 traced_change()
 {

@@ -38,7 +38,31 @@ static unsigned int random_below(unsigned int n)
 static const char * const files[] = {
 	"ctrl", "ctrl", "options", "options", "buffer_size_kb", "stats", "trace",
 	"trace_pipe", "per_cpu/cpu0/trace", "per_cpu/cpu0/raw", "per_cpu/cpu1/trace",
-	"per_cpu/cpu1/raw", NULL	/* the sysctl */
+	"per_cpu/cpu1/raw", "tracing_on", "snapshot", NULL	/* the sysctl */
+};
+
+/*
+ * To write these goes through all symbols: it is done in one of LISTS_RARE steps. What is
+ * written holds for long, in which little may be recorded: so they are emptied more often.
+ */
+#define LISTS_RARE	64
+#define EMPTIED_RARE	24
+
+enum kind {
+	WORD,		/* the others */
+	FUNCTIONS,
+	TRIGGERS,
+};
+
+static const struct {
+	const char *file;
+	enum kind kind;
+} lists[] = {
+	{ "filter", FUNCTIONS },
+	{ "notrace", FUNCTIONS },
+	{ "triggers", TRIGGERS },
+	{ "triggers", TRIGGERS },
+	{ "functions", FUNCTIONS },	/* the last: it can only be read */
 };
 
 static const char * const words[] = {
@@ -46,6 +70,29 @@ static const char * const words[] = {
 	"overwrite", "nooverwrite", "64", "128", "1000", "2048", "0", "-1", "1048577",
 	"18446744073709551615", "", "\n", "no", "nono", "true", "0x40", "64k", "1 1",
 };
+
+/* What lines of the lists are made of; about a third of them is good. */
+static const char * const functions[] = {
+	"vfs_read", "vfs_write", "vfs_*", "ksys_*", "read_zero", "__*_sys_[g-w]*", "vfs_?[a-f]*",
+	"tick_nohz_*", "sched_clock*", "schedule", "mct_target_leaf", "mct_target_*", "*_no_such",
+	"__fentry__", "vfs_[", "",
+};
+
+static const char * const modules[] = {
+	"", "", "", "", "", "", " [mct_target]", ":mod:mct_target", "[", ":mod:",
+};
+
+static const char * const actions[] = {
+	":stacktrace", ":stacktrace depth=3", ":stacktrace depth=64", ":stacktrace depth=0",
+	":count", ":count", ":mark", ":mark depth=3", ":traceon", ":traceon", ":traceoff",
+	":traceoff after=3", ":snapshot", ":dance", "", ":",
+};
+
+static const char * const counts[] = {
+	"", "", ":0", ":1", ":100", ":2147483648", ":-1", ":x",
+};
+
+static const char * const separators[] = { "\n", "\n", "\n", " ", "\t# why\n" };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -55,11 +102,48 @@ static int make_it_fail(int fd, const char *yes_or_no)
 	return pwrite(fd, yes_or_no, 1, 0) != 1;
 }
 
-static size_t random_text(void)
+static size_t add_one_of(const char * const *array, size_t count, size_t size)
+{
+	const char *word = array[random_below(count)];
+
+	memcpy(buffer + size, word, strlen(word));
+	return size + strlen(word);
+}
+
+/* Some lines, or none. */
+static size_t random_list(enum kind kind)
+{
+	unsigned int n = random_below(4);
+	size_t size = 0;
+
+	while (n--) {
+		if (!random_below(4))
+			buffer[size++] = '!';
+		if (!random_below(16)) {
+			buffer[size++] = '#';
+		} else if (!random_below(8)) {
+			memcpy(buffer + size, "mod:mct_target", 14);
+			size += 14;
+		} else {
+			size = add_one_of(functions, COUNT(functions), size);
+			size = add_one_of(modules, COUNT(modules), size);
+		}
+		if (kind == TRIGGERS) {
+			size = add_one_of(actions, COUNT(actions), size);
+			size = add_one_of(counts, COUNT(counts), size);
+		}
+		size = add_one_of(separators, COUNT(separators), size);
+	}
+	return size;
+}
+
+static size_t random_text(enum kind kind)
 {
 	const char *word;
 	size_t i, size;
 
+	if (kind != WORD && random_below(8))
+		return random_list(kind);
 	if (random_below(8)) {
 		word = words[random_below(COUNT(words))];
 		size = strlen(word);
@@ -98,7 +182,7 @@ static int map_and_look(int fd)
 }
 
 /* One thing done to an open file: 0 or more if it worked. */
-static int do_one(int fd, unsigned int what)
+static int do_one(int fd, unsigned int what, enum kind kind)
 {
 	struct pollfd poller = { .fd = fd, .events = POLLIN };
 	int milliseconds;
@@ -107,10 +191,10 @@ static int do_one(int fd, unsigned int what)
 	switch (what) {
 	case 0:
 	case 1:
-		size = random_text();
+		size = random_text(kind);
 		return write(fd, buffer, size);
 	case 2:
-		size = random_text();
+		size = random_text(kind);
 		return pwrite(fd, buffer, size, random_below(4));
 	case 3:
 	case 4:
@@ -131,15 +215,36 @@ static int do_one(int fd, unsigned int what)
 	}
 }
 
+static void empty_one(const char *dir)
+{
+	char path[PATH];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, lists[random_below(COUNT(lists) - 1)].file);
+	fd = open(path, O_WRONLY | O_TRUNC);
+	if (verbose)
+		printf("%s emptied\n", path);
+	if (fd >= 0)
+		close(fd);
+}
+
 static int step(const char *dir, const char *sysctl)
 {
 	static const int modes[] = { O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC };
 	const char *file = files[random_below(COUNT(files))];
 	int mode = modes[random_below(COUNT(modes))];
 	unsigned int n = 1 + random_below(4), what;
+	enum kind kind = WORD;
 	char path[PATH];
 	int fd, done = 0;
 
+	if (!random_below(LISTS_RARE)) {
+		what = random_below(COUNT(lists));
+		file = lists[what].file;
+		kind = lists[what].kind;
+	}
+	if (!random_below(EMPTIED_RARE))
+		empty_one(dir);
 	if (file)
 		snprintf(path, sizeof(path), "%s/%s", dir, file);
 	else
@@ -152,7 +257,7 @@ static int step(const char *dir, const char *sysctl)
 		what = random_below(10);
 		if (verbose)
 			printf("  %u\n", what);
-		if (do_one(fd, what) >= 0)
+		if (do_one(fd, what, kind) >= 0)
 			done++;
 	}
 	if (fd >= 0)

@@ -10,6 +10,8 @@
  *					lines; -l: also "site FUNCTION" lines
  *	kerneltext heads [-l]		how function heads begin, "KEY N" lines;
  *					-l: also "nop FUNCTION" lines
+ *	kerneltext sites		what may be a call site, "KIND ADDRESS MODULE NAME..."
+ *					lines: see below
  *	kerneltext init			the number of init functions' names
  *
  * The only differences that are right are whole instructions:
@@ -26,7 +28,9 @@
  *
  * heads counts the functions of the kernel proper that begin with a NOP of
  * this kind, those that begin with a call of __fentry__, and those that begin
- * with one of arch_mcount_gate.
+ * with one of arch_mcount_gate. sites shows these three, KIND being nop, hook or gate,
+ * those of modules, too, ordered by address. MODULE is - for the kernel, and the names
+ * are all that the function has.
  */
 #define _FILE_OFFSET_BITS 64
 
@@ -73,6 +77,7 @@ struct dump {
 struct symbol {
 	uint64_t addr;
 	char *name;
+	const char *module;	/* NULL: the kernel */
 };
 
 static struct symbol *symbols;
@@ -100,18 +105,24 @@ static int by_addr(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
 
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return strcmp(x->name, y->name);
 }
 
-static void add_symbol(uint64_t addr, const char *name)
+static void add_symbol(uint64_t addr, const char *name, const char *module)
 {
+	static char *last;	/* a module's symbols come one after the other */
 	static size_t room;
 
 	if (nr_symbols == room) {
 		room = room ? 2 * room : 65536;
 		symbols = need(realloc(symbols, room * sizeof(*symbols)));
 	}
+	if (module && (!last || strcmp(last, module)))
+		last = need(strdup(module));
 	symbols[nr_symbols].addr = addr;
+	symbols[nr_symbols].module = module ? last : NULL;
 	symbols[nr_symbols++].name = need(strdup(name));
 }
 
@@ -147,24 +158,33 @@ static void add_to_module(struct dump *dump, const char *name, uint64_t addr)
 static void read_symbols(struct dump *dump)
 {
 	uint64_t sinittext = 0, einittext = 0, addr;
-	char line[1024], name[512], module[NAME_SIZE], type;
 	FILE *file = fopen("/proc/kallsyms", "r");
+	char line[1024], *name, *module;
 	size_t i;
-	int n;
 
 	if (!file)
 		die("/proc/kallsyms");
 	while (fgets(line, sizeof(line), file)) {
-		n = sscanf(line, "%llx %c %511s [%63[^]]]",
-			   (unsigned long long *)&addr, &type, name, module);
-		if (n < 3 || !strchr("tTwW", type))
+		/* "ADDRESS TYPE NAME", and "\t[MODULE]" if it is one's */
+		addr = strtoull(line, &name, 16);
+		if (strlen(name) < 4 || !strchr("tTwW", name[1]))
 			continue;
+		name += 3;
+		module = name + strcspn(name, "\t\n");
+		if (*module == '\n')
+			*module = '\0';
+		if (*module) {
+			*module = '\0';
+			module += 2;
+			module[strcspn(module, "]")] = '\0';
+		} else {
+			module = NULL;
+		}
 		/* What looks like a module, but is memory for other code. */
-		if (n == 4 && (!strncmp(module, "__builtin__", 11) ||
-			       !strcmp(module, "bpf")))
+		if (module && (!strncmp(module, "__builtin__", 11) || !strcmp(module, "bpf")))
 			continue;
-		add_symbol(addr, name);
-		if (n == 4) {
+		add_symbol(addr, name, module);
+		if (module) {
 			if (dump)
 				add_to_module(dump, module, addr);
 			continue;
@@ -587,6 +607,55 @@ static int heads(int listing)
 	return 0;
 }
 
+/* How the function begins at pos, behind an ENDBR or not; NULL: otherwise */
+static const char *site_kind(const struct text *text, size_t pos)
+{
+	const uint8_t *insn = text->bytes + pos;
+	uint64_t addr = text->start + pos;
+
+	if (addr == fentry)
+		return NULL;
+	if (is_endbr(insn)) {
+		insn += ENDBR;
+		addr += ENDBR;
+	}
+	if (is_nop(insn))
+		return "nop";
+	if (is_call_of(insn, addr, fentry))
+		return "hook";
+	return is_call_of(insn, addr, gate) ? "gate" : NULL;
+}
+
+static int sites(void)
+{
+	const struct symbol *sym, *end;
+	const struct text *text;
+	struct dump dump;
+	const char *kind;
+	uint64_t pos;
+
+	read_kernel(&dump);
+	text = dump.texts;
+	end = symbols + nr_symbols;
+	for (sym = symbols; sym < end; sym++) {
+		if (sym > symbols && sym[-1].addr == sym->addr)
+			continue;
+		if (strcmp(text->name, sym->module ?: ""))
+			text = find(&dump, sym->module ?: "");
+		pos = sym->addr - text->start;
+		if (sym->addr < text->start || pos + ENDBR + INSN > text->size)
+			continue;
+		kind = site_kind(text, pos);
+		if (!kind)
+			continue;
+		printf("%s %llx %s", kind, (unsigned long long)sym->addr, sym->module ?: "-");
+		for (; sym + 1 < end && sym[1].addr == sym->addr; sym++)
+			printf(" %s", sym->name);
+		printf(" %s\n", sym->name);
+	}
+	return 0;
+}
+
 static int init_functions(void)
 {
 	read_symbols(NULL);
@@ -611,9 +680,11 @@ int main(int argc, char **argv)
 		return heads(0);
 	if (argc == 3 && !strcmp(argv[1], "heads") && !strcmp(argv[2], "-l"))
 		return heads(1);
+	if (argc == 2 && !strcmp(argv[1], "sites"))
+		return sites();
 	if (argc == 2 && !strcmp(argv[1], "init"))
 		return init_functions();
 	fprintf(stderr,
-		"usage: kerneltext dump FILE | diff [-l] BEFORE AFTER | heads [-l] | init\n");
+		"usage: kerneltext dump FILE | diff [-l] BEFORE AFTER | heads [-l] | sites | init\n");
 	return 2;
 }

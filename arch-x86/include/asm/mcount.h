@@ -66,6 +66,10 @@ struct mcount_regs {
 	unsigned long cx;
 	unsigned long ax;
 #endif
+#ifdef CONFIG_FRAME_POINTER
+	unsigned long frames[4];	/* for the unwinder */
+#endif
+	unsigned long ips[];		/* ip, and parent_ip */
 };
 
 /* See mcount_direct_call(). */

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of mcount's call sites, as others see them who also patch kernel text.
+ * Tests of mcount's call sites, as others see them who also patch kernel text, and of who
+ * a gate is told to be its function's callers.
  */
 #include <kunit/test.h>
 #include <linux/bpf.h>
 #include <linux/compiler.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/irqflags.h>
+#include <linux/jiffies.h>
 #include <linux/kgdb.h>
+#include <linux/kprobes.h>
+#include <linux/kthread.h>
 #include <linux/mcount.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 
 #include <asm/ibt.h>
 
@@ -75,10 +84,136 @@ static void sites_are_not_for_kgdb(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, before, (void *)site, sizeof(before));
 }
 
+#define CALLERS		24
+#define ENOUGH		3000	/* calls on each CPU */
+
+struct chain {
+	unsigned int nr;
+	u32 callers[CALLERS];
+};
+
+/* The first that was not right, by whoever sets this. */
+static bool differs;
+static unsigned long differs_at;
+static struct chain quick, thorough;
+
+static DEFINE_PER_CPU(unsigned int, compared);
+static DEFINE_PER_CPU(bool, comparing);
+static DEFINE_PER_CPU(struct chain, quick_chain);
+static DEFINE_PER_CPU(struct chain, thorough_chain);
+
+static bool is_same(const struct chain *a, const struct chain *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < a->nr && a->nr == b->nr; i++)
+		if (a->callers[i] != b->callers[i])
+			return false;
+	return a->nr == b->nr;
+}
+
+/* By the registers, and from here on, where the unwinder does it all. */
+static bool compare_callers(unsigned long ip, unsigned long parent_ip,
+			    const struct mcount_regs *regs)
+{
+	struct chain *a, *b;
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	/* Of what is not the kernel's own, it is asked by functions that are traced. */
+	if (this_cpu_read(compared) < ENOUGH && !this_cpu_xchg(comparing, true)) {
+		this_cpu_inc(compared);
+		a = this_cpu_ptr(&quick_chain);
+		b = this_cpu_ptr(&thorough_chain);
+		a->nr = arch_mcount_callers(ip, parent_ip, regs, a->callers, NULL, CALLERS);
+		b->nr = arch_mcount_callers(ip, parent_ip, NULL, b->callers, NULL, CALLERS);
+		if (!is_same(a, b) && !xchg(&differs, true)) {
+			differs_at = ip;
+			quick = *a;
+			thorough = *b;
+		}
+		this_cpu_write(comparing, false);
+	}
+	raw_local_irq_restore(flags);
+	return false;
+}
+
+NOKPROBE_SYMBOL(compare_callers);
+
+static enum mcount_site gate_everywhere(unsigned long site)
+{
+	return MCOUNT_GATE;
+}
+
+static void __mcount_direct no_hook(void)
+{
+}
+
+NOKPROBE_SYMBOL(no_hook);
+
+static int come_and_go(void *unused)
+{
+	return 0;
+}
+
+static void do_nothing(struct work_struct *work)
+{
+}
+
+static DECLARE_WORK(nothing, do_nothing);
+
+/* What makes calls in tasks, in interrupts and while idle. */
+static void make_calls(void)
+{
+	struct task_struct *task = kthread_create(come_and_go, NULL, "mcount_kunit");
+
+	if (!IS_ERR(task))
+		kthread_stop(task);
+	schedule_work(&nothing);
+	flush_work(&nothing);
+	msleep(20);
+}
+
+static void show_chain(struct kunit *test, const char *what, const struct chain *chain)
+{
+	unsigned int i;
+
+	for (i = 0; i < chain->nr; i++)
+		kunit_info(test, "%s: %pS\n", what, (void *)(long)(s32)chain->callers[i]);
+}
+
+static void callers_are_what_the_unwinder_says(struct kunit *test)
+{
+	static const struct mcount_choice choice = {
+		.kind = gate_everywhere, .gate = compare_callers,
+	};
+	unsigned long end = jiffies + 10 * HZ;
+	int cpu = raw_smp_processor_id();
+
+	if (!IS_ENABLED(CONFIG_UNWINDER_ORC))
+		kunit_skip(test, "there is one way only");
+
+	KUNIT_ASSERT_EQ(test, register_mcount_direct_chosen(no_hook, &choice), 0);
+	KUNIT_EXPECT_EQ(test, mcount_set_enabled(true), 0);
+	while (per_cpu(compared, cpu) < ENOUGH && time_before(jiffies, end))
+		make_calls();
+	mcount_set_enabled(false);
+	unregister_mcount_direct(no_hook);
+
+	KUNIT_EXPECT_EQ(test, per_cpu(compared, cpu), ENOUGH);
+	KUNIT_EXPECT_FALSE(test, differs);
+	if (!differs)
+		return;
+	kunit_info(test, "at %pS\n", (void *)differs_at);
+	show_chain(test, "quick", &quick);
+	show_chain(test, "thorough", &thorough);
+}
+
 static struct kunit_case sites_cases[] = {
 	KUNIT_CASE(sites_are_known),
 	KUNIT_CASE(sites_are_not_for_bpf),
 	KUNIT_CASE(sites_are_not_for_kgdb),
+	KUNIT_CASE_SLOW(callers_are_what_the_unwinder_says),
 	{}
 };
 

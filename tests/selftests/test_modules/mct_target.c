@@ -4,14 +4,18 @@
  *
  *   # insmod mct_target.ko [calls=N] [hold=1]
  *   # echo N > /sys/module/mct_target/parameters/calls
+ *   # echo N > /sys/module/mct_target/parameters/deep
  *
  * calls: the task that writes N calls mct_target_branch() N times, which calls
  *	mct_target_leaf() once. Reads as the number of all such calls so far.
+ * deep: mct_target_deep() calls itself until N of it are on the stack, each with
+ *	MCT_TARGET_FRAME bytes and more, and then mct_target_leaf(). N is 8 at most.
  * hold: init calls mct_target_init_step(), then says 2 here, and goes on when
  *	0 is written: the functions that are freed after init can be looked at
  *	meanwhile.
  */
 #include <linux/atomic.h>
+#include <linux/compiler.h>
 #include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/init.h>
@@ -22,6 +26,7 @@
 
 #include "mct_target.h"
 
+#define MCT_TARGET_FRAME	900
 #define HOLD_MAX_MS	60000
 #define HOLD_STEP_MS	10
 
@@ -39,6 +44,36 @@ noinline __noipa int mct_target_branch(int n)
 	return mct_target_leaf(n) + 1;
 }
 EXPORT_SYMBOL_GPL(mct_target_branch);
+
+/* What is behind a call that calls itself can't be made a loop. */
+static noinline __noipa int mct_target_deep(int n)
+{
+	char frame[MCT_TARGET_FRAME];
+
+	barrier_data(frame);
+	n = n > 1 ? mct_target_deep(n - 1) : mct_target_leaf(n);
+	barrier_data(frame);
+	return n;
+}
+
+static int deep_set(const char *text, const struct kernel_param *kp)
+{
+	int n, ret = kstrtoint(text, 0, &n);
+
+	if (ret)
+		return ret;
+	if (n < 1 || n > 8)
+		return -EINVAL;
+	mct_target_deep(n);
+	return 0;
+}
+
+static const struct kernel_param_ops deep_ops = {
+	.set	= deep_set,
+};
+
+module_param_cb(deep, &deep_ops, NULL, 0200);
+MODULE_PARM_DESC(deep, "Put mct_target_deep() on the stack this often");
 
 static int calls_set(const char *text, const struct kernel_param *kp)
 {

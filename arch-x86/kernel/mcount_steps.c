@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From one caller to the next by what ORC says, remembered for each return address. Where it
+ * is not that simple, in entry code that has no registers yet, in what is generated, where
+ * something else than a call has put a return address, the unwinder goes on.
+ */
+#include <linux/compiler.h>
+#include <linux/kconfig.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/ptrace.h>
+#include <linux/rethook.h>
+#include <linux/sched.h>
+
+#include <asm/orc_types.h>
+#include <asm/sections.h>
+#include <asm/stacktrace.h>
+#include <asm/unwind.h>
+
+#include "mcount_steps.h"
+
+enum step_kind {
+	STEP_UNKNOWN,	/* by the unwinder */
+	STEP_BY_SP,	/* from the stack pointer, ... */
+	STEP_BY_BP,	/* ... or the base pointer, ... */
+	STEP_BY_STACK,	/* ... or from what is on the stack: another stack's pointer */
+	STEP_TO_REGS,	/* entry code: from there on */
+	STEP_END,
+};
+
+/* How to go from a place to its function's caller, as ORC has it; loaded and stored whole. */
+union step {
+	struct {
+		u32 ip;		/* of the place, low half */
+		s16 up;		/* bytes, to where the frame ends */
+		u8 bp_saved;	/* words from there down to the caller's; 0: it has it still */
+		u8 kind;
+	};
+	u64 word;
+};
+
+/* The kernel's own text has the same for ever. */
+#define STEPS	1024
+
+static u64 steps[STEPS];
+
+static bool is_permanent(unsigned long ip)
+{
+	return ip - (unsigned long)_stext < (unsigned long)(_etext - _stext);
+}
+
+NOKPROBE_SYMBOL(is_permanent);
+
+static enum step_kind kind_of(const struct orc_entry *orc)
+{
+	if (orc->type == ORC_TYPE_END_OF_STACK)
+		return STEP_END;
+	if (orc->type == ORC_TYPE_REGS)
+		return orc->sp_reg == ORC_REG_SP ? STEP_TO_REGS : STEP_UNKNOWN;
+	if (orc->type != ORC_TYPE_CALL || orc->signal)
+		return STEP_UNKNOWN;
+	switch (orc->sp_reg) {
+	case ORC_REG_SP:
+		return STEP_BY_SP;
+	case ORC_REG_BP:
+		return STEP_BY_BP;
+	case ORC_REG_SP_INDIRECT:
+		return STEP_BY_STACK;
+	}
+	return STEP_UNKNOWN;
+}
+
+NOKPROBE_SYMBOL(kind_of);
+
+static union step step_of(const struct orc_entry *orc)
+{
+	union step step = { .kind = STEP_UNKNOWN };
+
+	if (!orc)
+		return step;
+	step.kind = kind_of(orc);
+	step.up = orc->sp_offset;
+	if (orc->type != ORC_TYPE_CALL || orc->bp_reg == ORC_REG_UNDEFINED)
+		return step;
+	if (orc->bp_reg == ORC_REG_PREV_SP && orc->bp_offset < 0 &&
+	    orc->bp_offset >= -(int)(U8_MAX * sizeof(long)))
+		step.bp_saved = -orc->bp_offset / (int)sizeof(long);
+	else
+		step.kind = STEP_UNKNOWN;
+	return step;
+}
+
+NOKPROBE_SYMBOL(step_of);
+
+static union step find_step(const struct mcount_place *at)
+{
+	/* That of the call: what it returns to may be another function's. */
+	unsigned long ip = at->regs ? at->ip : at->ip - 1;
+	u64 *place = &steps[ip % STEPS];
+	union step step = { .word = READ_ONCE(*place) };
+
+	if (step.ip == (u32)ip && is_permanent(ip))
+		return step;
+	step = step_of(unwind_orc_find(ip));
+	step.ip = ip;
+	if (is_permanent(ip))
+		WRITE_ONCE(*place, step.word);
+	return step;
+}
+
+NOKPROBE_SYMBOL(find_step);
+
+static bool is_within(const struct stack_info *stack, const void *from, size_t length)
+{
+	return from >= (void *)stack->begin && from + length <= (void *)stack->end;
+}
+
+NOKPROBE_SYMBOL(is_within);
+
+/* Where the frame of what is at @at ends: behind the return address; or NULL. */
+static const unsigned long *frame_end(const struct mcount_place *at, union step step,
+				      struct stack_info *stack)
+{
+	unsigned long end;
+
+	switch (step.kind) {
+	case STEP_BY_SP:
+		end = at->sp + step.up;
+		break;
+	case STEP_BY_BP:
+		end = at->bp + step.up;
+		break;
+	case STEP_BY_STACK:
+		if (!is_within(stack, (void *)at->sp, sizeof(long)))
+			return NULL;
+		end = READ_ONCE_NOCHECK(*(unsigned long *)at->sp) + step.up;
+		if (get_stack_info_noinstr((unsigned long *)end - 1, current, stack) &&
+		    is_within(stack, (unsigned long *)end - 1, sizeof(long)))
+			return (const unsigned long *)end;
+		return NULL;
+	default:
+		return NULL;
+	}
+	if (end <= at->sp || !is_within(stack, (unsigned long *)end - 1, sizeof(long)))
+		return NULL;
+	return (const unsigned long *)end;
+}
+
+NOKPROBE_SYMBOL(frame_end);
+
+/* Not what something else than the call has put there. */
+static bool is_return_address(unsigned long ip)
+{
+	if (IS_ENABLED(CONFIG_RETHOOK) && is_rethook_trampoline(ip))
+		return false;
+	return is_permanent(ip) || __kernel_text_address(ip);
+}
+
+NOKPROBE_SYMBOL(is_return_address);
+
+static bool step_up(struct mcount_place *at, union step step, struct stack_info *stack)
+{
+	const unsigned long *end = frame_end(at, step, stack);
+	struct mcount_place next = { .sp = (unsigned long)end, .bp = at->bp };
+
+	if (!end)
+		return false;
+	next.ip = READ_ONCE_NOCHECK(end[-1]);
+	if (!is_return_address(next.ip))
+		return false;
+	if (step.bp_saved) {
+		if (!is_within(stack, end - step.bp_saved, sizeof(long)))
+			return false;
+		next.bp = READ_ONCE_NOCHECK(*(end - step.bp_saved));
+	}
+	*at = next;
+	return true;
+}
+
+NOKPROBE_SYMBOL(step_up);
+
+/* To what was interrupted. */
+static bool step_to_regs(struct mcount_place *at, union step step, struct stack_info *stack)
+{
+	struct pt_regs *regs = (struct pt_regs *)(at->sp + step.up);
+
+	if (!is_within(stack, regs, sizeof(*regs)))
+		return false;
+	if (user_mode(regs)) {
+		at->ip = 0;
+		return true;
+	}
+	if (!is_return_address(regs->ip) ||
+	    !get_stack_info_noinstr((unsigned long *)regs->sp, current, stack))
+		return false;
+	*at = (struct mcount_place) {
+		.ip = regs->ip, .sp = regs->sp, .bp = regs->bp, .regs = regs,
+	};
+	return true;
+}
+
+NOKPROBE_SYMBOL(step_to_regs);
+
+/* False if the unwinder is to do it. @at->ip is 0 if there are no more. */
+static bool take_step(struct mcount_place *at, union step step, struct stack_info *stack)
+{
+	switch (step.kind) {
+	case STEP_UNKNOWN:
+		return false;
+	case STEP_TO_REGS:
+		return step_to_regs(at, step, stack);
+	case STEP_END:
+		at->ip = 0;
+		return true;
+	}
+	return step_up(at, step, stack);
+}
+
+NOKPROBE_SYMBOL(take_step);
+
+unsigned int mcount_take_steps(struct mcount_place *at, u32 *callers, u32 *stacks,
+			       unsigned int *max)
+{
+	/* At a function's head there is nothing but the return address. */
+	union step step = { .kind = STEP_BY_SP, .up = sizeof(long) };
+	struct stack_info stack;
+	unsigned int n;
+
+	if (!get_stack_info_noinstr((unsigned long *)at->sp, current, &stack))
+		return 0;
+	for (n = 0; n < *max && take_step(at, step, &stack); n++) {
+		if (!at->ip) {
+			*max = n;
+			break;
+		}
+		callers[n] = at->ip;
+		if (stacks)
+			stacks[n] = at->sp - sizeof(long);
+		step = find_step(at);
+	}
+	return n;
+}
+
+NOKPROBE_SYMBOL(mcount_take_steps);

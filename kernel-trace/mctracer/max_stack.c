@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The deepest stack that a function was called on, and who was on it. While the option
+ * is on all functions call the gate, which compares where it was called from with the lowest
+ * place so far, counted from the end of its task's stack: of interrupts on stacks of their own
+ * nothing is noted.
+ */
+#include <linux/atomic.h>
+#include <linux/cleanup.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/mcount.h>
+#include <linux/preempt.h>
+#include <linux/processor.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "mctracer.h"
+
+unsigned long mctracer_stack_left = THREAD_SIZE;
+
+/* Who has set it may look at what follows, or change it; hooks do not wait for it. */
+static atomic_t taken;
+
+static struct max_stack {
+	unsigned int nr;	/* functions; 0: nothing is known */
+	u32 ips[1 + MCTRACER_FRAMES_MAX];
+	u32 stacks[1 + MCTRACER_FRAMES_MAX];	/* where each is on it: addresses' low halves */
+	u32 end;		/* of the stack */
+	char comm[TASK_COMM_LEN];
+	pid_t pid;
+	int cpu;
+} deepest;
+
+/* Who is looked for by guesses, or not at all, may not lie above the one before. */
+static unsigned int ascending(unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 1; i < n && deepest.stacks[i] > deepest.stacks[i - 1]; i++)
+		;
+	return i;
+}
+
+NOKPROBE_SYMBOL(ascending);
+
+static void take_note(const unsigned long *ips, const struct mcount_regs *regs)
+{
+	unsigned int n = arch_mcount_callers(ips[0], ips[1], regs, deepest.ips + 1,
+					     deepest.stacks + 1, MCTRACER_FRAMES_MAX);
+
+	deepest.ips[0] = ips[0];
+	deepest.stacks[0] = (unsigned long)&ips[0];
+	deepest.stacks[1] = (unsigned long)&ips[1];
+	deepest.nr = ascending(1 + n);
+	deepest.end = (unsigned long)task_stack_page(current) + THREAD_SIZE;
+	memcpy(deepest.comm, current->comm, TASK_COMM_LEN - 1);
+	deepest.pid = current->pid;
+	deepest.cpu = raw_smp_processor_id();
+}
+
+NOKPROBE_SYMBOL(take_note);
+
+void mctracer_note_stack(const unsigned long *ips, const struct mcount_regs *regs)
+{
+	unsigned long left = (unsigned long)ips - (unsigned long)task_stack_page(current);
+
+	if (left >= READ_ONCE(mctracer_stack_left) || !mctracer_is_on() ||
+	    !mctracer_task_chosen(current) || atomic_xchg_acquire(&taken, true))
+		return;
+	if (left < mctracer_stack_left) {
+		WRITE_ONCE(mctracer_stack_left, left);
+		take_note(ips, regs);
+	}
+	atomic_set_release(&taken, false);
+}
+
+NOKPROBE_SYMBOL(mctracer_note_stack);
+
+/* With preemption disabled. */
+static void take(void)
+{
+	while (atomic_xchg_acquire(&taken, true))
+		cpu_relax();
+}
+
+static void give_back(void)
+{
+	atomic_set_release(&taken, false);
+}
+
+void mctracer_max_stack_clear(void)
+{
+	guard(preempt_notrace)();
+	take();
+	deepest.nr = 0;
+	WRITE_ONCE(mctracer_stack_left, THREAD_SIZE);
+	give_back();
+}
+
+/* In the columns that are known from ftrace. */
+static void show_function(struct seq_file *m, const struct max_stack *stack, unsigned int i)
+{
+	u32 depth = stack->end - stack->stacks[i];
+	u32 below = i + 1 < stack->nr ? stack->end - stack->stacks[i + 1] : 0;
+	char name[KSYM_SYMBOL_LEN];
+	bool lasting;
+
+	mctracer_name_address(name, stack->ips[i], &lasting);
+	seq_printf(m, "%3u) %8u   %5u   %s\n", i, depth, depth - below, name);
+}
+
+int mctracer_max_stack_show(struct seq_file *m)
+{
+	struct max_stack *stack __free(kfree) = kmalloc(sizeof(*stack), GFP_KERNEL);
+	unsigned int i;
+
+	if (!stack)
+		return -ENOMEM;
+	scoped_guard(preempt_notrace) {
+		take();
+		*stack = deepest;
+		give_back();
+	}
+	if (!stack->nr) {
+		seq_puts(m, mctracer_option(MCTRACER_MAX_STACK) ? "# nothing yet\n" :
+								   "# echo max_stack > options\n");
+		return 0;
+	}
+	seq_printf(m, "# CPU %d: %*pE:%d, of %lu bytes\n", stack->cpu, (int)strlen(stack->comm),
+		   stack->comm, stack->pid, THREAD_SIZE);
+	seq_printf(m, "        Depth    Size   Location    (%u entries)\n", stack->nr);
+	seq_puts(m, "        -----    ----   --------\n");
+	for (i = 0; i < stack->nr; i++)
+		show_function(m, stack, i);
+	return 0;
+}
