@@ -122,8 +122,9 @@ def cost_rows(f):
             ("stat_chosen", "stat_unfiltered", "a call of the one that is"),
             ("stat_count", "stat_unfiltered", "a call that is counted"),
             ("stat_mark", "stat_unfiltered", "a mark"),
-            ("tcp_callers", "tcp_unfiltered", "a call with all its callers")):
-        kernels = chosen if name in ("stat_chosen", "tcp_callers") else ["mctracer"]
+            ("tcp_chosen", "tcp_unfiltered", "one where tasks take turns"),
+            ("tcp_callers", "tcp_chosen", "to record all its callers, too")):
+        kernels = ["mctracer"] if name in ("stat_count", "stat_mark") else chosen
         rows.append(each(f"instructions {title}",
                          lambda t, n=name, b=base: hit(f, t, n, b), kernels))
     for name, title in ("text", "line of `trace`"), ("pipe", "line of `trace_pipe`"), \
