@@ -102,8 +102,8 @@ const struct mctracer_stream *mctracer_consume_next(int *cpu)
 		nothing |= streams[i].found == MCTRACER_FOUND_NOTHING;
 	}
 	oldest = mctracer_streams_oldest(streams, nr_cpu_ids);
-	/* A CPU that had nothing may have got something since, and older. */
-	if (!oldest || (nothing && oldest->cursor.ns > horizon))
+	/* While calls come a CPU that had nothing may have got something since, and older. */
+	if (!oldest || (live && nothing && oldest->cursor.ns > horizon))
 		return NULL;
 	*cpu = oldest - streams;
 	return oldest;
