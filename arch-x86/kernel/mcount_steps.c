@@ -134,14 +134,15 @@ static const unsigned long *frame_end(const struct mcount_place *at, union step 
 		if (!is_within(stack, (void *)at->sp, sizeof(long)))
 			return NULL;
 		end = READ_ONCE_NOCHECK(*(unsigned long *)at->sp) + step.up;
-		if (get_stack_info_noinstr((unsigned long *)end - 1, current, stack) &&
-		    is_within(stack, (unsigned long *)end - 1, sizeof(long)))
-			return (const unsigned long *)end;
-		return NULL;
+		if (!get_stack_info_noinstr((unsigned long *)end - 1, current, stack))
+			return NULL;
+		break;
 	default:
 		return NULL;
 	}
-	if (end <= at->sp || !is_within(stack, (unsigned long *)end - 1, sizeof(long)))
+	if (step.kind != STEP_BY_STACK && end <= at->sp)
+		return NULL;	/* the wrong way */
+	if (!is_within(stack, (unsigned long *)end - 1, sizeof(long)))
 		return NULL;
 	return (const unsigned long *)end;
 }

@@ -53,11 +53,10 @@ extern struct mctracer_triggered_sites *mctracer_triggered;
 /* Functions without triggers call the gate, too. Changed by tracer.c alone. */
 extern bool mctracer_gate_everywhere;
 
-/* One of @site, or NULL; others of that site are beside it. With preemption disabled. */
+/* One of @site in @all, or NULL; others of that site are beside it. */
 static __always_inline const struct mctracer_triggered *
-mctracer_find_triggered(unsigned long site)
+mctracer_triggered_at(const struct mctracer_triggered_sites *all, unsigned long site)
 {
-	const struct mctracer_triggered_sites *all = READ_ONCE(mctracer_triggered);
 	const struct mctracer_triggered *base, *at;
 	size_t n;
 
@@ -74,6 +73,13 @@ mctracer_find_triggered(unsigned long site)
 		}
 	}
 	return NULL;
+}
+
+/* The same of those that there are now. With preemption disabled. */
+static __always_inline const struct mctracer_triggered *
+mctracer_find_triggered(unsigned long site)
+{
+	return mctracer_triggered_at(READ_ONCE(mctracer_triggered), site);
 }
 
 /* In a hook, for its ip, or with preemption disabled, for a call site. Any context. */

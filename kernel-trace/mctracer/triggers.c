@@ -209,18 +209,13 @@ static const struct mctracer_triggered *find(const struct mctracer_triggered_sit
 					     unsigned long site,
 					     const struct mctracer_trigger *trigger)
 {
-	size_t low = 0, high = table ? table->nr : 0, middle;
+	const struct mctracer_triggered *at = mctracer_triggered_at(table, site);
 
-	while (low < high) {
-		middle = (low + high) / 2;
-		if (table->sites[1 + middle].site < site)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; table && low < table->nr && table->sites[1 + low].site == site; low++)
-		if (table->sites[1 + low].trigger == trigger)
-			return &table->sites[1 + low];
+	while (at && (at - 1)->site == site)
+		at--;
+	for (; at && at->site == site; at++)
+		if (at->trigger == trigger)
+			return at;
 	return NULL;
 }
 

@@ -62,20 +62,6 @@ number()
 	called dd | grep -cx "$1"
 }
 
-copy()
-{
-	dd if=/dev/zero of=/dev/null bs=1 count="$calls" 2>/dev/null
-}
-
-# traced COMMAND...: what is recorded then is in the trace
-traced()
-{
-	trace_clear
-	trace_on
-	"$@"
-	trace_off
-}
-
 # lines_of FILE: into it, what one dd calls that is alone on CPU 0, and from where, in order
 lines_of()
 {

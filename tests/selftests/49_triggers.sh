@@ -100,19 +100,6 @@ snapshot_there()
 	cat "$snapshot" > "$MCT_TMP/snapshot" 2>/dev/null
 }
 
-copy()
-{
-	dd if=/dev/zero of=/dev/null bs=1 count="$calls" 2>/dev/null
-}
-
-traced()
-{
-	trace_clear
-	trace_on
-	"$@"
-	trace_off
-}
-
 # number FUNCTION: how many calls of it are in the trace
 number()
 {

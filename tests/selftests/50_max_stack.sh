@@ -72,11 +72,6 @@ heads()
 	"$MCT_BIN/kerneltext" heads | sed -n '/^calls\|^gates/p' | xargs
 }
 
-copy()
-{
-	dd if=/dev/zero of=/dev/null bs=1 count="$calls" 2>/dev/null
-}
-
 # number FUNCTION: of dd
 number()
 {
@@ -130,17 +125,11 @@ put "" "$pid"
 equal "off it notes nothing" "# echo max_stack > options" "$(cat "$max")"
 
 # --- what is recorded
-trace_clear
-trace_on
-copy
-trace_off
+traced copy
 reads=$(number read_zero)
 writes=$(number write_null)
 put max_stack "$MCT_OPTIONS"
-trace_clear
-trace_on
-copy
-trace_off
+traced copy
 equal "calls are recorded as without" "$reads" "$(number read_zero)"
 check "the counts add up" counts_add_up
 check "any stack is deep enough" well_formed

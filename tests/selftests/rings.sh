@@ -138,4 +138,20 @@ each_cpu_has()
 	done
 }
 
+# $calls reads of one byte, and as many writes
+copy()
+{
+	# shellcheck disable=SC2154 # the test's
+	dd if=/dev/zero of=/dev/null bs=1 count="$calls" 2>/dev/null
+}
+
+# traced COMMAND...: what is recorded then is in the trace
+traced()
+{
+	trace_clear
+	trace_on
+	"$@"
+	trace_off
+}
+
 rings_small
