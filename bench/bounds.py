@@ -52,6 +52,17 @@ def hit(f, kernel, state, base):
     return more / f.items(kernel, state)
 
 
+def pair(f, state):
+    """What tracing adds to each call and its return, in the stat() loop."""
+    more = f.get("mctracer-returns", "stat_" + state) - f.get("mctracer-returns", "stat_off").value
+    return more / f.items("mctracer-returns", "stat_on").value
+
+
+def text_growth(f):
+    """What call sites before returns add to the kernel's text, in percent."""
+    return (f.get("mctracer-returns", "size_text") / f.get("mctracer", "size_text").value - 1) * 100
+
+
 def with_times(f, kernel):
     """What tracing with the option "time" adds to each call."""
     return option_adds(f, kernel, "exact") + added(f, kernel).value
@@ -79,7 +90,7 @@ class Bound:
 
 
 def bounds(f):
-    m, s, ft = "mctracer", "mctracer-static", "ftrace"
+    m, s, r, ft = "mctracer", "mctracer-static", "mctracer-returns", "ftrace"
     follow = {name: f.get("follow", name) for name in ("seen", "lost", "bad", "written")}
     disagreement = (calls(f, m).value / calls(f, ft).value - 1) * 100
     ns = {name: f"{f.get('native', name).value / 1000:.1f} ns" for name in ("traced", "exact")}
@@ -108,6 +119,15 @@ def bounds(f):
               hit(f, m, "tcp_callers", "tcp_chosen"),
               hit(f, ft, "tcp_callers", "tcp_chosen").value),
         Bound("instructions that max_stack adds to a call", option_adds(f, m, "stack"), 95),
+        Bound("instructions that tracing adds to a call and its return", pair(f, "graph"), 62),
+        Bound("instructions that tracing adds to both, with times", pair(f, "graph_exact"), 75),
+        Bound("hackbench, all calls and returns traced: slowed by",
+              slowdown(f, r, "hackbench", "graph"), 2.7),
+        Bound("all workloads while off, with call sites before returns: slowed by",
+              mean_off(f, r), 1.03),
+        Bound("% of text that call sites before returns add", text_growth(f), 3.5),
+        Bound("instructions that tracing adds to an event, graph: ftrace's / mctracer's",
+              per_call(f, ft, "graph") / per_call(f, r, "graph"), 10, at_least=True),
         Bound("instructions a traced call, static call sites", per_call(f, s), 33),
         Bound("instructions a call while off, static call sites", per_call(f, s, "off"), 5),
         Bound("bytes an event, hackbench", f.each(m, "ring"), 8.6),

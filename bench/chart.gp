@@ -14,12 +14,14 @@ set grid ytics lc rgb "#dddddd"
 set border 3
 set key autotitle columnhead outside top center horizontal reverse Left
 set xtics nomirror scale 0
-step = 0.2	# from bar to bar: 4 and a gap of 1
+step = 1.0 / 6	# from bar to bar: 5 and a gap of 1
 plot data using 2:xtic(1) lc rgb "#9aa0a6", \
 	"" using 3 lc rgb "#1a9850", \
-	"" using 4 lc rgb "#f4a742", \
-	"" using 5 lc rgb "#d73027", \
-	"" using ($0 - 1.5 * step):2:(sprintf("%.1f", $2)) with labels offset 0,0.5 font ",9" notitle, \
-	"" using ($0 - 0.5 * step):3:(sprintf("%.1f", $3)) with labels offset 0,0.5 font ",9" notitle, \
-	"" using ($0 + 0.5 * step):4:(sprintf("%.0f", $4)) with labels offset 0,0.5 font ",9" notitle, \
-	"" using ($0 + 1.5 * step):5:(sprintf("%.0f", $5)) with labels offset 0,0.5 font ",9" notitle
+	"" using 4 lc rgb "#1f78b4", \
+	"" using 5 lc rgb "#f4a742", \
+	"" using 6 lc rgb "#d73027", \
+	"" using ($0 - 2 * step):2:(sprintf("%.1f", $2)) with labels offset 0,0.5 font ",9" notitle, \
+	"" using ($0 - step):3:(sprintf("%.1f", $3)) with labels offset 0,0.5 font ",9" notitle, \
+	"" using ($0):4:(sprintf("%.1f", $4)) with labels offset 0,0.5 font ",9" notitle, \
+	"" using ($0 + step):5:(sprintf("%.0f", $5)) with labels offset 0,0.5 font ",9" notitle, \
+	"" using ($0 + 2 * step):6:(sprintf("%.0f", $6)) with labels offset 0,0.5 font ",9" notitle

@@ -8,8 +8,8 @@ missing.
 """
 import sys
 
-from bounds import WORKLOADS, added, bounds, calls, hit, mean_off, native, not_recorded, per_call, \
-    slowdown, with_times
+from bounds import WORKLOADS, added, bounds, calls, hit, mean_off, native, not_recorded, pair, \
+    per_call, slowdown, with_times
 from figures import Figures, Missing
 
 TITLES = {
@@ -22,7 +22,8 @@ TITLES = {
     "hackbench": "hackbench -g 2 -l 50",
     "idle": "idle",
 }
-MCTRACERS = ["mctracer", "mctracer-static"]
+MCTRACERS = ["mctracer", "mctracer-static", "mctracer-returns"]
+GRAPHS = ["mctracer-returns", "ftrace"]
 TRACERS = MCTRACERS + ["ftrace"]
 TIMED = WORKLOADS + ["idle"]
 unstable = []
@@ -64,9 +65,9 @@ def by_tracer(title, figures, none=None):
     for tracer in TRACERS:
         figure = figures.get(tracer)
         cells.append(cell(f"{title}, {tracer}", figure) if figure else "-")
-    if "mctracer" in figures and "ftrace" in figures and figures["mctracer"].value:
-        ratio = figures["ftrace"].value / figures["mctracer"].value
-        cells.append(f"{ratio:.2f}")
+    ours = figures.get("mctracer") or figures.get("mctracer-returns")
+    if ours and "ftrace" in figures and ours.value:
+        cells.append(f"{figures['ftrace'].value / ours.value:.2f}")
     else:
         cells.append("-")
     return cells
@@ -78,7 +79,7 @@ def workload_rows(f, workload):
     rows = []
     for state in "off", "on", "graph":
         title = f"{TITLES[workload]}, {state}"
-        kernels = ["ftrace"] if state == "graph" else TRACERS
+        kernels = GRAPHS if state == "graph" else TRACERS
         cells = [title]
         cells.append(cell(f"{title}, none", base / times) if state == "off" else "-")
         found = {}
@@ -90,8 +91,7 @@ def workload_rows(f, workload):
             text = f"{number(found[tracer].value / times)} "
             text += f"({slowdown(f, tracer, workload, state).value:.2f}x)"
             cells.append(text + mark(f"{title}, {tracer}", found[tracer]))
-        compared = f.get("mctracer", workload + "_on") if state == "graph" else found["mctracer"]
-        cells.append(f"{found['ftrace'].value / compared.value:.2f}")
+        cells.append(f"{found['ftrace'].value / found[kernels[0]].value:.2f}")
         rows.append(cells)
     return rows
 
@@ -110,7 +110,14 @@ def cost_rows(f):
         each("instructions that tracing adds to a call", lambda t: added(f, t)),
         each("instructions that tracing adds to a call, with times", lambda t: with_times(f, t),
              MCTRACERS),
-        by_tracer("instructions an event, graph", {"ftrace": per_call(f, "ftrace", "graph")}),
+        each("instructions an event, graph, against no tracer",
+             lambda t: per_call(f, t, "graph"), GRAPHS),
+        by_tracer("instructions that tracing adds to a call and its return",
+                  {"mctracer-returns": pair(f, "graph")}),
+        by_tracer("instructions that tracing adds to both, with times",
+                  {"mctracer-returns": pair(f, "graph_exact")}),
+        by_tracer("hackbench, graph, with times: slowed by",
+                  {"mctracer-returns": slowdown(f, "mctracer-returns", "hackbench", "graph_exact")}),
         each("bytes an event (ftrace's: in the full ring)", lambda t: f.each(t, "ring")),
         each("bytes an event, with times", lambda t: f.each(t, "ring_exact"), MCTRACERS),
         by_tracer("bytes an event, graph", {"ftrace": f.each("ftrace", "ring_graph")}),
@@ -224,15 +231,17 @@ def bounds_table(f):
 
 
 def slowdowns(f):
-    """Of each workload: off, mctracer, ftrace, ftrace graph."""
+    """Of each workload: off, mctracer, its graph, ftrace, its graph."""
     for workload in WORKLOADS:
         yield workload, [slowdown(f, kernel, workload, state) for kernel, state in (
-            ("mctracer", "off"), ("mctracer", "on"), ("ftrace", "on"), ("ftrace", "graph"))]
+            ("mctracer", "off"), ("mctracer", "on"), ("mctracer-returns", "graph"),
+            ("ftrace", "on"), ("ftrace", "graph"))]
 
 
 def chart_data(f, path):
     with open(path, "w", encoding="ascii") as out:
-        print("workload", '"mctracer, off"', "mctracer", "ftrace", '"ftrace graph"', file=out)
+        print("workload", '"mctracer, off"', "mctracer", '"mctracer graph"', "ftrace",
+              '"ftrace graph"', file=out)
         for workload, figures in slowdowns(f):
             print(workload, *(f"{figure.value:.3f}" for figure in figures), file=out)
 
@@ -243,16 +252,17 @@ def summary_table(f):
         cells = [TITLES[workload]]
         cells += [f"{figure.value:.2f}x" + ("" if figure.stable else " ~") for figure in figures]
         rows.append(cells)
-    table(["slowdown of", "mctracer, off", "mctracer", "ftrace", "ftrace graph"], rows)
+    table(["slowdown of", "mctracer, off", "mctracer", "mctracer graph", "ftrace",
+           "ftrace graph"], rows)
 
 
 def report(f, chart):
     print("## Instructions\n")
     print("Per operation (in parentheses: against the kernel without a tracer), counted with"
-          " `-icount`.\nThe last column is ftrace's figure divided by mctracer's; of graph, by"
-          " mctracer's when on. Microseconds\nare the guest's, in which an instruction takes a"
-          " nanosecond, and include waiting.\nBooting leaves out the time in which the CPU is"
-          " idle.\n")
+          " `-icount`.\nmctracer-returns is mctracer with call sites before returns. The last"
+          " column is ftrace's figure divided by\nmctracer's; of graph, by mctracer-returns's."
+          " Microseconds are the guest's, in which an instruction\ntakes a nanosecond, and include"
+          " waiting. Booting leaves out the time in which the CPU is idle.\n")
     rows = [row for workload in WORKLOADS for row in workload_rows(f, workload)]
     table(["", "no tracer"] + TRACERS + ["ftrace / mctracer"], rows + cost_rows(f))
     print("## On this processor\n\nNanoseconds an iteration; the ratio is to `rdtsc` and an empty"

@@ -25,12 +25,14 @@ kmake()
 		LOCALVERSION= CFLAGS_signing.o=-Wno-format -j"$(nproc)" "$@"
 }
 
-# fragments FLAVOUR: the files, none with white space in its path, that say what it is.
+# fragments FLAVOUR: the files, none with white space in its path, that say what it is. One for 32 bit is
+# as for 64, unless it has a file of its own.
 fragments()
 {
 	if is_32 "$1"; then _width=32; else _width=64; fi
-	echo "$REPO/configs/base.config $REPO/configs/base-$_width.config" \
-		"$REPO/configs/$(echo "$1" | sed 's/-32//').config"
+	_own=$REPO/configs/$1.config
+	[ -e "$_own" ] || _own=$REPO/configs/$(echo "$1" | sed 's/-32//').config
+	echo "$REPO/configs/base.config $REPO/configs/base-$_width.config $_own"
 }
 
 # configure FLAVOUR: as its fragments say; a select without its dependencies is an error.

@@ -37,12 +37,16 @@ mctracer ${w}_times 1000 0
 mctracer-static ${w}_off 104000000 0
 mctracer-static ${w}_on 130000000 1000000
 mctracer-static ${w}_times 1000 0
+mctracer-returns ${w}_off 101500000 0
+mctracer-returns ${w}_on 126000000 1000000
+mctracer-returns ${w}_graph 151500000 2000000
+mctracer-returns ${w}_times 1000 0
 ftrace ${w}_off 102000000 0
 ftrace ${w}_on 600000000 1010000
 ftrace ${w}_graph 1500000000 2020000
 ftrace ${w}_times 1000 0"
 	done
-	for k in mctracer mctracer-static ftrace; do
+	for k in mctracer mctracer-static mctracer-returns ftrace; do
 		echo "$k ring 8500000 1000000
 $k text 140000000 70000
 $k pipe 147000000 70000
@@ -52,6 +56,10 @@ $k switch_off 90000000 9
 $k sites 80000 20000"
 	done
 	echo "ftrace ring_graph 1048576 30000"
+	echo "mctracer-returns stat_graph_exact 168500000 2000000
+mctracer-returns hackbench_graph_exact 190000000 2000000
+mctracer-returns ring_exact 16500000 1000000
+mctracer-returns stat_exact 131050000 1000000"
 	for k in mctracer mctracer-static; do
 		echo "$k ring_exact 16500000 1000000
 $k stat_exact 131050000 1000000
@@ -88,12 +96,13 @@ times-multi ${w}_near_pairs 1000000 0
 times-multi ${w}_near_checked 2000 0
 times-multi ${w}_near_wrong 1 0"
 	done
-	for k in none mctracer mctracer-static ftrace; do
+	for k in none mctracer mctracer-static mctracer-returns ftrace; do
 		echo "$k boot 250000000 0
-$k size_text 4096000 0
 $k size_data 1024000 0
 $k size_bss 1024000 0"
+		[ "$k" = mctracer-returns ] || echo "$k size_text 4096000 0"
 	done
+	echo "mctracer-returns size_text 4198400 0"
 	for n in 1 2 4; do
 		echo "smp$n events 9000000 3000
 smp$n events 9010000 3000"
@@ -144,10 +153,11 @@ all_missing()	# each figure that is taken away is missed, and named
 	while read -r _kernel _what; do
 		# Tracers say themselves how often they did it; the loops that nobody asked are shown.
 		case $_kernel:$_what in
-		none:stat_times | mctracer:stat_times | mctracer-static:stat_times | ftrace:stat_times)
+		none:stat_times | mctracer:stat_times | mctracer-static:stat_times | ftrace:stat_times | \
+			mctracer-returns:stat_times)
 			;;
 		smp1:cpu[123] | smp2:cpu[23] | mctracer*:*_times | ftrace:*_times | mctracer-static:sites | \
-			mctracer-static:stat_keep | mctracer-static:stat_context | mctracer-static:stat_unchosen)
+			mctracer-returns:sites | mctracer-static:stat_keep | mctracer-static:stat_context | mctracer-static:stat_unchosen)
 			continue ;;
 		esac
 		_n=$((_n + 1))
@@ -157,7 +167,7 @@ all_missing()	# each figure that is taken away is missed, and named
 			return 1
 		}
 	done <"$T/names"
-	[ "$_n" -gt 280 ]
+	[ "$_n" -gt 310 ]
 }
 
 unstable()
@@ -172,7 +182,7 @@ unstable()
 
 chart()
 {
-	[ "$(sed -n 2p "$T/chart")" = "stat 1.009 1.250 5.997 14.993" ] &&
+	[ "$(sed -n 2p "$T/chart")" = "stat 1.009 1.250 1.514 5.997 14.993" ] &&
 		[ "$(wc -l <"$T/chart")" = 8 ]
 }
 
@@ -218,7 +228,11 @@ fake_bench()
 	cat >"$T/repo/scripts/boot" <<'END'
 #!/bin/sh
 case $2 in
-bench)	kernel=$1 ;;
+bench)	case $1 in
+	mctracer)	kernel=mctracer-returns ;;
+	mctracer-calls)	kernel=mctracer ;;
+	*)		kernel=$1 ;;
+	esac ;;
 follow)	kernel=follow ;;
 times)	kernel=times${THREAD:+-$THREAD} ;;
 scale)	kernel=smp$SMP ;;
@@ -261,7 +275,7 @@ driver_fails()
 {
 	figures >"$T/figures"
 	export FAIL=follow
-	fails_saying "^error: the benchmark's job follow did not run in the mctracer guest" driver
+	fails_saying "^error: the benchmark's job follow did not run in the mctracer-calls guest" driver
 }
 
 readme()
@@ -283,7 +297,7 @@ shown_tables()	# FILE
 	sed -n '/^<!-- summary/,/^<!-- end/p' "$1"
 }
 
-plan 39
+plan 45
 check "nothing is missed" good
 check "what the chart shows" chart
 check "a traced call" missed \
@@ -323,6 +337,25 @@ check "one against ftrace's" missed \
 check "the deepest stack" missed \
 	"instructions that max_stack adds to a call: 106.0, at most 95: missed by 10.95" \
 	mctracer stat_stack 231000000 1000000
+check "a call and its return" missed \
+	"instructions that tracing adds to a call and its return: 63, at most 62: missed by 1" \
+	mctracer-returns stat_graph 164500000 2000000
+check "both with times" missed \
+	"instructions that tracing adds to both, with times: 76, at most 75: missed by 1" \
+	mctracer-returns stat_graph_exact 177500000 2000000
+check "hackbench with returns" missed \
+	"hackbench, all calls and returns traced: slowed by: 2.800, at most 2.700: missed by 0.100" \
+	mctracer-returns hackbench_graph 280000000 2000000
+check "nobody traces returns" missed \
+	"all workloads while off, with call sites before returns: slowed by: 1.051, at most 1.030: missed by 0.021" \
+	mctracer-returns tcp_off 130000000 0
+check "text" missed \
+	"% of text that call sites before returns add: 4.000, at most 3.500: missed by 0.500" \
+	mctracer-returns size_text 4259840 0
+check "ftrace's graph" missed \
+	"instructions that tracing adds to an event, graph: ftrace's / mctracer's: 5, at least 10: missed by 5" \
+	mctracer-returns stat_graph 134050000 1000000 mctracer-returns stat_on 126000000 1000000 \
+	ftrace stat_graph 443450000 2020000
 check "switching one function on" missed \
 	"switching on for one function: % of that for all: 4, at most 3: missed by 1" \
 	mctracer switch_one 1600000 1

@@ -90,13 +90,15 @@ modelled()
 		in_order "$m/ring.h" mctracer_ring_commit 'WRITE_ONCE\(slot...' 'WRITE_ONCE(slot[1]'
 		in_order "$m/hook.c" mctracer_hook_time "$w" \
 			'mctracer_ring_reserve_at( mctracer_ring_slot( mctracer_ring_put('
-		in_order "$m/hook.h" record "$w|reserve_with_time" \
+		in_order "$m/hook.h" record "$w|reserve_with_time|put_call\(" \
 			"mctracer_ring_reserve( reserve_with_time mctracer_ring_reserve_at( mctracer_ring_slot( \
-mctracer_ring_put( mctracer_ring_put_ip( mctracer_ring_commit("
+mctracer_ring_put( put_call("
+		in_order "$m/hook.h" put_call "$w" \
+			'mctracer_ring_put_ip( mctracer_ring_commit( mctracer_ring_put_ip( mctracer_ring_commit('
 		in_order "$m/note.c" reserve_in_quarter "$w|put_words" \
 			'mctracer_ring_reserve_at( mctracer_ring_reserve_at( put_words'
 		in_order "$m/note.c" put_timed 'reserve_in_quarter|put_words' \
-			'reserve_in_quarter put_words put_words put_words'
+			'reserve_in_quarter put_words put_words put_words put_words'
 		in_order "$m/note.c" put_words "$w" 'mctracer_ring_slot( mctracer_ring_put('
 		in_order "$m/note.c" note 'reserve_in_quarter|put_words' 'reserve_in_quarter put_words'
 		in_order "$m/note.c" mctracer_note_block "$w|put_words" 'mctracer_ring_reserve_at( put_words'

@@ -3,17 +3,21 @@
  * Switch the stub between calling nobody and calling a hook's entry code; and the
  * instructions that a call site can be.
  */
+#include <linux/cleanup.h>
 #include <linux/cpu.h>
 #include <linux/ftrace.h>
+#include <linux/kprobes.h>
 #include <linux/mcount.h>
 #include <linux/memory.h>
 #include <linux/mutex.h>
+#include <linux/preempt.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
 #include <asm/alternative.h>
 #include <asm/ibt.h>
 #include <asm/nops.h>
+#include <asm/nospec-branch.h>
 #include <asm/text-patching.h>
 
 /* The accounting padding before @entry, where needed; else past its ENDBR, if any. */
@@ -31,42 +35,99 @@ static void *jump_target(void *entry)
  * site meanwhile takes a breakpoint, and its handler does what the new
  * instruction says.
  */
-void arch_mcount_switch(mcount_direct_func_t entry)
+static void switch_stub(void *stub, mcount_direct_func_t entry)
 {
 	const void *insn = x86_nops[JMP32_INSN_SIZE];
-	void *site = __fentry__;
 
 	lockdep_assert_cpus_held();
 
 	mutex_lock(&text_mutex);
 	if (entry)
-		insn = text_gen_insn(JMP32_INSN_OPCODE, site, jump_target(entry));
-	if (memcmp(site, insn, JMP32_INSN_SIZE))
-		text_poke_bp(site, insn, JMP32_INSN_SIZE, NULL);
+		insn = text_gen_insn(JMP32_INSN_OPCODE, stub, jump_target(entry));
+	if (memcmp(stub, insn, JMP32_INSN_SIZE))
+		text_poke_bp(stub, insn, JMP32_INSN_SIZE, NULL);
 	mutex_unlock(&text_mutex);
 }
 
-/* Neither of what is called begins with an ENDBR. */
-void arch_mcount_site_insn(u8 *insn, void *site, enum mcount_site kind)
+void arch_mcount_switch(mcount_direct_func_t entry)
 {
-	void *called = kind == MCOUNT_GATE ? arch_mcount_gate : __fentry__;
+	switch_stub(__fentry__, entry);
+}
 
+void arch_mcount_switch_returns(mcount_direct_func_t on_return, mcount_direct_func_t on_tail)
+{
+	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+		return;
+	switch_stub(arch_mcount_return, on_return);
+	switch_stub(arch_mcount_tail, on_tail);
+}
+
+/*
+ * Or is it what boot has made of a return: one, or a jump to the thunk that this processor
+ * needs? Of a breakpoint a kprobe knows what was there; others are taken for that of a
+ * return. It need not stay so: a jump that static_call() makes is a return while there is
+ * nobody to be called.
+ */
+bool arch_mcount_is_tail(const void *site)
+{
+	const u8 *insn = site + MCOUNT_SITE_SIZE;
+	const void *target = insn + JMP32_INSN_SIZE + get_unaligned((const s32 *)(insn + 1));
+	const struct kprobe *probe;
+	u8 opcode;
+
+	guard(preempt)();
+	probe = get_kprobe((void *)insn);
+	opcode = probe ? probe->opcode : *insn;
+	if (opcode == RET_INSN_OPCODE || opcode == INT3_INSN_OPCODE)
+		return false;
+	return !IS_ENABLED(CONFIG_MITIGATION_RETHUNK) || opcode != JMP32_INSN_OPCODE ||
+	       target != (const void *)x86_return_thunk;
+}
+
+static void *called_by(const void *site, enum mcount_site kind, bool returns)
+{
+	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS) || !returns)
+		return kind == MCOUNT_GATE ? arch_mcount_gate : __fentry__;
+	if (arch_mcount_is_tail(site))
+		return kind == MCOUNT_GATE ? arch_mcount_tail_gate : arch_mcount_tail;
+	return kind == MCOUNT_GATE ? arch_mcount_return_gate : arch_mcount_return;
+}
+
+/* None of what is called begins with an ENDBR. */
+void arch_mcount_site_insn(u8 *insn, void *site, enum mcount_site kind, bool returns)
+{
 	if (kind == MCOUNT_NOTHING)
 		memcpy(insn, x86_nops[MCOUNT_SITE_SIZE], MCOUNT_SITE_SIZE);
 	else
-		__text_gen_insn(insn, CALL_INSN_OPCODE, site, called, MCOUNT_SITE_SIZE);
+		__text_gen_insn(insn, CALL_INSN_OPCODE, site, called_by(site, kind, returns),
+				MCOUNT_SITE_SIZE);
 }
 
-int arch_mcount_site_kind(const void *site)
+/* What was a return may be a jump now, so either will do. */
+static int kind_of_call(const void *called, bool returns)
+{
+	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS) || !returns) {
+		if (called == (const void *)__fentry__)
+			return MCOUNT_HOOK;
+		return called == (const void *)arch_mcount_gate ? MCOUNT_GATE : -EINVAL;
+	}
+	if (called == (const void *)arch_mcount_return ||
+	    called == (const void *)arch_mcount_tail)
+		return MCOUNT_HOOK;
+	if (called == (const void *)arch_mcount_return_gate ||
+	    called == (const void *)arch_mcount_tail_gate)
+		return MCOUNT_GATE;
+	return -EINVAL;
+}
+
+int arch_mcount_site_kind(const void *site, bool returns)
 {
 	const u8 *insn = site;
-	const void *called = site + MCOUNT_SITE_SIZE + get_unaligned((const s32 *)(insn + 1));
 
 	if (!memcmp(insn, x86_nops[MCOUNT_SITE_SIZE], MCOUNT_SITE_SIZE))
 		return MCOUNT_NOTHING;
-	if (*insn == CALL_INSN_OPCODE && called == (const void *)__fentry__)
-		return MCOUNT_HOOK;
-	if (*insn == CALL_INSN_OPCODE && called == (const void *)arch_mcount_gate)
-		return MCOUNT_GATE;
-	return -EINVAL;
+	if (*insn != CALL_INSN_OPCODE)
+		return -EINVAL;
+	return kind_of_call(site + MCOUNT_SITE_SIZE + get_unaligned((const s32 *)(insn + 1)),
+			    returns);
 }

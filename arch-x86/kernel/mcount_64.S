@@ -35,6 +35,22 @@ SYM_FUNC_END(__fentry__)
 EXPORT_SYMBOL(__fentry__)
 _ASM_NOKPROBE(__fentry__)
 
+#ifdef CONFIG_MCOUNT_RETURNS
+/* The same for sites before returns, and before jumps in a return's place. */
+.macro RETURN_STUB name
+SYM_START(\name, SYM_L_GLOBAL, SYM_F_ALIGN)
+	ANNOTATE_NOENDBR
+	.byte	BYTES_NOP5
+	CALL_DEPTH_ACCOUNT
+	RET
+SYM_FUNC_END(\name)
+_ASM_NOKPROBE(\name)
+.endm
+
+RETURN_STUB arch_mcount_return
+RETURN_STUB arch_mcount_tail
+#endif /* CONFIG_MCOUNT_RETURNS */
+
 /*
  * The traced function has not set up its frame, so a frame pointer unwinder
  * would miss it and its caller. Make both frames for it. With ORC, objtool
@@ -52,9 +68,9 @@ _ASM_NOKPROBE(__fentry__)
 	movq	%rsp, %rbp
 .endm
 
-.macro POP_FRAMES
+.macro POP_FRAMES	/* and leave the flags */
 	movq	16(%rsp), %rbp
-	addq	$FRAMES_SIZE, %rsp
+	leaq	FRAMES_SIZE(%rsp), %rsp
 .endm
 
 #else /* !CONFIG_FRAME_POINTER */
@@ -137,6 +153,46 @@ SYM_START(arch_mcount_gate, SYM_L_GLOBAL, SYM_F_ALIGN)
 SYM_FUNC_END(arch_mcount_gate)
 STACK_FRAME_NON_STANDARD_FP(arch_mcount_gate)
 _ASM_NOKPROBE(arch_mcount_gate)
+
+#ifdef CONFIG_MCOUNT_RETURNS
+/*
+ * The same for sites before returns, where all registers may hold something:
+ * mcount_return_gate(ip, parent_ip, regs, result). Behind the result, which is no more than
+ * %rax, lies struct mcount_regs.
+ */
+.macro RETURN_GATE name stub
+SYM_START(\name, SYM_L_GLOBAL, SYM_F_ALIGN)
+	ANNOTATE_NOENDBR
+	PUSH_FRAMES
+	PUSH_REGS
+	pushq	%rbp
+	pushq	%rax
+	pushq	%r10
+	pushq	%r11
+	movq	32+FRAMES_SIZE+REGS_SIZE(%rsp), %rdi
+	movq	32+FRAMES_SIZE+REGS_SIZE+8(%rsp), %rsi
+	leaq	24(%rsp), %rdx
+	movq	%rax, %rcx
+	movq	mcount_return_gate(%rip), %rax
+	CALL_NOSPEC rax
+	testb	%al, %al
+	popq	%r11
+	popq	%r10
+	popq	%rax
+	popq	%rbp
+	POP_REGS
+	POP_FRAMES
+	jnz	\stub
+	CALL_DEPTH_ACCOUNT
+	RET
+SYM_FUNC_END(\name)
+STACK_FRAME_NON_STANDARD_FP(\name)
+_ASM_NOKPROBE(\name)
+.endm
+
+RETURN_GATE arch_mcount_return_gate arch_mcount_return
+RETURN_GATE arch_mcount_tail_gate arch_mcount_tail
+#endif /* CONFIG_MCOUNT_RETURNS */
 
 /*
  * Call %r10(%r11), a C function, from where the compiler does not expect a call to

@@ -51,6 +51,20 @@ typedef bool (*mcount_gate_t)(unsigned long ip, unsigned long parent_ip,
 			      const struct mcount_regs *regs);
 
 /**
+ * typedef mcount_return_gate_t - what some functions call before they return
+ * @ip: an address in the function, MCOUNT_SITE_SIZE behind the site
+ * @parent_ip: where it returns to
+ * @regs: what registers hold there
+ * @result: what the function returns, if it does and that is no struct: mcount_is_tail()
+ *
+ * All that is said of mcount_func_t holds.
+ *
+ * Return: whether the hook at returns is to be called, too.
+ */
+typedef bool (*mcount_return_gate_t)(unsigned long ip, unsigned long parent_ip,
+				     const struct mcount_regs *regs, unsigned long result);
+
+/**
  * enum mcount_site - what a call site does
  * @MCOUNT_NOTHING: nothing
  * @MCOUNT_HOOK: it calls the hook
@@ -66,14 +80,26 @@ enum mcount_site {
  * struct mcount_choice - which functions are to call a direct hook
  * @kind: what the call site is to do, now, of a function: see mcount_function_site()
  * @gate: what is called where that is MCOUNT_GATE; NULL: there is no such site
+ * @return_kind: the same for sites before returns; NULL: none of these is to do anything
+ * @return_gate: what is called there if that is MCOUNT_GATE
+ * @on_return: what is called there if it is MCOUNT_HOOK, or the gate says so: a direct hook,
+ *	for which all registers hold something
+ * @on_tail: the same before a jump to another function, which returns in the place of this
  *
- * @kind must not sleep. It is also asked when a module comes, before its notifiers of
- * less than the highest priority are called; if what it says for the module depends on
- * one of these, that is to call mcount_choose().
+ * @kind and @return_kind must not sleep. They are also asked when a module comes, before its
+ * notifiers of less than the highest priority are called; if what they say for the module
+ * depends on one of these, that is to call mcount_choose().
+ *
+ * What concerns returns is for CONFIG_MCOUNT_RETURNS, and ignored without. @on_return and
+ * @on_tail are looked at again by replace_mcount_direct().
  */
 struct mcount_choice {
 	enum mcount_site (*kind)(unsigned long site);
 	mcount_gate_t gate;
+	enum mcount_site (*return_kind)(unsigned long site);
+	mcount_return_gate_t return_gate;
+	mcount_direct_func_t on_return;
+	mcount_direct_func_t on_tail;
 };
 
 /*
@@ -117,6 +143,20 @@ int mcount_set_enabled(bool enable);
  */
 unsigned long mcount_function_site(unsigned long func);
 
+/*
+ * The first site before a return at @addr or behind it; 0 if there is none, or no
+ * CONFIG_MCOUNT_RETURNS. May sleep. mcount_is_tail() tells whether the function does not
+ * return there, but jumps to another one.
+ */
+unsigned long mcount_next_return(unsigned long addr);
+bool mcount_is_tail(unsigned long site);
+
+/*
+ * Another number when a hook, or its gates, may not have been called for a while: of a call
+ * that they have seen they may not have seen the return.
+ */
+extern unsigned int mcount_away;
+
 /* Only in the body of a direct hook itself: what a plain hook has as arguments. */
 #define mcount_direct_ip()		arch_mcount_direct_ip()
 #define mcount_direct_parent_ip()	arch_mcount_direct_parent_ip()
@@ -129,6 +169,9 @@ unsigned long mcount_function_site(unsigned long func);
  * instructions. What is said of mcount_func_t holds for @func.
  */
 #define mcount_direct_call(func, arg)	arch_mcount_direct_call(func, arg)
+
+/* Whether @func(@arg) is not 0: changes no register but the flags. */
+#define mcount_direct_ask(func, arg)	arch_mcount_direct_ask(func, arg)
 
 /* The same for a void function without argument: changes no register but the flags. */
 #define mcount_direct_call_void(func)	arch_mcount_direct_call_void(func)
@@ -156,6 +199,20 @@ __no_caller_saved_registers void arch_mcount_gate(void);
 extern mcount_gate_t mcount_gate;
 
 /*
+ * With CONFIG_MCOUNT_RETURNS, what sites before returns call: like the stub, each returns or
+ * jumps to what arch_mcount_switch_returns() has been told. And what sites of MCOUNT_GATE
+ * call there, which call what mcount_return_gate points at. arch_mcount_is_tail() tells
+ * which of both is called.
+ */
+__no_caller_saved_registers void arch_mcount_return(void);
+__no_caller_saved_registers void arch_mcount_tail(void);
+__no_caller_saved_registers void arch_mcount_return_gate(void);
+__no_caller_saved_registers void arch_mcount_tail_gate(void);
+void arch_mcount_switch_returns(mcount_direct_func_t on_return, mcount_direct_func_t on_tail);
+bool arch_mcount_is_tail(const void *site);
+extern mcount_return_gate_t mcount_return_gate;
+
+/*
  * The return addresses of the callers of the function for which a gate was called, the
  * nearest first, which is @parent_ip: how many of them were put into @callers, @max at
  * most, and at least 1; the low halves. Into @stacks, unless it is NULL, where on the stack
@@ -169,10 +226,11 @@ unsigned int arch_mcount_callers(unsigned long ip, unsigned long parent_ip,
 /*
  * arch_mcount_site_insn() puts into @insn the MCOUNT_SITE_SIZE bytes that the call site
  * @site holds as one of @kind: a NOP, or a call; arch_mcount_site_kind() tells what it is
- * now, an enum mcount_site, or -EINVAL for anything else.
+ * now, an enum mcount_site, or -EINVAL for anything else. @returns: it is one before a
+ * return.
  */
-void arch_mcount_site_insn(u8 *insn, void *site, enum mcount_site kind);
-int arch_mcount_site_kind(const void *site);
+void arch_mcount_site_insn(u8 *insn, void *site, enum mcount_site kind, bool returns);
+int arch_mcount_site_kind(const void *site, bool returns);
 
 #ifdef CONFIG_MCOUNT_DYNAMIC
 
@@ -181,7 +239,7 @@ int arch_mcount_site_kind(const void *site);
  * arch_mcount_sites_finish() has made it so for all that were queued. Process context,
  * under cpus_read_lock() and text_mutex.
  */
-void arch_mcount_site_queue(void *site, enum mcount_site kind);
+void arch_mcount_site_queue(void *site, enum mcount_site kind, bool returns);
 void arch_mcount_sites_finish(void);
 
 #endif /* CONFIG_MCOUNT_DYNAMIC */

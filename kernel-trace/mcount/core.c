@@ -81,6 +81,35 @@ static void set_gate(const struct mcount_choice *of)
 	WRITE_ONCE(mcount_gate, of && of->gate ? of->gate : no_gate);
 }
 
+static bool no_return_gate(unsigned long ip, unsigned long parent_ip,
+			   const struct mcount_regs *regs, unsigned long result)
+{
+	return true;
+}
+
+NOKPROBE_SYMBOL(no_return_gate);
+
+/* What arch_mcount_return_gate() calls. The same holds for it. */
+mcount_return_gate_t mcount_return_gate __read_mostly = no_return_gate;
+
+unsigned int mcount_away __read_mostly;
+
+/* What sites before returns call if they do as @of says; NULL: nothing. */
+static void switch_returns(const struct mcount_choice *of)
+{
+	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+		return;
+	if (!mcount_sees_returns(of))
+		of = NULL;
+	if (of)
+		WRITE_ONCE(mcount_return_gate, of->return_gate ?: no_return_gate);
+	cpus_read_lock();
+	arch_mcount_switch_returns(of ? of->on_return : NULL, of ? of->on_tail : NULL);
+	cpus_read_unlock();
+	if (!of)	/* as with the other gate: see mcount_change() */
+		WRITE_ONCE(mcount_return_gate, no_return_gate);
+}
+
 /* A CPU that starts has no handler yet for the patching's breakpoints. */
 static void switch_stub(mcount_direct_func_t entry)
 {
@@ -113,16 +142,21 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 
 	if (!enabled)
 		entry = NULL;
-	if (old_entry && choice != new_choice)
+	if (old_entry && choice != new_choice) {
 		switch_stub(NULL);
+		switch_returns(NULL);
+	}
 	if (entry) {
 		ret = mcount_sites_set(true, new_choice, false);
 		if (ret) {
+			switch_returns(old_entry ? choice : NULL);
 			switch_stub(old_entry);
 			return ret;
 		}
 	}
 
+	if (!old_entry || choice != new_choice)
+		WRITE_ONCE(mcount_away, mcount_away + 1);
 	plain_hook = plain;
 	direct_hook = direct;
 	choice = new_choice;
@@ -133,6 +167,7 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 	if (entry)
 		set_gate(choice);
 	switch_stub(entry);
+	switch_returns(entry ? choice : NULL);
 	if (!entry)	/* who has none calls what the gate did not let through */
 		set_gate(NULL);
 	if (old_entry)
@@ -261,8 +296,8 @@ EXPORT_SYMBOL_GPL(register_mcount_direct_chosen);
  * To be called, too, when what was given before wants other functions now. The hook is
  * called all the time from those that it wanted before and wants now. On return it is
  * called from all others that it wants, and no function that it does not want any more
- * begins to call it; a call that had begun before may not have ended. But if the gate is
- * another, nobody runs the one before.
+ * begins to call it; a call that had begun before may not have ended. But if the gate, or
+ * the choice of returns, is another, nobody runs what the one before had called.
  *
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
@@ -272,6 +307,7 @@ EXPORT_SYMBOL_GPL(register_mcount_direct_chosen);
 int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted)
 {
 	mcount_gate_t old;
+	bool leaves;
 	int ret;
 
 	if (wanted && !IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
@@ -281,13 +317,17 @@ int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted)
 	if (!func || direct_hook != func)
 		return -ENOENT;
 	old = mcount_gate;
+	leaves = current_entry && mcount_sees_returns(choice) && choice != wanted;
 	if (current_entry && wanted && wanted->gate)
 		set_gate(wanted);
+	if (current_entry && mcount_sees_returns(wanted))
+		switch_returns(wanted);
 	ret = mcount_sites_set(current_entry, wanted, current_entry);
 	if (!ret)
 		choice = wanted;
 	set_gate(current_entry ? choice : NULL);
-	if (mcount_gate != old)
+	switch_returns(current_entry ? choice : NULL);
+	if (mcount_gate != old || leaves)
 		mcount_synchronize();
 	return ret;
 }

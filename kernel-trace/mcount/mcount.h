@@ -12,11 +12,18 @@
 /* Whether mcount is enabled, be a hook registered or not. Any context. */
 bool mcount_is_enabled(void);
 
+static inline bool mcount_sees_returns(const struct mcount_choice *choice)
+{
+	return IS_ENABLED(CONFIG_MCOUNT_RETURNS) && choice && choice->return_kind;
+}
+
 #ifdef CONFIG_MCOUNT_DYNAMIC
 
 /* What the compiler recorded, by the linker script, in memory that is freed after boot. */
 extern unsigned long __start_mcount_loc[];
 extern unsigned long __stop_mcount_loc[];
+extern unsigned long __start_return_loc[];
+extern unsigned long __stop_return_loc[];
 
 /*
  * Make each call site what @choice wants, a call of the stub if it is NULL; or, without

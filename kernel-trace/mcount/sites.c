@@ -11,6 +11,10 @@
  * the stub returns when nobody is to be called.
  *
  * For the same reason a site whose memory is to be freed is just forgotten.
+ *
+ * With CONFIG_MCOUNT_RETURNS there is another table, of NOPs before each return and
+ * before each jump that takes a return's place. They are calls only if the hook's choice
+ * says so, of stubs of their own.
  */
 #include <linux/bsearch.h>
 #include <linux/cleanup.h>
@@ -47,6 +51,8 @@ static DEFINE_MUTEX(sites_mutex);
 static bool calls = SITES_BUILT_AS_CALLS;
 /* ... all of them, if this is NULL. The registered hook's, be it called or not. */
 static const struct mcount_choice *choice;
+/* Sites before returns may be calls. */
+static bool returns_called;
 /* A site was not what it should be. */
 static bool broken;
 /*
@@ -54,24 +60,35 @@ static bool broken;
  * look for one takes no lock: the number alone changes, when they are there and
  * once more, when boot is over.
  */
-static u32 *kernel_sites;
-static unsigned int nr_kernel_sites;
+struct table {
+	u32 *sites;
+	unsigned int nr;
+};
+
+static struct table kernel_entries, kernel_returns;
 /* Modules that have any. */
 static LIST_HEAD(modules_with_sites);
 
-typedef int (*site_fn)(void *site);
+typedef int (*site_fn)(void *site, bool returns);
 
-static __always_inline int each_kernel_site(site_fn fn)
+static __always_inline int each_in_table(const struct table *table, site_fn fn, bool returns)
 {
 	unsigned int i;
 	int ret;
 
-	for (i = 0; i < nr_kernel_sites; i++) {
-		ret = fn(_stext + kernel_sites[i]);
+	for (i = 0; i < table->nr; i++) {
+		ret = fn(_stext + table->sites[i], returns);
 		if (ret)
 			return ret;
 	}
 	return 0;
+}
+
+/* Those before returns need not be looked at while they are to be nothing, and are. */
+static __always_inline int each_kernel_site(site_fn fn)
+{
+	return each_in_table(&kernel_entries, fn, false) ?:
+	       (returns_called ? each_in_table(&kernel_returns, fn, true) : 0);
 }
 
 #ifdef CONFIG_MODULES
@@ -83,19 +100,27 @@ static bool module_has_text(struct module *mod, unsigned long addr)
 		within_module_mem_type(addr, mod, MOD_INIT_TEXT));
 }
 
-static __always_inline int each_module_site(struct module *mod, site_fn fn)
+static int each_of_module(struct module *mod, const unsigned long *sites, unsigned int nr,
+			  site_fn fn, bool returns)
 {
 	unsigned int i;
 	int ret;
 
-	for (i = 0; i < mod->num_mcount_sites; i++) {
-		if (!module_has_text(mod, mod->mcount_sites[i]))
+	for (i = 0; i < nr; i++) {
+		if (!module_has_text(mod, sites[i]))
 			continue;
-		ret = fn((void *)mod->mcount_sites[i]);
+		ret = fn((void *)sites[i], returns);
 		if (ret)
 			return ret;
 	}
 	return 0;
+}
+
+static int each_module_site(struct module *mod, site_fn fn)
+{
+	return each_of_module(mod, mod->mcount_sites, mod->num_mcount_sites, fn, false) ?:
+	       (returns_called ? each_of_module(mod, mod->mcount_returns,
+						mod->num_mcount_returns, fn, true) : 0);
 }
 
 static __always_inline int each_modules_site(site_fn fn)
@@ -125,8 +150,10 @@ static bool is_module_site(unsigned long addr)
 
 	guard(preempt)();
 	mod = __module_text_address(addr);
-	return mod && bsearch(&addr, mod->mcount_sites, mod->num_mcount_sites, sizeof(addr),
-			      compare_addresses);
+	return mod && (bsearch(&addr, mod->mcount_sites, mod->num_mcount_sites, sizeof(addr),
+			       compare_addresses) ||
+		       bsearch(&addr, mod->mcount_returns, mod->num_mcount_returns, sizeof(addr),
+			       compare_addresses));
 }
 #else /* !CONFIG_MODULES */
 static int each_module_site(struct module *mod, site_fn fn)
@@ -168,37 +195,40 @@ static int refuse_site(void *site)
 	return -EIO;
 }
 
-static enum mcount_site wanted_kind(void *site)
+static enum mcount_site wanted_kind(void *site, bool returns)
 {
 	if (!calls)
 		return MCOUNT_NOTHING;
+	if (returns)
+		return mcount_sees_returns(choice) ? choice->return_kind((unsigned long)site) :
+						     MCOUNT_NOTHING;
 	return choice ? choice->kind((unsigned long)site) : MCOUNT_HOOK;
 }
 
-static int look_at_site(void *site)
+static int look_at_site(void *site, bool returns)
 {
-	int kind = arch_mcount_site_kind(site);
+	int kind = arch_mcount_site_kind(site, returns);
 
 	cond_resched();
 	if (kind < 0)
 		return refuse_site(site);
-	if (kind != wanted_kind(site)) {
+	if (kind != wanted_kind(site, returns)) {
 		first_to_change = min(first_to_change ?: site, site);
 		last_to_change = max(last_to_change, site);
 	}
 	return 0;
 }
 
-static int queue_site(void *site)
+static int queue_site(void *site, bool returns)
 {
 	enum mcount_site kind;
 
 	if (site < first_to_change || site > last_to_change)
 		return 0;
 	cond_resched();
-	kind = wanted_kind(site);
-	if (arch_mcount_site_kind(site) != kind)
-		arch_mcount_site_queue(site, kind);
+	kind = wanted_kind(site, returns);
+	if (arch_mcount_site_kind(site, returns) != kind)
+		arch_mcount_site_queue(site, kind, returns);
 	return 0;
 }
 
@@ -209,7 +239,7 @@ static int queue_site(void *site)
 static int change_sites(struct module *only, bool call, const struct mcount_choice *new_choice)
 {
 	const struct mcount_choice *old_choice = choice;
-	bool old_calls = calls;
+	bool old_calls = calls, sees_returns = call && mcount_sees_returns(new_choice);
 	int ret;
 
 	lockdep_assert_held(&sites_mutex);
@@ -218,6 +248,7 @@ static int change_sites(struct module *only, bool call, const struct mcount_choi
 	guard(mutex)(&text_mutex);
 	calls = call;
 	choice = new_choice;
+	returns_called |= sees_returns;
 	first_to_change = NULL;
 	last_to_change = NULL;
 	ret = each_site(only, look_at_site);
@@ -229,6 +260,7 @@ static int change_sites(struct module *only, bool call, const struct mcount_choi
 	if (first_to_change)
 		each_site(only, queue_site);
 	arch_mcount_sites_finish();
+	returns_called = sees_returns;
 	return 0;
 }
 
@@ -241,7 +273,7 @@ int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool aga
 		choice = new_choice;
 		return 0;
 	}
-	if (!kernel_sites)
+	if (!kernel_entries.sites)
 		return -ENOMEM;
 	ret = broken ? -EIO : change_sites(NULL, call, new_choice);
 	/* Whose choice it is may go, and want others when it comes again. */
@@ -257,17 +289,25 @@ static int compare_sites(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* What the compiler recorded, as long as there is no other table: for debuggers. */
-static bool __ref is_early_site(unsigned long addr)
+static bool is_recorded(const unsigned long *loc, const unsigned long *stop, unsigned long addr)
 {
-	unsigned long *loc;
-
-	if (system_state >= SYSTEM_FREEING_INITMEM)
-		return false;
-	for (loc = __start_mcount_loc; loc < __stop_mcount_loc; loc++)
+	for (; loc < stop; loc++)
 		if (*loc == addr)
 			return true;
 	return false;
+}
+
+/* What the compiler recorded, as long as there is no other table: for debuggers. */
+static bool __ref is_early_site(unsigned long addr)
+{
+	return system_state < SYSTEM_FREEING_INITMEM &&
+	       (is_recorded(__start_mcount_loc, __stop_mcount_loc, addr) ||
+		is_recorded(__start_return_loc, __stop_return_loc, addr));
+}
+
+static bool is_in(const struct table *table, u32 offset)
+{
+	return bsearch(&offset, table->sites, READ_ONCE(table->nr), sizeof(offset), compare_sites);
 }
 
 bool mcount_is_site(unsigned long addr)
@@ -276,11 +316,66 @@ bool mcount_is_site(unsigned long addr)
 
 	if (!is_kernel(addr))
 		return is_module_site(addr);
-	if (!READ_ONCE(nr_kernel_sites))
+	if (!READ_ONCE(kernel_entries.nr))
 		return is_early_site(addr);
+	return is_in(&kernel_entries, offset) || is_in(&kernel_returns, offset);
+}
 
-	return bsearch(&offset, kernel_sites, READ_ONCE(nr_kernel_sites), sizeof(offset),
-		       compare_sites);
+#ifdef CONFIG_MODULES
+static unsigned long next_return_of_module(unsigned long addr)
+{
+	unsigned int low = 0, high, middle;
+	struct module *mod;
+
+	guard(preempt)();
+	mod = __module_text_address(addr);
+	high = mod ? mod->num_mcount_returns : 0;
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (mod->mcount_returns[middle] < addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return mod && low < mod->num_mcount_returns ? mod->mcount_returns[low] : 0;
+}
+#else
+static unsigned long next_return_of_module(unsigned long addr)
+{
+	return 0;
+}
+#endif
+
+unsigned long mcount_next_return(unsigned long addr)
+{
+	unsigned int low = 0, high = READ_ONCE(kernel_returns.nr), nr = high, middle;
+	u32 offset = addr - (unsigned long)_stext;
+
+	if (!is_kernel(addr))
+		return next_return_of_module(addr);
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (kernel_returns.sites[middle] < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < nr ? (unsigned long)_stext + kernel_returns.sites[low] : 0;
+}
+
+bool mcount_is_tail(unsigned long site)
+{
+	return IS_ENABLED(CONFIG_MCOUNT_RETURNS) && arch_mcount_is_tail((void *)site);
+}
+
+static void __init free_init_mem(struct table *table)
+{
+	unsigned int nr;
+
+	for (nr = table->nr; nr; nr--)
+		if (is_kernel_text((unsigned long)_stext + table->sites[nr - 1]))
+			break;
+	WRITE_ONCE(table->nr, nr);
 }
 
 /*
@@ -289,21 +384,23 @@ bool mcount_is_site(unsigned long addr)
  */
 void __init mcount_free_init_mem(void)
 {
-	unsigned int nr;
-
 	guard(mutex)(&sites_mutex);
-	for (nr = nr_kernel_sites; nr; nr--)
-		if (is_kernel_text((unsigned long)_stext + kernel_sites[nr - 1]))
-			break;
-	WRITE_ONCE(nr_kernel_sites, nr);
+	free_init_mem(&kernel_entries);
+	free_init_mem(&kernel_returns);
+}
+
+/* And not one before a return, as which the rarely run part of a function may begin. */
+static bool is_entry(unsigned long addr)
+{
+	return mcount_is_site(addr) && mcount_next_return(addr) != addr;
 }
 
 /* At most MCOUNT_SITE_OFFSET behind the function's first byte. */
 unsigned long mcount_function_site(unsigned long func)
 {
-	if (mcount_is_site(func))
+	if (is_entry(func))
 		return func;
-	if (MCOUNT_SITE_OFFSET && mcount_is_site(func + MCOUNT_SITE_OFFSET))
+	if (MCOUNT_SITE_OFFSET && is_entry(func + MCOUNT_SITE_OFFSET))
 		return func + MCOUNT_SITE_OFFSET;
 	return 0;
 }
@@ -313,6 +410,8 @@ unsigned long mcount_function_site(unsigned long func)
 void mcount_module_init(struct module *mod)
 {
 	sort(mod->mcount_sites, mod->num_mcount_sites, sizeof(*mod->mcount_sites),
+	     compare_addresses, NULL);
+	sort(mod->mcount_returns, mod->num_mcount_returns, sizeof(*mod->mcount_returns),
 	     compare_addresses, NULL);
 }
 
@@ -376,25 +475,36 @@ static void watch_modules(void)
 }
 #endif /* CONFIG_MODULES */
 
-static int __init mcount_sites_init(void)
+/* Not all text is mapped, or runs, or stays; and weak functions leave zeroes. */
+static int __init make_table(struct table *table, const unsigned long *loc,
+			     const unsigned long *stop, bool sorted)
 {
 	unsigned int nr = 0;
-	unsigned long *loc;
 
-	kernel_sites = kvmalloc_array(__stop_mcount_loc - __start_mcount_loc,
-				      sizeof(*kernel_sites), GFP_KERNEL);
-	if (!kernel_sites)
+	table->sites = kvmalloc_array(stop - loc, sizeof(*table->sites), GFP_KERNEL);
+	if (!table->sites)
+		return -ENOMEM;
+	for (; loc < stop; loc++)
+		if (is_kernel_text(*loc) || is_kernel_inittext(*loc))
+			table->sites[nr++] = *loc - (unsigned long)_stext;
+	if (!sorted)
+		sort(table->sites, nr, sizeof(*table->sites), compare_sites, NULL);
+	WRITE_ONCE(table->nr, nr);
+	return 0;
+}
+
+static int __init mcount_sites_init(void)
+{
+	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) &&
+	    make_table(&kernel_returns, __start_return_loc, __stop_return_loc, false))
+		return -ENOMEM;
+	if (make_table(&kernel_entries, __start_mcount_loc, __stop_mcount_loc,
+		       IS_ENABLED(CONFIG_BUILDTIME_MCOUNT_SORT)))
 		return -ENOMEM;
 
-	/* Not all text is mapped, or runs, or stays; and weak functions leave zeroes. */
-	for (loc = __start_mcount_loc; loc < __stop_mcount_loc; loc++)
-		if (is_kernel_text(*loc) || is_kernel_inittext(*loc))
-			kernel_sites[nr++] = *loc - (unsigned long)_stext;
-	if (!IS_ENABLED(CONFIG_BUILDTIME_MCOUNT_SORT))
-		sort(kernel_sites, nr, sizeof(*kernel_sites), compare_sites, NULL);
-	WRITE_ONCE(nr_kernel_sites, nr);
-
-	pr_info("%u call sites\n", nr);
+	pr_info("%u call sites\n", kernel_entries.nr);
+	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+		pr_info("%u before returns\n", kernel_returns.nr);
 	watch_modules();
 	return mcount_sites_set(false, NULL, false);
 }

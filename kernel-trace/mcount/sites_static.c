@@ -11,7 +11,7 @@ static bool is_site(unsigned long addr)
 {
 	u8 found[MCOUNT_SITE_SIZE], call[MCOUNT_SITE_SIZE];
 
-	arch_mcount_site_insn(call, (void *)addr, MCOUNT_HOOK);
+	arch_mcount_site_insn(call, (void *)addr, MCOUNT_HOOK, false);
 	return !copy_from_kernel_nofault(found, (void *)addr, sizeof(found)) &&
 	       !memcmp(found + 1, call + 1, sizeof(call) - 1);
 }
@@ -23,4 +23,15 @@ unsigned long mcount_function_site(unsigned long func)
 	if (MCOUNT_SITE_OFFSET && is_site(func + MCOUNT_SITE_OFFSET))
 		return func + MCOUNT_SITE_OFFSET;
 	return 0;
+}
+
+/* There are none, since each would call a stub all the time. */
+unsigned long mcount_next_return(unsigned long addr)
+{
+	return 0;
+}
+
+bool mcount_is_tail(unsigned long site)
+{
+	return false;
 }

@@ -23,7 +23,9 @@
 
 struct mctracer_sites *mctracer_chosen[MCTRACER_FUNCTION_LISTS];
 struct mctracer_triggered_sites *mctracer_triggered;
+bool mctracer_returns_triggered;
 bool mctracer_gate_everywhere;
+bool mctracer_graph;
 u8 *mctracer_map;
 unsigned long mctracer_map_size;
 
@@ -69,6 +71,14 @@ enum mcount_site mctracer_site_kind(unsigned long site)
 {
 	guard(preempt)();
 	return kind_of(site);
+}
+
+enum mcount_site mctracer_return_kind(unsigned long site)
+{
+	guard(preempt)();
+	if (mctracer_find_triggered(site))
+		return MCOUNT_GATE;
+	return READ_ONCE(mctracer_graph) && is_chosen(site) ? MCOUNT_HOOK : MCOUNT_NOTHING;
 }
 
 bool mctracer_functions_chosen(void)

@@ -14,7 +14,7 @@ enum mctracer_function_list {
 	MCTRACER_FUNCTION_LISTS,
 };
 
-/* Call sites, ascending. */
+/* Call sites, ascending; also those before returns. */
 struct mctracer_sites {
 	size_t nr;
 	unsigned long sites[];
@@ -32,13 +32,17 @@ extern struct mctracer_sites *mctracer_chosen[MCTRACER_FUNCTION_LISTS];
 
 struct mctracer_trigger;
 
-/* One at a function that has triggers. */
+/* One at a function that has triggers, or at one of its returns. */
 struct mctracer_triggered {
 	unsigned long site;
 	struct mctracer_trigger *trigger;
-	unsigned long __percpu *hits;	/* how often it was called */
-	bool recorded;		/* the function is chosen, too */
+	unsigned long __percpu *hits;	/* how often it was called, or returned as it is to */
+	bool recorded;		/* the call, or return, is recorded, too */
 	bool counts;		/* this is all there is to be done */
+	bool returns;		/* it is a return */
+	bool begins;		/* a call that is timed: nothing else is to be done */
+	bool tail;		/* it is a jump to another function, ... */
+	bool unknown;		/* ... so what that is to know is not known here */
 };
 
 /* Ascending, and between two of site 0. Of one site in the order in which they act. */
@@ -49,6 +53,10 @@ struct mctracer_triggered_sites {
 
 /* NULL: there is none. Changed by triggers.c alone. */
 extern struct mctracer_triggered_sites *mctracer_triggered;
+extern bool mctracer_returns_triggered;	/* some of these are returns */
+
+/* Returns are recorded, too. Changed by tracer.c alone. */
+extern bool mctracer_graph;
 
 /* Functions without triggers call the gate, too. Changed by tracer.c alone. */
 extern bool mctracer_gate_everywhere;
@@ -87,6 +95,7 @@ bool mctracer_site_chosen(unsigned long site);
 unsigned long mctracer_ip_kind(unsigned long ip);	/* an enum mcount_site */
 /* For mcount; any context that may be preempted. */
 enum mcount_site mctracer_site_kind(unsigned long site);
+enum mcount_site mctracer_return_kind(unsigned long site);
 /* What these looked at before is not in use any more. May sleep. */
 void mctracer_chosen_synchronize(void);
 /* Whether not simply all are. */

@@ -129,7 +129,7 @@ void mctracer_consume_take(int cpu)
 		stream->missed = 0;
 		return;
 	}
-	if (stream->found == MCTRACER_FOUND_CALL)
+	if (stream->found == MCTRACER_FOUND_CALL || stream->found == MCTRACER_FOUND_RETURN)
 		ring->nr_read++;
 	stream->found = MCTRACER_FOUND_NOTHING;
 	mctracer_ring_set_read(ring, stream->cursor.pos, stream->cursor.state.calls);

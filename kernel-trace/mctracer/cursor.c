@@ -44,7 +44,8 @@ static enum mctracer_read next_word(struct mctracer_cursor *cursor, u64 *word)
 		if (cursor->live && mctracer_distance(cursor->pos, end) <=
 				    mctracer_ring_size(cursor->ring) / 2)
 			break;
-		cursor->called = false;		/* what follows may belong to this */
+		cursor->called = false;		/* what follows may belong to this, ... */
+		cursor->state.said = 0;		/* ... and what was said, too */
 	}
 	return MCTRACER_READ_UNCOMMITTED;
 }
@@ -71,7 +72,7 @@ static void find_pace(struct mctracer_cursor *cursor)
 	for (; pos != end; pos = mctracer_position(pos + WORD)) {
 		if (read_word(cursor, pos, &word) != MCTRACER_READ_OK)
 			return;
-		if (mctracer_word_is_call(word))
+		if (mctracer_word_counts(word))
 			calls++;
 		else if (is_other_clock(&cursor->state, word))
 			break;
@@ -119,11 +120,15 @@ static void set_ns(struct mctracer_cursor *cursor, u64 time)
 		cursor->ns = max(cursor->ns, mctracer_clock_ns(&cursor->state.clock, time));
 }
 
-/* Of the call that has just come. */
+/* Of the call or return that has just come. */
 static u64 time_of_call(struct mctracer_cursor *cursor)
 {
+	bool timed = cursor->state.calls - 1 == cursor->calls_before;
+
 	if (!cursor->sure)
 		find_pace(cursor);
+	cursor->exact = timed && cursor->timed;
+	cursor->timed = timed;
 	return cursor->time + (cursor->state.calls - 1 - cursor->calls_before) * cursor->step;
 }
 
@@ -144,6 +149,10 @@ enum mctracer_found mctracer_cursor_next(struct mctracer_cursor *cursor)
 			set_ns(cursor, time_of_call(cursor));
 			cursor->called = true;
 			return MCTRACER_FOUND_CALL;
+		case MCTRACER_EVENT_RETURN:
+			set_ns(cursor, time_of_call(cursor));
+			cursor->called = true;
+			return MCTRACER_FOUND_RETURN;
 		case MCTRACER_EVENT_TIME:
 			take_time(cursor);
 			break;
@@ -186,7 +195,7 @@ static bool find_notes(struct mctracer_cursor *cursor)
 	do {
 		if (next_word(&ahead, &word) != MCTRACER_READ_OK)
 			return false;
-		if (mctracer_word_is_call(word) && !counted)
+		if (mctracer_word_counts(word) && !counted)
 			calls++;
 		mctracer_decode(&ahead.state, word);
 		if (ahead.state.known & MCTRACER_KNOWS_COUNT && !counted) {
@@ -227,6 +236,7 @@ void mctracer_cursor_begin(struct mctracer_cursor *cursor, const struct mctracer
 			.ring = ring,
 			.copy = copy,
 			.live = live,
+			.timed = true,
 			.quarter = quarter,
 		};
 		first = first_of(cursor);

@@ -32,7 +32,7 @@ struct mctracer_cursor {
 	const struct mctracer_ring *ring;
 	const struct mctracer_copy *copy;	/* of it; NULL: the ring itself */
 	bool live;	/* what is not written yet will be */
-	bool called;	/* it has come to a call: what frames belong to */
+	bool called;	/* it has come to a call or return: what frames belong to */
 	bool walks;	/* to where it is to begin, which is here: */
 	u64 to;
 	u64 quarter;	/* of the ring, when this began */
@@ -45,13 +45,16 @@ struct mctracer_cursor {
 	u64 pace;	/* the usual one, before that time ... */
 	u64 next_pace;	/* ... and behind it */
 	bool sure;	/* then this */
-	u64 ns;		/* the last call's time */
+	u64 ns;		/* the last call's time, */
+	bool exact;	/* which is its own: as the one before it has one */
+	bool timed;	/* there was a time since the one before */
 };
 
 /* What a cursor has come to. */
 enum mctracer_found {
 	MCTRACER_FOUND_NOTHING,		/* the end, for now */
 	MCTRACER_FOUND_CALL,		/* see cursor->state and cursor->ns */
+	MCTRACER_FOUND_RETURN,		/* the same; cursor->state.value */
 	MCTRACER_FOUND_GAP,		/* cursor->state.value calls are missing */
 	MCTRACER_FOUND_FRAME,		/* of the last call; cursor->state.value */
 	MCTRACER_FOUND_MARK,		/* cursor->state.value; cursor->ns */

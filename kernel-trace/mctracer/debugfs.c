@@ -244,6 +244,43 @@ static const struct file_operations options_fops = {
 	.release	= single_release,
 };
 
+/* mode */
+
+static const char * const modes[] = { "function", "graph" };
+
+static int mode_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%s\n", modes[READ_ONCE(mctracer_graph)]);
+	return 0;
+}
+
+static int mode_open(struct inode *inode, struct file *file)
+{
+	return mctracer_may_open() ?: single_open(file, mode_show, NULL);
+}
+
+static ssize_t mode_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+{
+	char *word __free(kfree) = written_word(buf, count, *pos);
+	int mode;
+
+	if (IS_ERR(word))
+		return PTR_ERR(word);
+	mode = match_string(modes, ARRAY_SIZE(modes), word);
+	if (mode < 0)
+		return mode;
+	return mctracer_set_graph(mode) ?: count;
+}
+
+static const struct file_operations mode_fops = {
+	.owner		= THIS_MODULE,
+	.open		= mode_open,
+	.read		= seq_read,
+	.write		= mode_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
 /* max_stack */
 
 static int max_stack_show(struct seq_file *m, void *v)
@@ -330,6 +367,7 @@ static int __init mctracer_debugfs_init(void)
 	debugfs_create_file("options", 0600, dir, NULL, &options_fops);
 	mctracer_create_lists(dir);
 	debugfs_create_file("max_stack", 0600, dir, NULL, &max_stack_fops);
+	debugfs_create_file("mode", 0600, dir, NULL, &mode_fops);
 	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
 	debugfs_create_file("snapshot", 0600, dir, NULL, &mctracer_held_fops);
 	debugfs_create_file("trace", 0600, dir, MCTRACER_ALL_CPUS_DATA, &mctracer_trace_fops);

@@ -82,7 +82,7 @@ static size_t copy_words(u64 *to, const u64 *from, u64 flip, size_t n, size_t *c
 		to[i] = mctracer_slot_load(from + i, flip);
 		if (!(to[i] & MCTRACER_WORD_VALID))
 			break;					/* V2 */
-		*calls += mctracer_word_is_call(to[i]);
+		*calls += mctracer_word_counts(to[i]);
 	}
 	return i;
 }
@@ -108,7 +108,7 @@ static size_t copy_words_to_user(u64 __user *to, const u64 *from, u64 flip, size
 			word = mctracer_slot_load(from + i + j, flip);
 			unsafe_put_user(word, to + i + j, fault);
 			all &= word;
-			found += mctracer_word_is_call(word);
+			found += mctracer_word_counts(word);
 		}
 		if (!all)
 			break;						/* V2 */
@@ -119,7 +119,7 @@ static size_t copy_words_to_user(u64 __user *to, const u64 *from, u64 flip, size
 		if (!(word & MCTRACER_WORD_VALID))
 			break;						/* V2 */
 		unsafe_put_user(word, to + i, fault);
-		*calls += mctracer_word_is_call(word);
+		*calls += mctracer_word_counts(word);
 	}
 	*fault = false;
 fault:
@@ -139,9 +139,11 @@ static size_t whole(const struct mctracer_ring *ring, u64 pos, size_t n, u64 end
 		return n;
 	for (; n; n--) {
 		word = mctracer_ring_load(ring, pos + (n - 1) * WORD);
-		if (mctracer_word_is_call(word))
+		if (mctracer_word_counts(word))
 			return n;
-		if (mctracer_word_type(word) != MCTRACER_MORE)
+		if (mctracer_word_type(word) != MCTRACER_MORE &&
+		    mctracer_word_type(word) != MCTRACER_VALUE &&
+		    !mctracer_word_is_other(word, MCTRACER_TOOK))
 			return n - 1;
 	}
 	return 0;

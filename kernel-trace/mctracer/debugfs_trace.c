@@ -28,6 +28,7 @@ static void *trace_start(struct seq_file *m, loff_t *pos)
 
 	if (*pos == 0) {
 		mctracer_snapshot_rewind(reader->snapshot);
+		mctracer_text_rewind(reader->text);
 		reader->next = mctracer_snapshot_next(reader->snapshot, &reader->cpu);
 		return SEQ_START_TOKEN;
 	}

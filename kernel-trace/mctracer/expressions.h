@@ -20,6 +20,7 @@ struct mctracer_expression {
 	unsigned int order;	/* in the list */
 	unsigned int symbols;	/* so many it matched, */
 	unsigned int sites;	/* and so many of these are traceable, or were chosen before */
+	const char *why;	/* it can't be used for what it is for, though it matches */
 	const char *module;	/* NULL: whatever module, or none */
 	const char *purpose;	/* what the functions are for, where it isn't the list's */
 	void *data;		/* of whoever has a list with purposes */

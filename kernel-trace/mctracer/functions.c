@@ -81,7 +81,8 @@ static int each_modules_symbol(const char *only, int (*fn)(void *, const char *,
 }
 #endif /* CONFIG_MODULES */
 
-static int add_hit(struct mctracer_hits *to, unsigned long site, struct mctracer_expression *by)
+static int add_hit(struct mctracer_hits *to, unsigned long site, struct mctracer_expression *by,
+		   bool returns, bool tail)
 {
 	size_t room = to->room ? to->room * 2 : 64;
 	struct mctracer_hit *hits;
@@ -93,20 +94,37 @@ static int add_hit(struct mctracer_hits *to, unsigned long site, struct mctracer
 		to->hits = hits;
 		to->room = room;
 	}
-	to->hits[to->nr++] = (struct mctracer_hit){ .site = site, .by = by };
+	to->hits[to->nr++] = (struct mctracer_hit) {
+		.site = site, .by = by, .returns = returns, .tail = tail,
+	};
 	return 0;
+}
+
+/* All returns of the symbol @addr. */
+static int add_returns(struct mctracer_hits *to, unsigned long addr, struct mctracer_expression *by)
+{
+	unsigned long site = mcount_next_return(addr), size, offset;
+	int ret = 0;
+
+	if (!site || !kallsyms_lookup_size_offset(addr, &size, &offset))
+		return 0;
+	for (; !ret && site && site - addr < size - offset; site = mcount_next_return(site + 1))
+		ret = add_hit(to, site, by, true, mcount_is_tail(site));
+	return ret;
 }
 
 /* The symbol @addr is matched by @e, if it is of its module. */
 static int see_match(struct walk *walk, struct mctracer_expression *e, unsigned long addr)
 {
 	unsigned long site;
+	int ret;
 
 	if (e->module && !is_of_module(addr, e->module))
 		return 0;
 	e->symbols++;
 	site = mcount_function_site(addr);
-	return site ? add_hit(walk->hits, site, e) : 0;
+	ret = site ? add_hit(walk->hits, site, e, false, false) : 0;
+	return ret ?: add_returns(walk->hits, addr, e);
 }
 
 static int see_name(struct walk *walk, const char *name, unsigned long addr)
@@ -126,15 +144,20 @@ static int see_name(struct walk *walk, const char *name, unsigned long addr)
 
 static int see_symbol(void *data, const char *name, unsigned long addr)
 {
-	const char *dot = strchr(name, '.');
+	const char *dot, *cold = strstr(name, ".cold");
+	char plain[KSYM_NAME_LEN], whole[KSYM_NAME_LEN];
 	struct walk *walk = data;
-	char plain[KSYM_NAME_LEN];
 	struct mctracer_expression *e;
 	int ret;
 
 	cond_resched();
 	if (walk->may_end && fatal_signal_pending(current))
 		return -EINTR;
+	if (cold && cold != name) {	/* the rarely run part of a function that was cut in two */
+		strscpy(whole, name, min_t(size_t, cold - name + 1, sizeof(whole)));
+		name = whole;
+	}
+	dot = strchr(name, '.');
 	plain[0] = '\0';
 	if (dot && dot != name)
 		strscpy(plain, name, min_t(size_t, dot - name + 1, sizeof(plain)));
@@ -173,7 +196,7 @@ static bool decide(const struct mctracer_hits *hits, size_t *hit)
 		if (by == hits->hits[*hit].by)
 			continue;	/* another name of the same function */
 		by = hits->hits[*hit].by;
-		if (!by->remove || chosen)
+		if ((!by->remove || chosen) && !hits->hits[*hit].returns)
 			by->sites++;
 		chosen = !by->remove;
 	}
@@ -193,6 +216,7 @@ int mctracer_functions_find(struct mctracer_expressions *expressions, const char
 		e->order = order++;
 		e->symbols = 0;
 		e->sites = 0;
+		e->why = NULL;
 	}
 	if (!only)
 		ret = kallsyms_on_each_symbol(see_symbol, &walk);
@@ -202,8 +226,20 @@ int mctracer_functions_find(struct mctracer_expressions *expressions, const char
 	return ret;
 }
 
+/* Without sites before returns. */
+static void leave_calls(struct mctracer_hits *hits)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < hits->nr; i++)
+		if (!hits->hits[i].returns)
+			hits->hits[nr++] = hits->hits[i];
+	hits->nr = nr;
+}
+
 /* What @expressions choose, of the module @only or of everything. To be freed with kvfree(). */
-static struct mctracer_sites *find_sites(struct mctracer_expressions *expressions, const char *only)
+static struct mctracer_sites *find_sites(struct mctracer_expressions *expressions, const char *only,
+					 bool returns)
 {
 	struct mctracer_hits hits;
 	struct mctracer_sites *set;
@@ -212,6 +248,8 @@ static struct mctracer_sites *find_sites(struct mctracer_expressions *expression
 	int ret;
 
 	ret = mctracer_functions_find(expressions, only, &hits);
+	if (!returns)
+		leave_calls(&hits);
 	set = ret ? NULL : kvmalloc(struct_size(set, sites, hits.nr), GFP_KERNEL);
 	if (!set) {
 		kvfree(hits.hits);
@@ -233,7 +271,7 @@ struct mctracer_sites *mctracer_functions_all(void)
 	struct mctracer_sites *sites = ERR_PTR(-ENOMEM);
 
 	if (all && mctracer_expression_add(all, "*", NULL, NULL))
-		sites = find_sites(all, NULL);
+		sites = find_sites(all, NULL, false);
 	mctracer_expressions_free(all);
 	return sites;
 }
@@ -290,7 +328,7 @@ bool mctracer_functions_module_coming(struct module *mod)
 		old = mctracer_chosen[i];
 		if (!old)
 			continue;
-		its = find_sites(lists[i], mod->name);
+		its = find_sites(lists[i], mod->name, true);
 		set = IS_ERR(its) ? its : with_module(old, mod, its);
 		if (IS_ERR(set)) {
 			pr_warn("%s: no memory for the functions of %s\n", list_names[i],
@@ -328,6 +366,8 @@ int mctracer_functions_check(const char *file, struct mctracer_expressions *expr
 			why = "no such function, or it is inlined wherever it is called";
 		else if (e->remove)
 			why = "nothing that it matches was chosen before";
+		else if (e->why)
+			why = e->why;
 		else
 			why = "not traceable: it has no call site";
 		return mctracer_expression_refuse(file, -ENOENT, e->name, why);
@@ -343,7 +383,7 @@ static struct mctracer_sites *set_of(int which, struct mctracer_expressions *exp
 
 	if (list_empty(&expressions->list))
 		return NULL;
-	set = find_sites(expressions, NULL);
+	set = find_sites(expressions, NULL, true);
 	if (IS_ERR(set))
 		return set;
 	ret = mctracer_functions_check(list_names[which], expressions);
@@ -357,7 +397,7 @@ static struct mctracer_sites *set_of(int which, struct mctracer_expressions *exp
 static void put_back(int which, struct mctracer_expressions *expressions,
 		     struct mctracer_sites *old)
 {
-	struct mctracer_sites *set = expressions ? find_sites(expressions, NULL) : NULL;
+	struct mctracer_sites *set = expressions ? find_sites(expressions, NULL, true) : NULL;
 
 	lists[which] = expressions;
 	if (IS_ERR(set)) {

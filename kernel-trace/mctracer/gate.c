@@ -22,15 +22,25 @@
 #include "triggers.h"
 
 /* In which contexts triggers act: bits by interrupt_context_level(). */
-static DEFINE_PER_CPU(u8, acting);
+DEFINE_PER_CPU(u8, mctracer_acting);
 
-static noinline void record_chain(unsigned long ip, unsigned long parent_ip,
-				  const struct mcount_regs *regs, unsigned int max)
+static void record(const struct mctracer_occasion *at, const u32 *callers, unsigned int n)
+{
+	if (at->returns)
+		mctracer_note_outcome(at->ip, at->how, &at->outcome, callers, n);
+	else
+		mctracer_note_call(at->ip, at->parent_ip, callers, n);
+}
+
+NOKPROBE_SYMBOL(record);
+
+/* The stack before a return is that at the function's head. */
+static noinline void record_chain(const struct mctracer_occasion *at, unsigned int max)
 {
 	u32 callers[MCTRACER_FRAMES_MAX];
-	unsigned int n = arch_mcount_callers(ip, parent_ip, regs, callers, NULL, max);
+	unsigned int n = arch_mcount_callers(at->ip, at->parent_ip, at->regs, callers, NULL, max);
 
-	mctracer_note_call(ip, parent_ip, callers, n);
+	record(at, callers, n);
 }
 
 NOKPROBE_SYMBOL(record_chain);
@@ -43,51 +53,61 @@ static bool take_one(struct mctracer_trigger *trigger)
 
 NOKPROBE_SYMBOL(take_one);
 
-/* True if the call is recorded, which is still to be done if @record says so. */
-static bool act(struct mctracer_trigger *trigger, unsigned long ip, unsigned long parent_ip,
-		const struct mcount_regs *regs, bool record, bool chained)
+bool mctracer_act(struct mctracer_trigger *trigger, const struct mctracer_occasion *at,
+		  bool wanted, bool done)
 {
+	const unsigned long ip = at->ip;
+
 	switch (trigger->action) {
 	case MCTRACER_DO_TRACEON:
 		if (!mctracer_is_on() && take_one(trigger) && mctracer_turn_on())
 			mctracer_note_mark(ip, MCTRACER_MARK_ON, false);
 		break;
-	case MCTRACER_DO_STACKTRACE:
-		if (!mctracer_is_on() || chained || !take_one(trigger))
+	case MCTRACER_DO_RET:
+		if (!mctracer_is_on() || done || !take_one(trigger))
 			break;
-		record_chain(ip, parent_ip, regs, trigger->option);
+		record(at, NULL, 0);
+		return true;
+	case MCTRACER_DO_STACKTRACE:
+		if (!mctracer_is_on() || done || !take_one(trigger))
+			break;
+		record_chain(at, trigger->option);
 		return true;
 	case MCTRACER_DO_MARK:
 		if (mctracer_is_on() && take_one(trigger))
-			mctracer_note_mark(ip, MCTRACER_MARK_MARK, false);
+			mctracer_note_marked(ip, &at->outcome);
 		break;
 	case MCTRACER_DO_SNAPSHOT:
 		if (!mctracer_is_on() || !mctracer_may_hold() || !take_one(trigger))
 			break;
-		if (record && !chained)
-			mctracer_note_call(ip, parent_ip, NULL, 0);
+		if (wanted && !done)
+			record(at, NULL, 0);
 		mctracer_hold_at(ip);
-		return record;
+		return wanted;
 	case MCTRACER_DO_TRACEOFF:
 		if (!mctracer_may_turn_off(trigger->option) || !take_one(trigger))
 			break;
-		if (record && !chained)
-			mctracer_note_call(ip, parent_ip, NULL, 0);
+		if (wanted && !done)
+			record(at, NULL, 0);
 		mctracer_turn_off_at(ip, trigger->option);
-		return record;
+		return wanted;
 	default:
 		break;
 	}
-	return chained;
+	return done;
 }
 
-NOKPROBE_SYMBOL(act);
+NOKPROBE_SYMBOL(mctracer_act);
 
 /* Whether the hook is to be called. With preemption disabled. */
-static bool pass(unsigned long ip, unsigned long parent_ip, const struct mcount_regs *regs)
+static bool pass(const unsigned long *ips, const struct mcount_regs *regs)
 {
+	const unsigned long ip = ips[0], parent_ip = ips[1];
 	const unsigned long site = ip - MCOUNT_SITE_SIZE;
 	const struct mctracer_triggered *at = mctracer_find_triggered(site);
+	const struct mctracer_occasion occasion = {
+		.ip = ip, .parent_ip = parent_ip, .regs = regs,
+	};
 	bool record, acts, done = false;
 	u8 level;
 
@@ -99,16 +119,20 @@ static bool pass(unsigned long ip, unsigned long parent_ip, const struct mcount_
 	if (!mctracer_task_chosen(current))
 		return record;
 	level = BIT(interrupt_context_level());
-	acts = this_cpu_read(acting) & level;
+	acts = this_cpu_read(mctracer_acting) & level;
 	for (; at->site == site; at++) {
+		if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && at->begins) {
+			mctracer_timed_begin(ips + 1);
+			continue;
+		}
 		this_cpu_inc(*at->hits);
 		if (acts || at->trigger->action == MCTRACER_DO_COUNT)
 			continue;
-		this_cpu_or(acting, level);
+		this_cpu_or(mctracer_acting, level);
 		barrier();
-		done = act(at->trigger, ip, parent_ip, regs, record, done);
+		done = mctracer_act(at->trigger, &occasion, record, done);
 		barrier();
-		this_cpu_and(acting, ~level);
+		this_cpu_and(mctracer_acting, ~level);
 	}
 	return record && !done;
 }
@@ -123,7 +147,7 @@ static noinline bool gate_slowly(const unsigned long *ips, const struct mcount_r
 	if (READ_ONCE(mctracer_gate_everywhere) &&
 	    (unsigned long)ips % THREAD_SIZE < READ_ONCE(mctracer_stack_left))
 		mctracer_note_stack(ips, regs);
-	record = pass(ips[0], ips[1], regs);
+	record = pass(ips, regs);
 	preempt_enable_notrace();
 	return record;
 }

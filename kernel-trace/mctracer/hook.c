@@ -48,28 +48,28 @@ NOKPROBE_SYMBOL(mctracer_hook_time);
 
 void __mcount_direct mctracer_hook(void)
 {
-	record(false, false, false);
+	record(MCTRACER_HOOK_CALL, false, false, false);
 }
 
 NOKPROBE_SYMBOL(mctracer_hook);
 
 void __mcount_direct mctracer_hook_exact(void)
 {
-	record(true, false, false);
+	record(MCTRACER_HOOK_CALL, true, false, false);
 }
 
 NOKPROBE_SYMBOL(mctracer_hook_exact);
 
 void __mcount_direct mctracer_hook_context(void)
 {
-	record(false, true, false);
+	record(MCTRACER_HOOK_CALL, false, true, false);
 }
 
 NOKPROBE_SYMBOL(mctracer_hook_context);
 
 void __mcount_direct mctracer_hook_exact_context(void)
 {
-	record(true, true, false);
+	record(MCTRACER_HOOK_CALL, true, true, false);
 }
 
 NOKPROBE_SYMBOL(mctracer_hook_exact_context);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What all hooks do, each with other constants: from the call to the ring.
+ * What all hooks do, each with other constants: from the call, or return, to the ring.
  */
 #ifndef _KERNEL_TRACE_MCTRACER_HOOK_H
 #define _KERNEL_TRACE_MCTRACER_HOOK_H
@@ -54,14 +54,31 @@ static __always_inline void read_clock(u32 *low, u32 *high)
 	*low >>= 1;
 }
 
+/* What is recorded: MCTRACER_HOOK_TAIL is a jump to a function that returns instead. */
+enum mctracer_hook_at {
+	MCTRACER_HOOK_CALL,
+	MCTRACER_HOOK_RETURN,
+	MCTRACER_HOOK_TAIL,
+};
+
+/* What few calls need. At returns no register is free for the result. */
+static __always_inline bool hook_ask(const enum mctracer_hook_at at,
+				     unsigned long (*func)(unsigned long), unsigned long arg)
+{
+	return at == MCTRACER_HOOK_CALL ? mcount_direct_call(func, arg) :
+					  mcount_direct_ask(func, arg);
+}
+
 /*
  * To be gone through with preemption disabled: then the task, whether it is recorded and
  * whose ring it is are one thing.
  */
-#define must_record()								\
-	(likely(raw_cpu_read(mctracer_rings.task) == current) ||		\
-	 (raw_cpu_read(mctracer_rings.skipped) != current &&			\
-	  mcount_direct_call(mctracer_note_task, 0)))
+static __always_inline bool must_record(const enum mctracer_hook_at at)
+{
+	return likely(raw_cpu_read(mctracer_rings.task) == current) ||
+	       (raw_cpu_read(mctracer_rings.skipped) != current &&
+		hook_ask(at, mctracer_note_task, 0));
+}
 
 /*
  * A time that fits between those before and behind what is reserved with it. Interrupted
@@ -107,12 +124,25 @@ static __always_inline bool is_chosen(void)
 	       mcount_direct_call(mctracer_gate_ips, (unsigned long)mcount_direct_ips());
 }
 
+static __always_inline void put_call(u32 *slot, u32 lap, const enum mctracer_hook_at at)
+{
+	if (at == MCTRACER_HOOK_CALL) {
+		mctracer_ring_put_ip(slot, mcount_direct_ip());
+		mctracer_ring_commit(slot, lap, mcount_direct_parent_ip());
+		return;
+	}
+	mctracer_ring_put_ip(slot, MCTRACER_RETURN << MCTRACER_TYPE_SHIFT |
+				   (at == MCTRACER_HOOK_TAIL ? MCTRACER_RETURN_TAIL : 0));
+	mctracer_ring_commit(slot, lap, mcount_direct_ip());
+}
+
 /*
- * One call, and before it with @exact its time and with @context, where that has changed,
- * the context: which must not be that before an interrupt's words, so then it is looked
- * at again.
+ * One call or return, and before it with @exact its time and with @context, where that has
+ * changed, the context: which must not be that before an interrupt's words, so then it is
+ * looked at again.
  */
-static __always_inline void record(const bool exact, const bool context, const bool choose)
+static __always_inline void record(const enum mctracer_hook_at at, const bool exact,
+				   const bool context, const bool choose)
 {
 	const u64 step = exact ? MCTRACER_STEP(2, 1) : MCTRACER_STEP(1, 0);
 	u32 *slot, lap, low, high, raw;
@@ -121,11 +151,11 @@ static __always_inline void record(const bool exact, const bool context, const b
 	if (choose && !is_chosen())
 		return;
 	preempt_disable_notrace();
-	if (!must_record()) {
+	if (!must_record(at)) {
 		preempt_enable_notrace();
 		return;
 	}
-	if (!exact && called_by_entry_code())
+	if (at == MCTRACER_HOOK_CALL && !exact && called_by_entry_code())
 		mctracer_hook_time();
 
 	if (context)
@@ -138,7 +168,7 @@ static __always_inline void record(const bool exact, const bool context, const b
 		do {
 			head = mctracer_ring_head(&mctracer_rings);
 			while (unlikely(raw_cpu_read(mctracer_rings.context) != raw)) {
-				mcount_direct_call(mctracer_note_context, raw);
+				hook_ask(at, mctracer_note_context, raw);
 				head = mctracer_ring_head(&mctracer_rings);
 			}
 			if (exact)
@@ -155,8 +185,16 @@ static __always_inline void record(const bool exact, const bool context, const b
 		mctracer_ring_put(slot, lap, high, low);
 		slot += 2;
 	}
-	mctracer_ring_put_ip(slot, mcount_direct_ip());
-	mctracer_ring_commit(slot, lap, mcount_direct_parent_ip());
+	put_call(slot, lap, at);
+	preempt_enable_notrace();
+}
+
+/* For any clock. */
+static __always_inline void record_return_slowly(const enum mctracer_hook_at at)
+{
+	preempt_disable_notrace();
+	hook_ask(at, at == MCTRACER_HOOK_TAIL ? mctracer_note_tail : mctracer_note_return,
+		 mcount_direct_ip());
 	preempt_enable_notrace();
 }
 

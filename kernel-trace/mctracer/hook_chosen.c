@@ -11,28 +11,28 @@
 
 void __mcount_direct mctracer_hook_chosen(void)
 {
-	record(false, false, true);
+	record(MCTRACER_HOOK_CALL, false, false, true);
 }
 
 NOKPROBE_SYMBOL(mctracer_hook_chosen);
 
 void __mcount_direct mctracer_hook_chosen_exact(void)
 {
-	record(true, false, true);
+	record(MCTRACER_HOOK_CALL, true, false, true);
 }
 
 NOKPROBE_SYMBOL(mctracer_hook_chosen_exact);
 
 void __mcount_direct mctracer_hook_chosen_context(void)
 {
-	record(false, true, true);
+	record(MCTRACER_HOOK_CALL, false, true, true);
 }
 
 NOKPROBE_SYMBOL(mctracer_hook_chosen_context);
 
 void __mcount_direct mctracer_hook_chosen_exact_context(void)
 {
-	record(true, true, true);
+	record(MCTRACER_HOOK_CALL, true, true, true);
 }
 
 NOKPROBE_SYMBOL(mctracer_hook_chosen_exact_context);

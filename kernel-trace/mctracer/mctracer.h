@@ -14,7 +14,8 @@
  *	functions.c	which functions are recorded
  *	chosen.[ch]	looking that up
  *	triggers.c	what else is to happen at which functions
- *	gate.c		that
+ *	gate*.c		that
+ *	timed.c		when calls began, for it
  *	onoff.c		recording, or not, for a while
  *	hold.c		a snapshot that is kept
  *	max_stack.c	the deepest stack
@@ -23,6 +24,7 @@
  *	tracer.c	start, stop, clear, options; memory
  *	consume.[ch]	taking the calls of all CPUs away
  *	snapshot.c	the calls of all CPUs in time order
+ *	opencalls.[ch]	which call does a return belong to?
  *	text.c		a call as a line
  *	debugfs*.c	the files; leaves
  *	boot.c		the kernel's command line; a leaf
@@ -58,14 +60,38 @@ void __mcount_direct mctracer_hook_chosen_exact(void);
 void __mcount_direct mctracer_hook_chosen_context(void);
 void __mcount_direct mctracer_hook_chosen_exact_context(void);
 void __mcount_direct mctracer_hook_slow(void);
+void __mcount_direct mctracer_hook_return(void);
+void __mcount_direct mctracer_hook_return_exact(void);
+void __mcount_direct mctracer_hook_return_context(void);
+void __mcount_direct mctracer_hook_return_exact_context(void);
+void __mcount_direct mctracer_hook_return_slow(void);
+void __mcount_direct mctracer_hook_tail(void);
+void __mcount_direct mctracer_hook_tail_exact(void);
+void __mcount_direct mctracer_hook_tail_context(void);
+void __mcount_direct mctracer_hook_tail_exact_context(void);
+void __mcount_direct mctracer_hook_tail_slow(void);
 unsigned long mctracer_note_task(unsigned long unused);
 unsigned long mctracer_note_context(unsigned long context);
+unsigned long mctracer_note_return(unsigned long ip);
+unsigned long mctracer_note_tail(unsigned long ip);
 void mctracer_note_block(void);
 /* With preemption disabled. Any context. */
 void mctracer_note_call(unsigned long ip, unsigned long parent_ip, const u32 *frames,
 			unsigned int n);
+/* What is known of a call that returns. */
+struct mctracer_outcome {
+	unsigned int has;	/* MCTRACER_HAS_RESULT and so on */
+	u64 result;
+	u64 took;		/* nanoseconds */
+};
+
+/* The same of a return, or with MCTRACER_RETURN_TAIL in @how of what comes before it. */
+void mctracer_note_outcome(unsigned long ip, u32 how, const struct mctracer_outcome *outcome,
+			   const u32 *frames, unsigned int n);
 /* With @always, whatever task it is. */
 void mctracer_note_mark(unsigned long ip, unsigned int which, bool always);
+/* MCTRACER_MARK_MARK, at a return. */
+void mctracer_note_marked(unsigned long ip, const struct mctracer_outcome *outcome);
 DECLARE_PER_CPU(unsigned long, mctracer_recursions);
 
 /*
@@ -120,6 +146,8 @@ int mctracer_set_pids(char *text, bool append);
 void mctracer_show_pids(struct seq_file *m);
 
 /* gate.c: with what mcount calls it. Any context. */
+bool mctracer_return_gate(unsigned long ip, unsigned long parent_ip,
+			  const struct mcount_regs *regs, unsigned long result);
 bool mctracer_gate(unsigned long ip, unsigned long parent_ip, const struct mcount_regs *regs);
 /* The same, with the address of ip and parent_ip on the stack. */
 unsigned long mctracer_gate_ips(unsigned long where);
@@ -197,6 +225,8 @@ struct mctracer_hits {
 	struct mctracer_hit {
 		unsigned long site;
 		struct mctracer_expression *by;
+		bool returns;	/* it is one before a return, */
+		bool tail;	/* or before a jump to another function */
 	} *hits;
 	size_t nr, room;
 };
@@ -271,6 +301,8 @@ void mctracer_clear(int only);
 int mctracer_set_functions(enum mctracer_function_list which, char *text, bool append);
 int mctracer_set_triggers(char *text, bool append);
 
+/* Record returns, too. As mctracer_set_option(); -EOPNOTSUPP. */
+int mctracer_set_graph(bool on);
 /* Also while tracing. On error nothing has changed. */
 int mctracer_set_option(enum mctracer_option option, bool on);
 
@@ -313,6 +345,8 @@ size_t mctracer_name_address(char *name, u32 low, bool *lasting);
 /* NULL if there is no memory. */
 struct mctracer_text *mctracer_text_alloc(void);
 void mctracer_text_free(struct mctracer_text *text);
+/* What comes next is not what comes after the last. */
+void mctracer_text_rewind(struct mctracer_text *text);
 const struct seq_buf *mctracer_text_header(struct mctracer_text *text,
 					   const struct mctracer_ring_counts *counts);
 /* What @stream has come to: what is missing before it, if anything, else the call. */

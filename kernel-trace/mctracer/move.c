@@ -6,12 +6,14 @@
 #include "words.h"
 
 /* The most words that are to stay together and begin with another one than a call. */
-#define ENTITY_MAX	(2 + MCTRACER_FRAMES_MAX)
+#define ENTITY_MAX	(3 + MCTRACER_VALUE_WORDS + MCTRACER_FRAMES_MAX)
 
 /* Of those, one that is not the first. */
 static bool goes_on(u64 word)
 {
 	return mctracer_word_type(word) == MCTRACER_MORE ||
+	       mctracer_word_type(word) == MCTRACER_VALUE ||
+	       mctracer_word_is_other(word, MCTRACER_TOOK) ||
 	       mctracer_word_is_other(word, MCTRACER_FRAME);
 }
 
@@ -20,7 +22,7 @@ static void append(struct mctracer_ring *ring, const struct mctracer_state *stat
 {
 	const u64 quarter = mctracer_ring_quarter(ring);
 	u64 notes[MCTRACER_NOTES_WORDS], at;
-	bool call = mctracer_word_is_call(word);
+	bool call = mctracer_word_counts(word);
 	bool begins = call || !goes_on(word);
 	unsigned int n, i;
 

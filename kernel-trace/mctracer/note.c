@@ -330,15 +330,25 @@ static bool must_note(const struct mctracer_ring *ring)
 	       (READ_ONCE(ring->skipped) != current && mctracer_note_task(0));
 }
 
+/* What is written of one call, return or mark. */
+struct timed {
+	u64 word;
+	u64 said[MCTRACER_VALUE_WORDS + 1];	/* before it, */
+	unsigned int nr_said;
+	const u32 *frames;			/* and behind it */
+	unsigned int nr_frames;
+};
+
 /*
- * A time, @word, which is a call or not, and @n words of @frames. Who reads finds all of
- * them, or not yet @word. Returns the position behind @word.
+ * A time and @what. Who reads finds all of its words, or not yet the last one to be written,
+ * which is the word itself. Returns the position behind it.
  */
-static u64 put_timed(u64 word, const u32 *frames, unsigned int n)
+static u64 put_timed(const struct timed *what)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
 	const u64 quarter = mctracer_ring_quarter(ring);
-	const bool call = mctracer_word_is_call(word);
+	const unsigned int n = 2 + what->nr_said + what->nr_frames;
+	const bool call = mctracer_word_counts(what->word);
 	const u32 context = raw_context();
 	struct mctracer_clock clock;
 	u64 head, before, time, at, frame;
@@ -355,21 +365,24 @@ static u64 put_timed(u64 word, const u32 *frames, unsigned int n)
 			 clock.is_ns != ring->clock.is_ns)
 			/* With it comes what is due, or what makes it even. */
 			note(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
-		else if (reserve_in_quarter(ring, head, 2 + n + fill, 2 + n + fill - call))
+		else if (reserve_in_quarter(ring, head, n + fill, n + fill - call))
 			break;
 	}
 	update_others(ring, head, before);
 
 	time = mctracer_word(MCTRACER_TIME, time >> 1);
 	put_words(head, &time, 1);
-	at = head + 2 * MCTRACER_WORD_SIZE;
-	for (i = 0; i < n + fill; i++, at += MCTRACER_WORD_SIZE) {
-		frame = i < n ? mctracer_other_word(MCTRACER_FRAME, frames[i]) :
-				mctracer_word(MCTRACER_TIME, 0);
+	head += MCTRACER_WORD_SIZE;
+	put_words(head, what->said, what->nr_said);
+	head += what->nr_said * MCTRACER_WORD_SIZE;
+	at = head + MCTRACER_WORD_SIZE;
+	for (i = 0; i < what->nr_frames + fill; i++, at += MCTRACER_WORD_SIZE) {
+		frame = i < what->nr_frames ? mctracer_other_word(MCTRACER_FRAME, what->frames[i]) :
+					      mctracer_word(MCTRACER_TIME, 0);
 		put_words(at, &frame, 1);
 	}
-	put_words(head + MCTRACER_WORD_SIZE, &word, 1);
-	return mctracer_position(head) + 2 * MCTRACER_WORD_SIZE;
+	put_words(head, &what->word, 1);
+	return mctracer_position(head) + MCTRACER_WORD_SIZE;
 }
 
 NOKPROBE_SYMBOL(put_timed);
@@ -396,36 +409,84 @@ static void end(bool before)
 	this_cpu_write(recording, before);
 }
 
-/* As the hooks in hook.c, for any clock and with any options. */
-static void note_call(unsigned long ip, unsigned long parent_ip, const u32 *frames,
-		      unsigned int n)
+/* As the hooks, for any clock and with any options. */
+static void note_timed(const struct timed *what)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
+	bool before;
 
-	if (!must_note(ring))
+	if (!begin(&before))
 		return;
-	if (is_full(ring)) {
-		look_whether_full(ring);
-		count_lost();
-		return;
+	if (must_note(ring)) {
+		if (is_full(ring)) {
+			look_whether_full(ring);
+			count_lost();
+		} else {
+			put_timed(what);
+			if (what->nr_frames)
+				look_whether_full(ring);
+		}
 	}
-	put_timed((u64)(u32)parent_ip << 32 | (u32)ip, frames, n);
-	if (n)
-		look_whether_full(ring);
+	end(before);
 }
+
+NOKPROBE_SYMBOL(note_timed);
 
 void mctracer_note_call(unsigned long ip, unsigned long parent_ip, const u32 *frames,
 			unsigned int n)
 {
-	bool before;
+	const struct timed what = {
+		.word = (u64)(u32)parent_ip << 32 | (u32)ip,
+		.frames = frames,
+		.nr_frames = n,
+	};
 
-	if (begin(&before)) {
-		note_call(ip, parent_ip, frames, n);
-		end(before);
-	}
+	note_timed(&what);
 }
 
 NOKPROBE_SYMBOL(mctracer_note_call);
+
+/* What is known of it, as words. */
+static void say(struct timed *what, const struct mctracer_outcome *outcome)
+{
+	if (outcome->has & MCTRACER_HAS_TOOK)
+		what->said[what->nr_said++] = mctracer_other_word(MCTRACER_TOOK, outcome->took);
+	if (outcome->has & MCTRACER_HAS_RESULT)
+		what->nr_said += mctracer_value_words(what->said + what->nr_said, outcome->result);
+}
+
+void mctracer_note_outcome(unsigned long ip, u32 how, const struct mctracer_outcome *outcome,
+			   const u32 *frames, unsigned int n)
+{
+	struct timed what = {
+		.word = (u64)(u32)ip << 32 | MCTRACER_RETURN << MCTRACER_TYPE_SHIFT | how,
+		.frames = frames,
+		.nr_frames = n,
+	};
+
+	say(&what, outcome);
+	note_timed(&what);
+}
+
+NOKPROBE_SYMBOL(mctracer_note_outcome);
+
+static const struct mctracer_outcome nothing_known;
+
+unsigned long mctracer_note_return(unsigned long ip)
+{
+	mctracer_note_outcome(ip, 0, &nothing_known, NULL, 0);
+	return 0;
+}
+
+NOKPROBE_SYMBOL(mctracer_note_return);
+
+unsigned long mctracer_note_tail(unsigned long ip)
+{
+	mctracer_note_outcome(ip, MCTRACER_RETURN_TAIL, &nothing_known, NULL, 0);
+	return 0;
+}
+
+NOKPROBE_SYMBOL(mctracer_note_tail);
 
 /* Whose calls are not recorded says who it is, for a mark, but is not remembered. */
 static bool may_mark(struct mctracer_ring *ring, bool always)
@@ -442,24 +503,47 @@ static bool may_mark(struct mctracer_ring *ring, bool always)
 }
 
 /* If there is room. */
-void mctracer_note_mark(unsigned long ip, unsigned int which, bool always)
+static void note_mark(const struct timed *what, bool always)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
-	const u64 mark = (u64)which << MCTRACER_MARK_SHIFT | (u32)ip;
 	bool before;
 	u64 behind;
 
 	if (!begin(&before))
 		return;
 	if (may_mark(ring, always)) {
-		behind = put_timed(mctracer_other_word(MCTRACER_MARK, mark), NULL, 0);
+		behind = put_timed(what);
 		WRITE_ONCE(ring->marked, behind);
 		look_whether_full(ring);
 	}
 	end(before);
 }
 
+NOKPROBE_SYMBOL(note_mark);
+
+static u64 mark_word(unsigned long ip, unsigned int which)
+{
+	return mctracer_other_word(MCTRACER_MARK, (u64)which << MCTRACER_MARK_SHIFT | (u32)ip);
+}
+
+void mctracer_note_mark(unsigned long ip, unsigned int which, bool always)
+{
+	const struct timed what = { .word = mark_word(ip, which) };
+
+	note_mark(&what, always);
+}
+
 NOKPROBE_SYMBOL(mctracer_note_mark);
+
+void mctracer_note_marked(unsigned long ip, const struct mctracer_outcome *outcome)
+{
+	struct timed what = { .word = mark_word(ip, MCTRACER_MARK_MARK) };
+
+	say(&what, outcome);
+	note_mark(&what, false);
+}
+
+NOKPROBE_SYMBOL(mctracer_note_marked);
 
 /* Where call sites are static: is the called function recorded? */
 static bool is_let_through(const unsigned long *ips)

@@ -168,7 +168,7 @@ void mctracer_ring_put_at_rest(struct mctracer_ring *ring, u64 word)
 {
 	u64 head = ring->user.head;
 	u32 *slot = ring->base + (head & ring->mask);
-	bool call = mctracer_word_is_call(word);
+	bool call = mctracer_word_counts(word);
 
 	slot[0] = word;
 	slot[1] = (u32)(word >> 32) ^ ((u32)head * ring->lap_factor & BIT(31));

@@ -9,6 +9,10 @@
  *
  *	    -- avc_has_perm_noaudit+0x45d/0x52c
  *	# traceoff [12.345678901] CPU 2: bash:123 do_exit+0x5/0x9d0
+ *
+ * A return has its time since the call, "~" where that is estimated, and the caller:
+ *
+ *	CPU 2: hackbench:11867 vfs_read+0x95/0xa0 returns after 1234 ns --> ksys_read+0x5f/0xb0
  */
 #include <linux/array_size.h>
 #include <linux/atomic.h>
@@ -31,6 +35,7 @@
 #include <asm/sections.h>
 
 #include "mctracer.h"
+#include "opencalls.h"
 
 /*
  * To look a symbol up takes thousands of instructions, and a trace names few
@@ -45,8 +50,9 @@ static atomic_t modules_changed = ATOMIC_INIT(0);
 
 struct symbol {
 	u32 address;
+	u32 function;	/* where it begins, low half; 0: not known */
 	u32 length;	/* 0: empty */
-	char text[120];	/* not terminated; longer ones are not remembered */
+	char text[116];	/* not terminated; longer ones are not remembered */
 };
 
 struct mctracer_text {
@@ -63,6 +69,13 @@ struct mctracer_text {
 	u64 seconds;		/* of the last line's time ... */
 	size_t seconds_length;
 	char seconds_text[32];	/* ... as text; few lines have another */
+	struct mctracer_opencalls *open;	/* for CONFIG_MCOUNT_RETURNS */
+	struct {		/* The last call or return, which may be asked for once more */
+		int cpu;
+		u64 pos;
+		bool known;	/* of a return: when it was called */
+		struct mctracer_opencall call;
+	} last;
 	struct seq_buf line;
 	char buffer[3 * KSYM_SYMBOL_LEN];	/* two symbols and the rest */
 };
@@ -71,14 +84,32 @@ struct mctracer_text *mctracer_text_alloc(void)
 {
 	struct mctracer_text *text = kvzalloc(sizeof(*text), GFP_KERNEL | __GFP_NOWARN);
 
-	if (text)
-		seq_buf_init(&text->line, text->buffer, sizeof(text->buffer));
+	if (!text)
+		return NULL;
+	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS)) {
+		text->open = mctracer_opencalls_alloc();
+		if (!text->open) {
+			kvfree(text);
+			return NULL;
+		}
+	}
+	seq_buf_init(&text->line, text->buffer, sizeof(text->buffer));
+	text->last.cpu = -1;
 	return text;
 }
 
 void mctracer_text_free(struct mctracer_text *text)
 {
+	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && text)
+		mctracer_opencalls_free(text->open);
 	kvfree(text);
+}
+
+void mctracer_text_rewind(struct mctracer_text *text)
+{
+	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+		mctracer_opencalls_forget(text->open);
+	text->last.cpu = -1;
 }
 
 /*
@@ -86,7 +117,7 @@ void mctracer_text_free(struct mctracer_text *text)
  * its function, so it is the call that is looked up; then the offset equals the size.
  * Otherwise the text is that of %pS, but never a raw address.
  */
-size_t mctracer_name_address(char *name, u32 low, bool *lasting)
+static size_t name_function(char *name, u32 low, u32 *function, bool *lasting)
 {
 	unsigned long address = (unsigned long)(long)(s32)low;
 	unsigned long size, offset;
@@ -97,6 +128,8 @@ size_t mctracer_name_address(char *name, u32 low, bool *lasting)
 	guard(rcu)();	/* keeps the module's name */
 	symbol = kallsyms_lookup(address - 1, &size, &offset, &module, buffer);
 	*lasting = symbol && (module || is_kernel(address - 1));
+	/* The part that is rarely run has another beginning. */
+	*function = symbol && !strstr(symbol, ".cold") ? address - 1 - offset : 0;
 	if (!symbol)
 		return scnprintf(name, KSYM_SYMBOL_LEN, "[unknown]");
 	if (module)
@@ -106,23 +139,34 @@ size_t mctracer_name_address(char *name, u32 low, bool *lasting)
 			 symbol, offset + 1, size);
 }
 
-static void print_address(struct mctracer_text *text, u32 low)
+size_t mctracer_name_address(char *name, u32 low, bool *lasting)
+{
+	u32 function;
+
+	return name_function(name, low, &function, lasting);
+}
+
+/* Returns where the function begins. */
+static u32 print_address(struct mctracer_text *text, u32 low)
 {
 	struct symbol *symbol = &text->symbols[hash_32(low, SYMBOLS_BITS)];
 	size_t length;
 	bool lasting;
+	u32 function;
 
 	if (symbol->address != low || !symbol->length) {
-		length = mctracer_name_address(text->name, low, &lasting);
+		length = name_function(text->name, low, &function, &lasting);
 		if (!lasting || length > sizeof(symbol->text)) {
 			seq_buf_putmem(&text->line, text->name, length);
-			return;
+			return function;
 		}
 		memcpy(symbol->text, text->name, length);
 		symbol->length = length;
 		symbol->address = low;
+		symbol->function = function;
 	}
 	seq_buf_putmem(&text->line, symbol->text, symbol->length);
+	return symbol->function;
 }
 
 /*
@@ -164,11 +208,12 @@ const struct seq_buf *mctracer_text_header(struct mctracer_text *text,
 {
 	seq_buf_clear(&text->line);
 	seq_buf_printf(&text->line,
-		       "# mode: function\n"
+		       "# mode: %s\n"
 		       "# entries: %llu\n"
 		       "# written: %llu\n"
 		       "# overwritten: %llu\n"
 		       "# lost: %llu\n",
+		       READ_ONCE(mctracer_graph) ? "graph" : "function",
 		       counts->entries, counts->written, counts->overwritten, counts->lost);
 	return &text->line;
 }
@@ -257,6 +302,35 @@ static const struct seq_buf *print_frame(struct mctracer_text *text, u32 address
 	return &text->line;
 }
 
+/*
+ * What a function returns, of which nobody knows the type: a number if it may well be one,
+ * with its sign if it is an int's. An address is printed as it is elsewhere, also one of the
+ * kernel's text or a module's, which may look like a negative int.
+ */
+static void print_result(struct mctracer_text *text, u64 result)
+{
+	if (!(result >> 32) || result >= (u64)MODULES_END)
+		seq_buf_printf(&text->line, " %d", (s32)result);
+	else if (result >= (u64)PAGE_OFFSET)
+		seq_buf_printf(&text->line, " 0x%p", (void *)(unsigned long)result);
+	else
+		seq_buf_printf(&text->line, " 0x%llx", result);
+}
+
+static void print_took(struct mctracer_text *text, u64 ns, bool exact)
+{
+	seq_buf_printf(&text->line, " after %s%llu ns", exact ? "" : "~", ns);
+}
+
+/* What a trigger has found out of a return. */
+static void print_outcome(struct mctracer_text *text, const struct mctracer_state *state)
+{
+	if (state->has & MCTRACER_HAS_RESULT)
+		print_result(text, state->result);
+	if (state->has & MCTRACER_HAS_TOOK)
+		print_took(text, state->took, true);
+}
+
 static const struct seq_buf *print_mark(struct mctracer_text *text,
 					const struct mctracer_cursor *cursor, int cpu)
 {
@@ -276,8 +350,54 @@ static const struct seq_buf *print_mark(struct mctracer_text *text,
 	print_who(text, &cursor->state, cpu);
 	forget_symbols(text);
 	print_address(text, cursor->state.ip);
+	if (cursor->state.has)
+		seq_buf_puts(&text->line, " returns");
+	print_outcome(text, &cursor->state);
 	seq_buf_putc(&text->line, '\n');
 	return &text->line;
+}
+
+/* Keep the calls that have not returned. Once for each call and return. */
+static void follow(struct mctracer_text *text, const struct mctracer_stream *stream, int cpu,
+		   u32 function)
+{
+	const struct mctracer_cursor *cursor = &stream->cursor;
+	const struct mctracer_state *state = &cursor->state;
+
+	if (text->last.cpu == cpu && text->last.pos == cursor->pos)
+		return;
+	text->last.cpu = cpu;
+	text->last.pos = cursor->pos;
+	if (stream->found == MCTRACER_FOUND_RETURN) {
+		text->last.known = mctracer_opencalls_return(text->open, state->pid, cpu, function,
+							     &text->last.call);
+		return;
+	}
+	text->last.call = (struct mctracer_opencall) {
+		.function = function, .parent_ip = state->parent_ip, .ns = cursor->ns,
+		.exact = cursor->exact,
+	};
+	mctracer_opencalls_call(text->open, state->pid, cpu, &text->last.call);
+}
+
+/* Behind the function's name. */
+static void print_return(struct mctracer_text *text, const struct mctracer_cursor *cursor)
+{
+	const struct mctracer_state *state = &cursor->state;
+	const struct mctracer_opencall *call = text->last.known ? &text->last.call : NULL;
+
+	seq_buf_puts(&text->line, state->value & MCTRACER_RETURN_TAIL ? " goes on" : " returns");
+	print_outcome(text, state);
+	if (call && !(state->has & MCTRACER_HAS_TOOK))
+		print_took(text, max_t(s64, cursor->ns - call->ns, 0),
+			   cursor->exact && call->exact);
+	else if (!call && !state->has)
+		seq_buf_puts(&text->line, ", called before");
+	if (call) {
+		seq_buf_puts(&text->line, " --> ");
+		print_address(text, call->parent_ip);
+	}
+	seq_buf_putc(&text->line, '\n');
 }
 
 const struct seq_buf *mctracer_text_event(struct mctracer_text *text,
@@ -285,13 +405,17 @@ const struct seq_buf *mctracer_text_event(struct mctracer_text *text,
 {
 	const struct mctracer_cursor *cursor = &stream->cursor;
 	const struct mctracer_state *state = &cursor->state;
+	u32 function;
 
-	if (stream->missed)
-		return print_gap(text, stream->missed);
-	if (stream->found == MCTRACER_FOUND_GAP)
-		return print_gap(text, state->value);
+	if (stream->missed || stream->found == MCTRACER_FOUND_GAP) {
+		mctracer_text_rewind(text);
+		return print_gap(text, stream->missed ?: state->value);
+	}
 	if (stream->found == MCTRACER_FOUND_FRAME)
 		return print_frame(text, state->value);
+	if (stream->found == MCTRACER_FOUND_MARK && state->value != MCTRACER_MARK_MARK &&
+	    state->value != MCTRACER_MARK_SNAPSHOT)
+		mctracer_text_rewind(text);	/* what was not recorded is not known */
 	if (stream->found == MCTRACER_FOUND_MARK)
 		return print_mark(text, cursor, cpu);
 	seq_buf_clear(&text->line);
@@ -301,7 +425,13 @@ const struct seq_buf *mctracer_text_event(struct mctracer_text *text,
 		print_context(text, state->context);
 	forget_symbols(text);
 	print_who(text, state, cpu);
-	print_address(text, state->ip);
+	function = print_address(text, state->ip);
+	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+		follow(text, stream, cpu, function);
+	if (stream->found == MCTRACER_FOUND_RETURN) {
+		print_return(text, cursor);
+		return &text->line;
+	}
 	seq_buf_puts(&text->line, " <-- ");
 	print_address(text, state->parent_ip);
 	seq_buf_putc(&text->line, '\n');

@@ -84,6 +84,49 @@ static bool needs_pairs(mcount_direct_func_t func)
 	return func != mctracer_hook && func != mctracer_hook_context;
 }
 
+/* Where returns are recorded, too. What is called there is for the same options as the hook. */
+static struct mcount_choice graph_choice = {
+	.kind = mctracer_site_kind,
+	.gate = mctracer_gate,
+	.return_kind = mctracer_return_kind,
+	.return_gate = IS_ENABLED(CONFIG_MCOUNT_RETURNS) ? mctracer_return_gate : NULL,
+};
+
+static void set_hook(mcount_direct_func_t new)
+{
+	static const struct {
+		mcount_direct_func_t on_call, on_return, on_tail;
+	} hooks[] = {
+		{ mctracer_hook, mctracer_hook_return, mctracer_hook_tail },
+		{ mctracer_hook_exact, mctracer_hook_return_exact, mctracer_hook_tail_exact },
+		{ mctracer_hook_context, mctracer_hook_return_context, mctracer_hook_tail_context },
+		{ mctracer_hook_exact_context, mctracer_hook_return_exact_context,
+		  mctracer_hook_tail_exact_context },
+		{ mctracer_hook_slow, mctracer_hook_return_slow, mctracer_hook_tail_slow },
+	};
+	int i;
+
+	hook = new;
+	for (i = 0; IS_ENABLED(CONFIG_MCOUNT_RETURNS) && i < ARRAY_SIZE(hooks); i++) {
+		if (hooks[i].on_call == new) {
+			graph_choice.on_return = hooks[i].on_return;
+			graph_choice.on_tail = hooks[i].on_tail;
+		}
+	}
+}
+
+static int replace_hook(mcount_direct_func_t new)
+{
+	mcount_direct_func_t old = hook;
+	int ret;
+
+	set_hook(new);
+	ret = replace_mcount_direct(old, new);
+	if (ret)
+		set_hook(old);
+	return ret;
+}
+
 /*
  * Have @new take our hook's place. On an error ours is what it was, or the slow one.
  * Hooks that write pairs of words and those that don't are never registered at the same
@@ -92,25 +135,22 @@ static bool needs_pairs(mcount_direct_func_t func)
  */
 static int exchange_hook(mcount_direct_func_t new)
 {
-	mcount_direct_func_t old = hook;
 	int ret = 0;
 
 	lockdep_assert_held(&hook_mutex);
 
-	if (!mcount_direct_registered(old))
+	if (!mcount_direct_registered(hook))
 		return 0;
-	if (needs_pairs(old) != needs_pairs(new) && new != mctracer_hook_slow) {
+	if (needs_pairs(hook) != needs_pairs(new) && new != mctracer_hook_slow) {
 		WRITE_ONCE(mctracer_pairs, true);
-		ret = replace_mcount_direct(old, mctracer_hook_slow);
+		ret = replace_hook(mctracer_hook_slow);
 		if (ret)
 			return ret == -ENOENT ? 0 : ret;
-		hook = mctracer_hook_slow;
 		mctracer_forget_tasks(false);
 	}
-	ret = replace_mcount_direct(hook, new);
+	ret = replace_hook(new);
 	if (ret)
 		return ret == -ENOENT ? 0 : ret;
-	hook = new;
 	WRITE_ONCE(mctracer_pairs, needs_pairs(new));
 	return 0;
 }
@@ -300,12 +340,14 @@ int mctracer_set_ring_size(u64 size)
 
 static const struct mcount_choice *function_choice(void)
 {
-	static const struct mcount_choice choice = {
+	static const struct mcount_choice function_choice = {
 		.kind = mctracer_site_kind,
 		.gate = mctracer_gate,
 	};
 
-	return mctracer_functions_chosen() ? &choice : NULL;
+	if (READ_ONCE(mctracer_graph) || READ_ONCE(mctracer_returns_triggered))
+		return &graph_choice;
+	return mctracer_functions_chosen() ? &function_choice : NULL;
 }
 
 static int register_hook(void)
@@ -360,6 +402,23 @@ static int set_max_stack(bool on)
 	mctracer_triggers_update();
 	if (!on)
 		mctracer_chosen_synchronize();	/* nobody takes note any more */
+	return ret;
+}
+
+int mctracer_set_graph(bool on)
+{
+	int ret;
+
+	if (on && !IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+		return -EOPNOTSUPP;
+	guard(mutex)(&mctracer_lists_mutex);
+	if (mctracer_graph == on)
+		return 0;
+	WRITE_ONCE(mctracer_graph, on);
+	ret = apply_functions(NULL);
+	if (ret)
+		WRITE_ONCE(mctracer_graph, !on);
+	mctracer_triggers_update();
 	return ret;
 }
 
@@ -444,7 +503,7 @@ static int start(struct mctracer_ring __percpu *new)
 	scoped_guard(mutex, &hook_mutex) {
 		static_branch_enable(&mctracer_in_use);
 		if (!mcount_direct_registered(hook)) {
-			hook = hook_for(mctracer_options);
+			set_hook(hook_for(mctracer_options));
 			WRITE_ONCE(mctracer_pairs, needs_pairs(hook));
 			mctracer_forget_tasks(true);
 		}

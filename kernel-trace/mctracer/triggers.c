@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the file "triggers" says: lines of FUNCTION:ACTION[ OPTION=VALUE][:COUNT].
+ * What the file "triggers" says: lines of FUNCTION:[WHEN:]ACTION[ OPTION=VALUE][:COUNT].
  *
  * What they come to is a table of call sites, which the gate looks at. It is made anew when
  * the file is written, and when a module comes, and replaced whole. How often a function
@@ -13,6 +13,7 @@
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
+#include <linux/math64.h>
 #include <linux/mcount.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -23,6 +24,7 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 
 #include "expressions.h"
 #include "mctracer.h"
@@ -30,6 +32,8 @@
 
 #undef pr_fmt
 #define pr_fmt(fmt) "mctracer: " fmt
+
+#define MAX_TIME	(24 * 3600 * (u64)NSEC_PER_SEC)
 
 static const char file[] = "triggers";
 
@@ -40,10 +44,18 @@ static const struct {
 } actions[MCTRACER_ACTIONS] = {
 	[MCTRACER_DO_TRACEON] = { "traceon" },
 	[MCTRACER_DO_COUNT] = { "count" },
+	[MCTRACER_DO_RET] = { "ret", .writes = true },
 	[MCTRACER_DO_STACKTRACE] = { "stacktrace", "depth", 16, 1, MCTRACER_FRAMES_MAX, true },
 	[MCTRACER_DO_MARK] = { "mark", .writes = true },
 	[MCTRACER_DO_SNAPSHOT] = { "snapshot" },
 	[MCTRACER_DO_TRACEOFF] = { "traceoff", "after", 0, 0, 24 * 3600 * 1000 },
+};
+
+static const struct {
+	const char *name;
+	u64 ns;
+} units[] = {
+	{ "s", NSEC_PER_SEC }, { "ms", NSEC_PER_MSEC }, { "us", NSEC_PER_USEC }, { "ns", 1 },
 };
 
 /* What is written; under the mutex of sets. NULL: nothing. */
@@ -66,18 +78,78 @@ static enum mctracer_action action_of(const char *text)
 	return i;
 }
 
-/* The colon before the action; those of "mod:" are others. */
+static bool begins_with_word(const char *text, const char *word)
+{
+	size_t length = strlen(word);
+
+	return !strncmp(text, word, length) && strchr(": \t", text[length]);
+}
+
+static bool is_when(const char *text)
+{
+	return begins_with_word(text, "slow") || begins_with_word(text, "fail");
+}
+
+/* The colon before the action, or before when that is; those of "mod:" are others. */
 static char *find_action(char *line)
 {
 	char *colon, *word = line + (*line == '!');
 
 	for (colon = strchr(word, ':'); colon; colon = strchr(word, ':')) {
 		if ((colon - word != 3 || strncmp(word, "mod", 3)) &&
-		    action_of(colon + 1) != MCTRACER_ACTIONS)
+		    (action_of(colon + 1) != MCTRACER_ACTIONS || is_when(colon + 1)))
 			return colon;
 		word = colon + 1;
 	}
 	return NULL;
+}
+
+/* "10ms" */
+static int parse_time(u64 *ns, char *text)
+{
+	char *unit = text + strspn(text, "0123456789"), *end = unit;
+	u64 number;
+	int i;
+
+	while (isalpha(*end))
+		end++;
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		if (strlen(units[i].name) == end - unit &&
+		    !strncmp(unit, units[i].name, end - unit))
+			break;
+	if (unit == text || *end || i == ARRAY_SIZE(units))
+		return refuse(text, "wants a time: 10ms, or s, us, ns");
+	*unit = '\0';
+	if (kstrtou64(text, 10, &number) || number > div64_u64(MAX_TIME, units[i].ns))
+		return refuse(text, "is too long");
+	*ns = number * units[i].ns;
+	return 0;
+}
+
+/* "slow TIME:" or "fail:", if it begins so. What is behind it is where @text is then. */
+static int parse_when(struct mctracer_trigger *trigger, char **text)
+{
+	char *word = *text, *colon = strchr(word, ':');
+
+	if (!is_when(word))
+		return 0;
+	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+		return mctracer_expression_refuse(file, -EOPNOTSUPP, word,
+						  "needs CONFIG_MCOUNT_RETURNS");
+	if (!colon || action_of(colon + 1) == MCTRACER_ACTIONS)
+		return refuse(word, "wants an action behind it");
+	*colon = '\0';
+	*text = colon + 1;
+	word = strim(word);
+	if (!strcmp(word, "fail")) {
+		trigger->when = MCTRACER_WHEN_FAILS;
+		return 0;
+	}
+	if (begins_with_word(word, "fail"))
+		return refuse(word, "is not how fail is written");
+	trigger->when = MCTRACER_WHEN_SLOW;
+	return parse_time(&trigger->longer, skip_spaces(word + strlen("slow"))) ?:
+	       mctracer_timed_alloc();
 }
 
 /* " OPTION=VALUE" of @trigger, or nothing. */
@@ -103,13 +175,23 @@ static int parse_option(struct mctracer_trigger *trigger, char *text)
 	return 0;
 }
 
-/* "ACTION[ OPTION][:COUNT]" */
+/* "[WHEN:]ACTION[ OPTION][:COUNT]" */
 static int parse_action(struct mctracer_trigger *trigger, char *text)
 {
-	char *count = strchr(text, ':');
+	char *count;
 	u64 n;
+	int ret;
 
+	ret = parse_when(trigger, &text);
+	if (ret)
+		return ret;
+	count = strchr(text, ':');
 	trigger->action = action_of(text);
+	if (trigger->action == MCTRACER_DO_RET && !IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
+						  "needs CONFIG_MCOUNT_RETURNS");
+	if (trigger->action == MCTRACER_DO_RET && trigger->when == MCTRACER_WHEN_CALLED)
+		trigger->when = MCTRACER_WHEN_RETURNS;
 	if (count) {
 		*count++ = '\0';
 		count = strim(count);
@@ -126,12 +208,21 @@ static int parse_action(struct mctracer_trigger *trigger, char *text)
 /* What tells lines for the same function from each other. To be freed. */
 static char *purpose_of(const struct mctracer_trigger *trigger)
 {
-	const char *name = actions[trigger->action].name;
+	const char *name = actions[trigger->action].name, *option = actions[trigger->action].option;
+	const bool usual = trigger->option == actions[trigger->action].usual;
+	char when[sizeof("slow 18446744073709551615ms:")] = "";
+	u64 number, rest;
+	int i;
 
-	if (trigger->option == actions[trigger->action].usual)
-		return kstrdup(name, GFP_KERNEL);
-	return kasprintf(GFP_KERNEL, "%s %s=%u", name, actions[trigger->action].option,
-			 trigger->option);
+	if (trigger->when == MCTRACER_WHEN_FAILS)
+		strscpy(when, "fail:");
+	for (i = 0; trigger->when == MCTRACER_WHEN_SLOW && !*when; i++) {
+		number = div64_u64_rem(trigger->longer, units[i].ns, &rest);
+		if (!rest)
+			scnprintf(when, sizeof(when), "slow %llu%s:", number, units[i].name);
+	}
+	return usual ? kasprintf(GFP_KERNEL, "%s%s", when, name) :
+		       kasprintf(GFP_KERNEL, "%s%s %s=%u", when, name, option, trigger->option);
 }
 
 static bool is_everything(const struct mctracer_expression *e)
@@ -153,7 +244,7 @@ static int parse_line(struct mctracer_expressions *to, char *line)
 	colon = find_action(line);
 	if (!colon)
 		return refuse(line,
-			      "wants :stacktrace :count :mark :traceon :traceoff or :snapshot");
+			      "wants :stacktrace :count :mark :traceon :traceoff :snapshot or :ret");
 	*colon = '\0';
 	ret = parse_action(trigger, colon + 1);
 	if (ret)
@@ -173,7 +264,8 @@ static int parse_line(struct mctracer_expressions *to, char *line)
 		mctracer_expression_drop(e);
 		return 0;
 	}
-	if (actions[trigger->action].writes && !trigger->counted && is_everything(e))
+	if (actions[trigger->action].writes && !trigger->counted && is_everything(e) &&
+	    (trigger->when == MCTRACER_WHEN_CALLED || trigger->when == MCTRACER_WHEN_RETURNS))
 		return refuse(e->name, "all functions need a count: more than enough is written");
 	e->data = no_free_ptr(trigger);
 	return 0;
@@ -224,15 +316,20 @@ static void free_table(struct mctracer_triggered_sites *table,
 		       const struct mctracer_triggered_sites *kept)
 {
 	struct mctracer_triggered *at;
+	bool gone = false;
 	size_t i;
 
 	for (i = 1; table && i <= table->nr; i++) {
 		at = &table->sites[i];
 		if (find(kept, at->site, at->trigger))
 			continue;
-		at->trigger->hits += sum_of(at);
+		at->trigger->hits += at->unknown ? 0 : sum_of(at);
+		at->trigger->unknown += at->unknown ? sum_of(at) : 0;
+		gone |= at->begins;
 		free_percpu(at->hits);
 	}
+	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && gone)
+		mctracer_timed_forget();	/* their returns are not seen */
 	kvfree(table);
 }
 
@@ -245,21 +342,36 @@ static int compare_triggered(const void *a, const void *b)
 	return (int)x->trigger->action - (int)y->trigger->action;
 }
 
-static bool is_recorded(unsigned long site)
+static bool is_recorded(unsigned long site, bool returns)
 {
 	guard(preempt)();
-	return mctracer_site_chosen(site);
+	return mctracer_site_chosen(site) && (!returns || READ_ONCE(mctracer_graph));
 }
 
 /* Is that all the gate has to do there? */
 static bool only_counts(const struct mctracer_triggered *at)
 {
-	return at->trigger->action == MCTRACER_DO_COUNT && at->site != (at - 1)->site &&
-	       at->site != (at + 1)->site && !mctracer_gate_everywhere;
+	return at->trigger->action == MCTRACER_DO_COUNT && !at->begins &&
+	       at->site != (at - 1)->site && at->site != (at + 1)->site &&
+	       !mctracer_gate_everywhere;
+}
+
+static bool needs_result(const struct mctracer_trigger *trigger)
+{
+	return trigger->when == MCTRACER_WHEN_FAILS || trigger->action == MCTRACER_DO_RET;
+}
+
+/* Is @trigger concerned by a site of its function, which is one before a return or not? */
+static bool is_for(const struct mctracer_trigger *trigger, bool returns)
+{
+	if (returns)
+		return trigger->when != MCTRACER_WHEN_CALLED;
+	return trigger->when == MCTRACER_WHEN_CALLED || trigger->when == MCTRACER_WHEN_SLOW;
 }
 
 static int add(struct mctracer_triggered_sites *table, unsigned long site,
-	       struct mctracer_trigger *trigger, const struct mctracer_triggered_sites *old)
+	       struct mctracer_trigger *trigger, bool returns, bool tail,
+	       const struct mctracer_triggered_sites *old)
 {
 	const struct mctracer_triggered *before = find(old, site, trigger);
 	unsigned long __percpu *hits = before ? before->hits : alloc_percpu(unsigned long);
@@ -270,8 +382,36 @@ static int add(struct mctracer_triggered_sites *table, unsigned long site,
 		.site = site,
 		.trigger = trigger,
 		.hits = hits,
-		.recorded = is_recorded(site),
+		.recorded = is_recorded(site, returns),
+		.returns = returns,
+		.begins = !returns && trigger->when == MCTRACER_WHEN_SLOW,
+		.tail = tail,
+		.unknown = tail && needs_result(trigger),
 	};
+	return 0;
+}
+
+/* What @hit says, if that is something to be done. */
+static int add_hit(struct mctracer_triggered_sites *table, const struct mctracer_hit *hit,
+		   const struct mctracer_triggered_sites *old)
+{
+	struct mctracer_trigger *trigger = hit->by->data;
+	int ret;
+
+	if (!is_for(trigger, hit->returns)) {
+		if (!hit->by->why)
+			hit->by->why = "it does not return";
+		return 0;
+	}
+	ret = add(table, hit->site, trigger, hit->returns, hit->tail, old);
+	if (ret)
+		return ret;
+	if (table->sites[table->nr].begins)
+		hit->by->why = hit->by->why ?: "it does not return";
+	else if (table->sites[table->nr].unknown)
+		hit->by->why = "it returns nothing itself: it jumps to functions that do";
+	else
+		hit->by->sites++;
 	return 0;
 }
 
@@ -299,12 +439,12 @@ static struct mctracer_triggered_sites *make_table(const struct mctracer_hits *h
 		return ERR_PTR(-ENOMEM);
 	for (i = 1; i <= others && !ret; i++)
 		if (!is_in(old->sites[i].site, mod))
-			ret = add(table, old->sites[i].site, old->sites[i].trigger, old);
+			ret = add(table, old->sites[i].site, old->sites[i].trigger,
+				  old->sites[i].returns, old->sites[i].tail, old);
 	for (hit = hits->hits; hit < end && !ret; before = hit++) {
 		if (before && before->site == hit->site && before->by == hit->by)
 			continue;	/* another name of the same function */
-		hit->by->sites++;
-		ret = add(table, hit->site, hit->by->data, old);
+		ret = add_hit(table, hit, old);
 	}
 	if (ret) {
 		free_table(table, old);
@@ -316,12 +456,23 @@ static struct mctracer_triggered_sites *make_table(const struct mctracer_hits *h
 	return table;
 }
 
+static bool has_returns(const struct mctracer_triggered_sites *table)
+{
+	size_t i;
+
+	for (i = 1; table && i <= table->nr; i++)
+		if (table->sites[i].returns)
+			return true;
+	return false;
+}
+
 static struct mctracer_triggered_sites *exchange_table(struct mctracer_triggered_sites *table)
 {
 	struct mctracer_triggered_sites *old = mctracer_triggered;
 
 	lockdep_assert_held(&mctracer_sets_mutex);
 	smp_store_release(&mctracer_triggered, table);	/* filled before it is seen */
+	WRITE_ONCE(mctracer_returns_triggered, has_returns(table));
 	return old;
 }
 
@@ -426,7 +577,7 @@ void mctracer_triggers_update(void)
 	guard(mutex)(&mctracer_sets_mutex);
 	for (i = 1; mctracer_triggered && i <= mctracer_triggered->nr; i++) {
 		at = &mctracer_triggered->sites[i];
-		WRITE_ONCE(at->recorded, is_recorded(at->site));
+		WRITE_ONCE(at->recorded, is_recorded(at->site, at->returns));
 		WRITE_ONCE(at->counts, only_counts(at));
 	}
 }
@@ -457,19 +608,34 @@ bool mctracer_triggers_module_coming(struct module *mod)
 }
 #endif /* CONFIG_MODULES */
 
+/* Where the function begins that has @site, or the part of it. */
+static unsigned long begin_of(unsigned long site)
+{
+	unsigned long size, offset;
+
+	return kallsyms_lookup_size_offset(site, &size, &offset) ? site - offset : site;
+}
+
 /* Functions that were called, of those that @e matches, if these are more than one. */
 static void show_functions(struct seq_file *m, const struct mctracer_expression *e)
 {
 	const struct mctracer_triggered_sites *table = mctracer_triggered;
 	const struct mctracer_triggered *at;
-	u64 hits;
+	unsigned long begin, last = 0;
+	u64 hits = 0;
 	size_t i;
 
-	for (i = 1; table && i <= table->nr; i++) {
-		at = &table->sites[i];
-		hits = at->trigger == e->data ? sum_of(at) : 0;
-		if (hits)
-			seq_printf(m, "#\t%llu\t%ps\n", hits, (void *)at->site);
+	for (i = 1; table && i <= table->nr + 1; i++) {
+		at = &table->sites[i];		/* the last one is of no trigger */
+		if (i <= table->nr && (at->trigger != e->data || at->unknown))
+			continue;
+		begin = i <= table->nr ? begin_of(at->site) : 0;
+		if (begin != last && hits)
+			seq_printf(m, "#\t%llu\t%ps\n", hits, (void *)last);
+		if (begin != last)
+			hits = 0;
+		last = begin;
+		hits += i <= table->nr ? sum_of(at) : 0;
 	}
 }
 
@@ -477,20 +643,27 @@ static void show_line(struct seq_file *m, const struct mctracer_expression *e)
 {
 	const struct mctracer_triggered_sites *table = mctracer_triggered;
 	const struct mctracer_trigger *trigger = e->data;
-	u64 hits = trigger->hits;
+	u64 hits = trigger->hits, unknown = trigger->unknown, sum;
 	size_t i, functions = 0;
 
 	for (i = 1; table && i <= table->nr; i++) {
 		if (table->sites[i].trigger != trigger)
 			continue;
-		hits += sum_of(&table->sites[i]);
+		sum = sum_of(&table->sites[i]);
+		if (table->sites[i].unknown)
+			unknown += sum;
+		else
+			hits += sum;
 		functions++;
 	}
 	mctracer_expression_show(e, m);
 	seq_printf(m, ":%s", e->purpose);
 	if (trigger->counted)
 		seq_printf(m, ":%lld", atomic64_read(&trigger->left));
-	seq_printf(m, "\t# %llu hits%s\n", hits,
+	seq_printf(m, "\t# %llu hits", hits);
+	if (unknown)
+		seq_printf(m, ", %llu returned by others", unknown);
+	seq_printf(m, "%s\n",
 		   e->module && !mctracer_module_is_loaded(e->module) ? ", not loaded" : "");
 	if (trigger->action == MCTRACER_DO_COUNT && functions > 1)
 		show_functions(m, e);
@@ -504,4 +677,6 @@ void mctracer_triggers_show(struct seq_file *m)
 	if (lines)
 		list_for_each_entry(e, &lines->list, list)
 			show_line(m, e);
+	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && mctracer_timed_missed())
+		seq_printf(m, "# up to %lu calls were not timed\n", mctracer_timed_missed());
 }

@@ -84,4 +84,16 @@ static inline unsigned int mctracer_compose_notes(const struct mctracer_state *s
 	return mctracer_compose(words, &say) - words;
 }
 
+#define MCTRACER_VALUE_WORDS	2
+
+/* @value as words; returns how many. */
+static __always_inline unsigned int mctracer_value_words(u64 *words, u64 value)
+{
+	words[0] = mctracer_word(MCTRACER_VALUE, value);
+	if ((s64)(value << (64 - MCTRACER_DATA_BITS)) >> (64 - MCTRACER_DATA_BITS) == (s64)value)
+		return 1;
+	words[1] = mctracer_word(MCTRACER_MORE, value >> MCTRACER_DATA_BITS);
+	return 2;
+}
+
 #endif /* _KERNEL_TRACE_MCTRACER_WORDS_H */

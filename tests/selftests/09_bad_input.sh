@@ -117,7 +117,7 @@ equal "ctrl and trace are root's alone" "600 0 0" \
 equal "stats is root's to read" "400 0 0" "$(modes "$MCT_STATS")"
 equal "the sysctl is root's to write" "644 0 0" "$(modes "$MCT_SYSCTL")"
 equal "there are no files but these" \
-	"buffer_size_kb ctrl filter functions max_stack notrace options per_cpu pid snapshot \
+	"buffer_size_kb ctrl filter functions max_stack mode notrace options per_cpu pid snapshot \
 stats trace trace_pipe tracing_on triggers" \
 	"$(cd "$MCT_DIR" && echo *)"
 

@@ -47,6 +47,8 @@ table()
 	tracing_on	-r	ok	ok		EACCES	ok
 	max_stack	-r	ok	ok		EACCES	ok
 	max_stack	-w	ok	ok		EACCES	ok
+	mode		-r	ok	ok		EACCES	ok
+	mode		-w	ok	ok		EACCES	ok
 	END
 }
 

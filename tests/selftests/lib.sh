@@ -443,7 +443,7 @@ load_stop()
 
 toggler=
 
-# toggles_start FILE: 1 and 0 in turn are written to it until toggles_stop
+# toggles_start FILE [ON OFF]: 1 and 0, or these, in turn are written to it until toggles_stop
 toggles_start()
 {
 	rm -f "$MCT_TMP/toggles.stop" "$MCT_TMP/toggles.failed"
@@ -452,7 +452,8 @@ toggles_start()
 		n=0
 		while [ ! -e "$MCT_TMP/toggles.stop" ]; do
 			n=$((n + 1))
-			put $((n % 2)) "$1" ||
+			[ $((n % 2)) = 1 ] && word=${2:-1} || word=${3:-0}
+			put "$word" "$1" ||
 				echo $n >> "$MCT_TMP/toggles.failed"
 			echo $n > "$MCT_TMP/toggles"
 		done

@@ -105,6 +105,25 @@ static __always_inline void arch_mcount_direct_call_void(void (*func)(void))
 		     : ASM_CALL_CONSTRAINT : [func] "i" (func) : "memory", "cc");
 }
 
+/* The same for one that has both, but all that is asked is whether the result is 0. */
+static __always_inline bool
+arch_mcount_direct_ask(unsigned long (*func)(unsigned long), unsigned long arg)
+{
+	bool ret;
+
+	asm volatile("push %%" ARCH_MCOUNT_CALL_FUNC "\n\t"
+		     "push %%" ARCH_MCOUNT_CALL_ARG "\n\t"
+		     "mov %[arg], %%" ARCH_MCOUNT_CALL_ARG "\n\t"
+		     "mov %[func], %%" ARCH_MCOUNT_CALL_FUNC "\n\t"
+		     "call arch_mcount_call_preserving\n\t"
+		     "test %%" ARCH_MCOUNT_CALL_FUNC ", %%" ARCH_MCOUNT_CALL_FUNC "\n\t"
+		     "pop %%" ARCH_MCOUNT_CALL_ARG "\n\t"
+		     "pop %%" ARCH_MCOUNT_CALL_FUNC
+		     : "=@ccnz" (ret), ASM_CALL_CONSTRAINT
+		     : [func] "i" (func), [arg] "ri" (arg) : "memory");
+	return ret;
+}
+
 #define MCOUNT_SITE_SIZE	CALL_INSN_SIZE
 
 /* A function's site is its first instruction, or there is an ENDBR before it. */

@@ -89,18 +89,28 @@
  *	lowest bits, and the id of the task's process.
  * MCTRACER_CONTEXT: in which the calls that follow are made; MCTRACER_IRQS_OFF and so on.
  * MCTRACER_OTHER: the upper bits of data say what, see MCTRACER_OTHER_SHIFT.
- * 3, 5 and 6 are to come.
+ * MCTRACER_RETURN: a function returns. data is the low half of an address in it without bit
+ *	31, which is 1, and above that MCTRACER_RETURN_TAIL and so on. It counts as a call does.
+ * MCTRACER_VALUE: what the return, or mark, behind it returns: the lower 59 bits, with a
+ *	sign. If that is not all, MCTRACER_MORE holds the others.
+ * 6 is to come.
  */
 #define MCTRACER_TIME		0
 #define MCTRACER_MORE		1
 #define MCTRACER_TASK		2
+#define MCTRACER_RETURN		3
 #define MCTRACER_CONTEXT	4
+#define MCTRACER_VALUE		5
 #define MCTRACER_OTHER		7
 
 /* A task */
 #define MCTRACER_PID_BITS	22
 #define MCTRACER_COMM_SHIFT	44
 #define MCTRACER_COMM_CHARS	7	/* in each further word */
+
+/* A return */
+#define MCTRACER_RETURN_SHIFT	31
+#define MCTRACER_RETURN_TAIL	1	/* it jumps to a function, which returns in its place */
 
 /* A context */
 #define MCTRACER_PREEMPT_DEPTH		0x000000ff
@@ -126,12 +136,13 @@
  * MCTRACER_GAP: that many calls are missing here. In the ring: with nooverwrite, not
  *	recorded because it was full, and no part of MCTRACER_COUNT. Among what read()
  *	says before it goes on elsewhere: overwritten before they could be read.
- * MCTRACER_FRAME: belongs to the call before, with those of them that precede it: from
+ * MCTRACER_FRAME: belongs to the call or return before, with those of them that precede it: from
  *	where that call's caller was called, or the caller of that. The value is the low
  *	half of the address; the first one is the call's own parent_ip.
  * MCTRACER_MARK: a trigger did something that is not seen otherwise, at the function of
  *	which the value has the low half of an address in bits 0 to 31; above that,
  *	MCTRACER_MARK_ON and so on. The time word before is its time.
+ * MCTRACER_TOOK: how long the call took whose return, or mark, is behind it, in nanoseconds.
  */
 #define MCTRACER_OTHER_SHIFT	53
 #define MCTRACER_COUNT_BITS	51
@@ -140,6 +151,7 @@
 #define MCTRACER_GAP		3
 #define MCTRACER_FRAME		4
 #define MCTRACER_MARK		5
+#define MCTRACER_TOOK		6
 
 #define MCTRACER_CLOCK_SHIFT	32
 #define MCTRACER_CLOCK_IS_NS	(1ULL << 38)

@@ -20,7 +20,8 @@ enum mctracer_event {
 	MCTRACER_EVENT_CLOCK,	/* with the next word: clock */
 	MCTRACER_EVENT_GAP,	/* value */
 	MCTRACER_EVENT_FRAME,	/* value: one more address of the last call's chain */
-	MCTRACER_EVENT_MARK,	/* value: which; ip */
+	MCTRACER_EVENT_MARK,	/* value: which; ip; took if has says so */
+	MCTRACER_EVENT_RETURN,	/* value: how; ip; by the task, in the context; as has says */
 	MCTRACER_EVENT_UNKNOWN,
 };
 
@@ -32,6 +33,10 @@ enum mctracer_event {
 #define MCTRACER_KNOWS_CLOCK	4
 #define MCTRACER_KNOWS_COUNT	8
 #define MCTRACER_KNOWS_CONTEXT	16
+
+/* In has: what has been said of a return, or a mark. */
+#define MCTRACER_HAS_RESULT	1
+#define MCTRACER_HAS_TOOK	2
 
 /**
  * struct mctracer_clock - how times become nanoseconds, see MCTRACER_CLOCK
@@ -49,16 +54,21 @@ struct mctracer_clock {
 
 /**
  * struct mctracer_state - what the words so far have said
- * @ip: of the last call or mark, an address in the function, low half
+ * @ip: of the last call, return or mark, an address in the function, low half
  * @parent_ip: of the last call, the place in its caller, low half
  * @time: the last time word's
- * @calls: how many calls there are before the next word, since counting began
- * @value: of the last gap, its calls; of a mark, which; of a frame, its address, low half
+ * @calls: how many calls and returns there are before the next word, since counting began
+ * @value: of the last gap, its calls; of a mark, which; of a return, MCTRACER_RETURN_TAIL
+ *	and so on; of a frame, its address, low half
+ * @result: what the last return that has one returns
+ * @took: how long the call of the last return or mark took that has it, in nanoseconds
  * @clock: what @time is of
  * @context: of the calls that come next
  * @pid: their task's
  * @tgid: their process's
  * @known: MCTRACER_KNOWS_TASK and so on
+ * @has: MCTRACER_HAS_RESULT and so on, of the last return or mark
+ * @said: the same of one that is to come
  * @entity: type of the last word that was no MCTRACER_MORE
  * @more: how many of MCTRACER_MORE came since
  * @comm: the task's name
@@ -69,11 +79,15 @@ struct mctracer_state {
 	__u64 time;
 	__u64 calls;
 	__u64 value;
+	__u64 result;
+	__u64 took;
 	struct mctracer_clock clock;
 	__u32 context;
 	__u32 pid;
 	__u32 tgid;
 	__u32 known;
+	__u32 has;
+	__u32 said;
 	__u32 entity;
 	__u32 more;
 	char comm[MCTRACER_COMM_LEN];
@@ -87,6 +101,12 @@ static inline int mctracer_word_is_call(__u64 word)
 static inline __u32 mctracer_word_type(__u64 word)
 {
 	return (__u32)word >> MCTRACER_TYPE_SHIFT & 7;
+}
+
+/* Is it one of those that MCTRACER_COUNT counts? */
+static inline int mctracer_word_counts(__u64 word)
+{
+	return mctracer_word_is_call(word) || mctracer_word_type(word) == MCTRACER_RETURN;
 }
 
 static inline __u64 mctracer_word_data(__u64 word)
@@ -137,6 +157,9 @@ static inline enum mctracer_event mctracer_decode_more(struct mctracer_state *st
 			state->tgid = (__u32)data & ((1U << MCTRACER_PID_BITS) - 1);
 	} else if (state->entity == MCTRACER_OTHER + MCTRACER_CLOCK && state->more == 1) {
 		state->clock.offset |= (__s64)data;
+	} else if (state->entity == MCTRACER_VALUE && state->more == 1) {
+		state->result &= (1ULL << MCTRACER_DATA_BITS) - 1;
+		state->result |= data << MCTRACER_DATA_BITS;
 	}
 	return MCTRACER_EVENT_NONE;
 }
@@ -169,7 +192,13 @@ static inline enum mctracer_event mctracer_decode_other(struct mctracer_state *s
 	case MCTRACER_MARK:
 		state->ip = (__u32)value;
 		state->value = value >> MCTRACER_MARK_SHIFT;
+		state->has = state->said;
+		state->said = 0;
 		return MCTRACER_EVENT_MARK;
+	case MCTRACER_TOOK:
+		state->took = value;
+		state->said |= MCTRACER_HAS_TOOK;
+		return MCTRACER_EVENT_NONE;
 	}
 	return MCTRACER_EVENT_UNKNOWN;
 }
@@ -196,11 +225,24 @@ static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, 
 	state->entity = type;
 	switch (type) {
 	case MCTRACER_TIME:
+		state->said = 0;
 		if (!data)
 			return MCTRACER_EVENT_NONE;
 		state->time = data << 1;
 		state->known |= MCTRACER_KNOWS_TIME;
 		return MCTRACER_EVENT_TIME;
+	case MCTRACER_RETURN:
+		state->ip = (__u32)data | 1U << 31;
+		state->value = data >> MCTRACER_RETURN_SHIFT;
+		state->has = state->said;
+		state->said = 0;
+		state->calls++;
+		return MCTRACER_EVENT_RETURN;
+	case MCTRACER_VALUE:
+		state->result = (data ^ 1ULL << (MCTRACER_DATA_BITS - 1)) -
+				(1ULL << (MCTRACER_DATA_BITS - 1));
+		state->said |= MCTRACER_HAS_RESULT;
+		return MCTRACER_EVENT_NONE;
 	case MCTRACER_TASK:
 		state->pid = (__u32)data & ((1U << MCTRACER_PID_BITS) - 1);
 		state->tgid = state->pid;

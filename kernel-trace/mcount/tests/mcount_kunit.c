@@ -10,6 +10,7 @@
 #include <linux/err.h>
 #include <linux/irqflags.h>
 #include <linux/jiffies.h>
+#include <linux/kallsyms.h>
 #include <linux/kgdb.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
@@ -42,6 +43,31 @@ static void sites_are_known(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mcount_is_site(site_of(NOT_TRACED)));
 	KUNIT_EXPECT_FALSE(test, mcount_is_site(0));
 	KUNIT_EXPECT_FALSE(test, mcount_is_site(ULONG_MAX));
+}
+
+/* Before a return, or a jump in its place: TRACED is one that does nothing else. */
+static void returns_are_known(struct kunit *test)
+{
+	unsigned long site = mcount_next_return(TRACED), size, offset;
+
+	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS)) {
+		KUNIT_EXPECT_EQ(test, site, 0);
+		return;
+	}
+	KUNIT_ASSERT_NE(test, kallsyms_lookup_size_offset(TRACED, &size, &offset), 0);
+	KUNIT_EXPECT_GT(test, site, site_of(TRACED));
+	KUNIT_EXPECT_LT(test, site, TRACED + size);
+	KUNIT_EXPECT_TRUE(test, mcount_is_site(site));
+	KUNIT_EXPECT_FALSE(test, mcount_is_site(site + 1));
+	KUNIT_EXPECT_EQ(test, mcount_next_return(site), site);
+	KUNIT_EXPECT_GE(test, mcount_next_return(site + 1), TRACED + size);
+	KUNIT_EXPECT_TRUE(test, mcount_is_tail(site));
+	KUNIT_EXPECT_FALSE(test, mcount_is_tail(mcount_next_return((unsigned long)kthread_stop)));
+	/* Those that are not traced have none. */
+	KUNIT_ASSERT_NE(test, kallsyms_lookup_size_offset(NOT_TRACED, &size, &offset), 0);
+	KUNIT_EXPECT_GE(test, mcount_next_return(NOT_TRACED), NOT_TRACED + size);
+	KUNIT_EXPECT_EQ(test, mcount_next_return(ULONG_MAX), 0);
+	KUNIT_EXPECT_EQ(test, mcount_next_return(0), 0);
 }
 
 /* A BPF trampoline takes a NOP at a function's head for its own. */
@@ -211,6 +237,7 @@ static void callers_are_what_the_unwinder_says(struct kunit *test)
 
 static struct kunit_case sites_cases[] = {
 	KUNIT_CASE(sites_are_known),
+	KUNIT_CASE(returns_are_known),
 	KUNIT_CASE(sites_are_not_for_bpf),
 	KUNIT_CASE(sites_are_not_for_kgdb),
 	KUNIT_CASE_SLOW(callers_are_what_the_unwinder_says),

@@ -68,6 +68,44 @@ static void words_unknown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.known, MCTRACER_KNOWS_TASK);
 }
 
+/* What is returned belongs to one return, and what was not said is not known. */
+static void words_values(struct kunit *test)
+{
+	static const u64 values[] = {
+		0, 1, -1ULL, -22ULL, 0xffffffea, BIT_ULL(58) - 1, BIT_ULL(58), -BIT_ULL(58),
+		-BIT_ULL(58) - 1, BIT_ULL(59), 0xffff888012345678, BIT_ULL(63), S64_MAX,
+	};
+	const u64 tail = mctracer_word(MCTRACER_RETURN,
+				       (u64)MCTRACER_RETURN_TAIL << MCTRACER_RETURN_SHIFT | 5);
+	const u64 a_return = mctracer_word(MCTRACER_RETURN, 0x1234);
+	u64 words[MCTRACER_VALUE_WORDS];
+	struct mctracer_state state = {};
+	unsigned int n, i, j;
+
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		mctracer_decode(&state, mctracer_other_word(MCTRACER_TOOK, 123456789012345));
+		n = mctracer_value_words(words, values[i]);
+		for (j = 0; j < n; j++)
+			KUNIT_EXPECT_EQ(test, mctracer_decode(&state, words[j]),
+					MCTRACER_EVENT_NONE);
+		KUNIT_EXPECT_EQ(test, mctracer_decode(&state, a_return), MCTRACER_EVENT_RETURN);
+		KUNIT_EXPECT_EQ(test, state.has, MCTRACER_HAS_RESULT | MCTRACER_HAS_TOOK);
+		KUNIT_EXPECT_EQ(test, state.result, values[i]);
+		KUNIT_EXPECT_EQ(test, state.took, 123456789012345);
+		KUNIT_EXPECT_EQ(test, state.ip, 0x80001234);
+		KUNIT_EXPECT_EQ(test, state.value, 0);
+		KUNIT_EXPECT_EQ(test, state.calls, 2 * i + 1);
+		KUNIT_EXPECT_EQ(test, mctracer_decode(&state, tail), MCTRACER_EVENT_RETURN);
+		KUNIT_EXPECT_EQ(test, state.has, 0);
+		KUNIT_EXPECT_EQ(test, state.ip, 0x80000005);
+		KUNIT_EXPECT_EQ(test, state.value, MCTRACER_RETURN_TAIL);
+	}
+	mctracer_decode(&state, mctracer_other_word(MCTRACER_TOOK, 5));
+	mctracer_decode(&state, mctracer_word(MCTRACER_TIME, 7));
+	mctracer_decode(&state, a_return);
+	KUNIT_EXPECT_EQ(test, state.has, 0);
+}
+
 static void words_ns(struct kunit *test)
 {
 	const struct mctracer_clock clock = { .mult = 3u << 30, .shift = 31, .offset = -10 };
@@ -81,6 +119,7 @@ static struct kunit_case words_cases[] = {
 	KUNIT_CASE(words_data),
 	KUNIT_CASE(words_notes),
 	KUNIT_CASE(words_unknown),
+	KUNIT_CASE(words_values),
 	KUNIT_CASE(words_ns),
 	{}
 };

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A kprobe, a kretprobe, or both, on the head of a function.
+ * A kprobe, a kretprobe, or both, on the head of a function; or a kprobe elsewhere in it.
  *
- *   # insmod mct_kprobe.ko symbol=vfs_read [entry=0] [ret=1]
+ *   # insmod mct_kprobe.ko symbol=vfs_read [offset=N] [entry=0] [ret=1]
  *   # cat /sys/module/mct_kprobe/parameters/hits
  *   # cat /sys/module/mct_kprobe/parameters/returns
  *   # rmmod mct_kprobe
  *
  * symbol: the function
+ * offset: where in it the kprobe is to be
+ * at: where it is, as SYMBOL+OFFSET/SIZE [MODULE]
  * entry, ret: whether to set a kprobe, and a kretprobe
  * hits, returns: how often each was hit
  * args, results: the sum of the first arguments, and of the values returned
@@ -27,6 +29,10 @@
 static char *symbol;
 module_param(symbol, charp, 0400);
 MODULE_PARM_DESC(symbol, "The function");
+
+static unsigned int offset;
+module_param(offset, uint, 0400);
+MODULE_PARM_DESC(offset, "Where in it the kprobe is to be");
 
 static bool entry = true;
 module_param(entry, bool, 0400);
@@ -79,6 +85,15 @@ static int missed_get(char *buf, const struct kernel_param *kp)
 			  kretprobe.nmissed);
 }
 
+static int at_get(char *buf, const struct kernel_param *kp)
+{
+	return sysfs_emit(buf, "%pS\n", kprobe.addr);
+}
+
+static const struct kernel_param_ops at_ops = {
+	.get	= at_get,
+};
+
 static const struct kernel_param_ops count_ops = {
 	.get	= count_get,
 };
@@ -97,6 +112,8 @@ module_param_cb(results, &count_ops, &results, 0400);
 MODULE_PARM_DESC(results, "The sum of the values returned");
 module_param_cb(missed, &missed_ops, NULL, 0400);
 MODULE_PARM_DESC(missed, "How often a probe was not handled");
+module_param_cb(at, &at_ops, NULL, 0400);
+MODULE_PARM_DESC(at, "Where the kprobe is");
 
 static int __init mct_kprobe_init(void)
 {
@@ -107,6 +124,7 @@ static int __init mct_kprobe_init(void)
 
 	if (entry) {
 		kprobe.symbol_name = symbol;
+		kprobe.offset = offset;
 		err = register_kprobe(&kprobe);
 		if (err) {
 			pr_err("no kprobe on %s: %pe\n", symbol, ERR_PTR(err));
@@ -137,5 +155,5 @@ static void __exit mct_kprobe_exit(void)
 module_init(mct_kprobe_init);
 module_exit(mct_kprobe_exit);
 
-MODULE_DESCRIPTION("Selftest of mcount: a probe on the head of a function");
+MODULE_DESCRIPTION("Selftest of mcount: a probe on a function");
 MODULE_LICENSE("GPL");

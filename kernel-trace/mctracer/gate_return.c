@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The gate at returns of functions that have triggers for these: what gate.c is for calls,
+ * and what is said there holds here. It finds out how the call went, and whether the hook at
+ * returns is called.
+ */
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/err.h>
+#include <linux/kprobes.h>
+#include <linux/mcount.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+
+#include "mctracer.h"
+#include "triggers.h"
+
+/*
+ * Is it an error's number, or a pointer that is one? Of an int the upper half may be anything,
+ * so it is not looked at: of other values one in a million is taken for an error, too.
+ */
+static __always_inline bool is_error(u64 result)
+{
+	return (u32)result >= (u32)-MAX_ERRNO;
+}
+
+/* Did it go as @at wants? A return that does not say what is returned counts, too, as that. */
+static bool concerns(const struct mctracer_triggered *at, const struct mctracer_outcome *outcome)
+{
+	switch (at->trigger->when) {
+	case MCTRACER_WHEN_FAILS:
+		return at->unknown || is_error(outcome->result);
+	case MCTRACER_WHEN_SLOW:
+		return (outcome->has & MCTRACER_HAS_TOOK) && outcome->took > at->trigger->longer;
+	default:
+		return true;
+	}
+}
+
+NOKPROBE_SYMBOL(concerns);
+
+/* Whether the hook is to be called. With preemption disabled. */
+static bool pass(const unsigned long *ips, const struct mcount_regs *regs, u64 result)
+{
+	const unsigned long site = ips[0] - MCOUNT_SITE_SIZE;
+	const struct mctracer_triggered *at = mctracer_find_triggered(site);
+	struct mctracer_occasion occasion = {
+		.ip = ips[0], .parent_ip = ips[1], .regs = regs, .returns = true,
+	};
+	struct mctracer_outcome *outcome = &occasion.outcome;
+	const struct mctracer_triggered *each;
+	bool record, acts, timed = false, done = false;
+	u8 level;
+
+	if (!at)	/* no more, or not yet */
+		return READ_ONCE(mctracer_graph) && mctracer_site_chosen(site);
+	while ((at - 1)->site == site)
+		at--;
+	record = READ_ONCE(at->recorded);
+	for (each = at; each->site == site; each++)
+		timed |= each->trigger->when == MCTRACER_WHEN_SLOW;
+	if (timed && mctracer_timed_end(ips + 1, &outcome->took))
+		outcome->has |= MCTRACER_HAS_TOOK;
+	if (!mctracer_task_chosen(current))
+		return record;
+	if (at->tail) {
+		occasion.how = MCTRACER_RETURN_TAIL;
+	} else {
+		outcome->has |= MCTRACER_HAS_RESULT;
+		outcome->result = result;
+	}
+	level = BIT(interrupt_context_level());
+	acts = this_cpu_read(mctracer_acting) & level;
+	for (; at->site == site; at++) {
+		if (!concerns(at, outcome))
+			continue;
+		this_cpu_inc(*at->hits);
+		if (acts || at->unknown || at->trigger->action == MCTRACER_DO_COUNT)
+			continue;
+		this_cpu_or(mctracer_acting, level);
+		barrier();
+		done = mctracer_act(at->trigger, &occasion, record, done);
+		barrier();
+		this_cpu_and(mctracer_acting, ~level);
+	}
+	return record && !done;
+}
+
+NOKPROBE_SYMBOL(pass);
+
+bool mctracer_return_gate(unsigned long ip, unsigned long parent_ip,
+			  const struct mcount_regs *regs, unsigned long result)
+{
+	bool record;
+
+	preempt_disable_notrace();
+	record = pass(regs->ips, regs, result);
+	preempt_enable_notrace();
+	return record;
+}
+
+NOKPROBE_SYMBOL(mctracer_return_gate);

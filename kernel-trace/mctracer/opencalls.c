@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Calls that have not returned, by task; opencalls.h tells how. */
+#include <linux/hash.h>
+#include <linux/list.h>
+#include <linux/slab.h>
+
+#include "opencalls.h"
+
+#define TASKS_BITS	8
+#define TASKS_MAX	4096
+#define DEPTH		128	/* of more the oldest are forgotten */
+
+struct task_calls {
+	struct hlist_node node;
+	u32 pid;
+	int cpu;	/* of the idle tasks, which share pid 0; else 0 */
+	u32 nr;		/* ever called, less those that have returned ... */
+	u32 oldest;	/* ... and those before this, which are forgotten */
+	struct mctracer_opencall calls[DEPTH];
+};
+
+struct mctracer_opencalls {
+	struct hlist_head tasks[1 << TASKS_BITS];
+	unsigned int nr;
+};
+
+struct mctracer_opencalls *mctracer_opencalls_alloc(void)
+{
+	return kzalloc(sizeof(struct mctracer_opencalls), GFP_KERNEL | __GFP_NOWARN);
+}
+
+void mctracer_opencalls_forget(struct mctracer_opencalls *open)
+{
+	struct task_calls *task;
+	struct hlist_node *next;
+	size_t i;
+
+	for (i = 0; i < 1 << TASKS_BITS; i++)
+		hlist_for_each_entry_safe(task, next, &open->tasks[i], node)
+			kfree(task);
+	memset(open, 0, sizeof(*open));
+}
+
+void mctracer_opencalls_free(struct mctracer_opencalls *open)
+{
+	if (open)
+		mctracer_opencalls_forget(open);
+	kfree(open);
+}
+
+static struct task_calls *find(struct mctracer_opencalls *open, u32 pid, int cpu)
+{
+	struct task_calls *task;
+
+	if (pid)
+		cpu = 0;
+	hlist_for_each_entry(task, &open->tasks[hash_32(pid + cpu, TASKS_BITS)], node)
+		if (task->pid == pid && task->cpu == cpu)
+			return task;
+	return NULL;
+}
+
+/* Under a mutex that others wait for, so memory is not waited for. */
+static struct task_calls *add(struct mctracer_opencalls *open, u32 pid, int cpu)
+{
+	struct task_calls *task;
+
+	if (open->nr == TASKS_MAX)
+		mctracer_opencalls_forget(open);
+	task = kmalloc(sizeof(*task), GFP_NOWAIT | __GFP_NOWARN);
+	if (!task)
+		return NULL;
+	task->pid = pid;
+	task->cpu = pid ? 0 : cpu;
+	task->nr = 0;
+	task->oldest = 0;
+	hlist_add_head(&task->node, &open->tasks[hash_32(pid + task->cpu, TASKS_BITS)]);
+	open->nr++;
+	return task;
+}
+
+void mctracer_opencalls_call(struct mctracer_opencalls *open, u32 pid, int cpu,
+			     const struct mctracer_opencall *call)
+{
+	struct task_calls *task = find(open, pid, cpu) ?: add(open, pid, cpu);
+
+	if (!task)
+		return;
+	task->calls[task->nr++ % DEPTH] = *call;
+	if (task->nr - task->oldest > DEPTH)
+		task->oldest = task->nr - DEPTH;
+}
+
+bool mctracer_opencalls_return(struct mctracer_opencalls *open, u32 pid, int cpu, u32 function,
+			       struct mctracer_opencall *call)
+{
+	struct task_calls *task = find(open, pid, cpu);
+	u32 i;
+
+	for (i = task ? task->nr : 0; task && i != task->oldest; i--) {
+		*call = task->calls[(i - 1) % DEPTH];
+		if (call->function == function || !function) {
+			task->nr = i - 1;
+			return true;
+		}
+	}
+	return false;
+}

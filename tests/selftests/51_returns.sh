@@ -1,0 +1,371 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: In graph mode each return is recorded, once, and changes nothing
+# requires: root tracer hackbench testmod:mct_shapes testmod:mct_regs
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+mode=$MCT_DIR/mode
+filter=$MCT_DIR/filter
+never=$MCT_DIR/notrace
+pid=$MCT_DIR/pid
+toggles=6
+rounds=${MCT_REGS_ROUNDS:-300}
+
+[ -e "$mode" ] || skip_all "there is no mode"
+put graph "$mode" || skip_all "this kernel does not see returns"
+put function "$mode"
+
+plan 83
+
+at_end()
+{
+	put "" "$filter"
+	put "" "$never"
+	put "" "$pid"
+	put function "$mode"
+	put nocontext "$MCT_OPTIONS"
+	for mod in mct_shapes mct_regs; do
+		! mod_loaded $mod || mod_unload $mod
+	done
+	rings_restore
+}
+
+# seen: what is recorded of the module: a word for each call "FUNCTION<CALLER", return
+# "FUNCTION>CALLER", jump to a function that returns instead "FUNCTION~CALLER", in order, with ?
+# for a caller that is not known.
+seen()
+{
+	sed -n -e '/^#/d' -e 's/ \[mct_shapes\]//g' -e 's/+0x[0-9a-f]*\/0x[0-9a-f]*//g' \
+		-e 's/^.*CPU [0-9]*: [^ ]*:[0-9]* shape_//' -e 's/ after ~*[0-9]* ns//' \
+		-e 's/, called before$/ --> ?/' -e 's/ <-- /</p' -e 's/ returns --> />/p' \
+		-e 's/ goes on --> /~/p' "$MCT_TRACE" | xargs
+}
+
+# in_turn CALLER FUNCTION...: functions that only return, one after the other
+in_turn()
+{
+	caller=$1
+	shift
+	for name; do
+		printf '%s<%s %s>%s ' "$name" "$caller" "$name" "$caller"
+	done | xargs
+}
+
+# shows SHAPE WANTED: one call of it, in both modes
+shows()
+{
+	put function "$mode"
+	traced mod_set mct_shapes shape "$1"
+	equal "$1: all calls" "$(echo "$2" | xargs -n 1 | grep '<' | xargs)" "$(seen)"
+	put graph "$mode"
+	traced mod_set mct_shapes shape "$1"
+	equal "$1: and all returns" "$2" "$(seen)"
+}
+
+# What each return says that the call took, and the times of both: are they the same? For traces
+# with times, of the module.
+durations_fit()
+{
+	awk '/^#/ { next }
+	{
+		split(substr($1, 2, length($1) - 2), t, ".")
+		ns = t[1] * 1000000000 + t[2]
+		split($4, who, ":")
+		name = $5
+		sub(/[+].*/, "", name)
+		sub(/[.]cold$/, "", name)
+	}
+	/ <-- / { open[++depth] = name; began[depth] = ns; next }
+	{
+		took = $0
+		sub(/^.* after ~*/, "", took)
+		sub(/ ns .*/, "", took)
+		if (open[depth] != name || took != ns - began[depth]) {
+			print "not " ns - began[depth] " ns since " open[depth] ": " $0
+			bad = 1
+		}
+		depth--
+		n++
+	}
+	END { exit bad || depth || !n }' "$MCT_TRACE"
+}
+
+# took FUNCTION: what its calls took, all together
+took()
+{
+	awk -v want=" $1[+]" '$0 ~ want && / after / {
+		sub(/^.* after ~*/, "")
+		sub(/ ns .*/, "")
+		n += $0
+	} END { print n + 0 }' "$MCT_TRACE"
+}
+
+# right NAME: a result that says whether both modules find all in order
+right()
+{
+	wrong=
+	for mod in mct_shapes mct_regs; do
+		before=$(mod_get $mod rounds)
+		mod_set $mod rounds "$rounds" 2>/dev/null || wrong="$wrong $mod"
+		[ $(($(mod_get $mod rounds) - before)) = "$rounds" ] || wrong="$wrong $mod"
+	done
+	if [ -z "$wrong" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "wrong:$wrong"
+		kmsg_since | grep -E 'mct_(regs|shapes): ' | diag_lines
+	fi
+}
+
+# toggled NAME FILE [ON OFF]: the same while it is toggled under load
+toggled()
+{
+	wrong=
+	before=$(mod_get mct_shapes rounds)
+	load_start
+	toggles_start "$2" "${3-}" "${4-}"
+	while [ -z "$wrong" ] && ! toggles_reach $toggles; do
+		mod_set mct_shapes rounds 50 2>/dev/null &&
+			mod_set mct_regs rounds 50 2>/dev/null || wrong=yes
+	done
+	toggles_stop
+	load_stop
+	diag "$(($(mod_get mct_shapes rounds) - before)) rounds"
+	equal "$1: all is right" "" "$wrong"
+	[ -z "$wrong" ] || kmsg_since | grep -E 'mct_(regs|shapes): ' | diag_lines
+	check "$1: no toggle failed" not toggles_failed
+}
+
+# all_matched: for each task in the trace, each return is that of the last call that had not
+# returned, or of one before the trace began; and what is open at the end leads to do_exit, which
+# does not return.
+all_matched()
+{
+	awk '/^#/ { next }
+	{
+		for (i = 1; $i != "CPU"; i++)
+			;
+		pid = $(i + 2)
+		sub(/.*:/, "", pid)
+		name = $(i + 3)
+		sub(/[+].*/, "", name)
+		sub(/[.]cold$/, "", name)
+	}
+	/ <-- / { open[pid, ++depth[pid]] = name; calls++; next }
+	!depth[pid] { before++; next }
+	open[pid, depth[pid]] != name {
+		print "of " open[pid, depth[pid]] " there is no return before: " $0
+		exit bad = 1
+	}
+	{ depth[pid]--; returns++ }
+	END {
+		if (bad)
+			exit 1
+		print calls " calls, " returns " returns, " before + 0 " of calls before"
+		for (pid in depth) {
+			tasks++
+			for (i = 1; i <= depth[pid]; i++) {
+				printf " %s", open[pid, i]
+				ends += open[pid, i] == "do_exit"
+			}
+			print ""
+		}
+		exit !calls || !returns || ends != tasks
+	}' "$MCT_TRACE" > "$MCT_TMP/matched"
+	set -- $?
+	cat "$MCT_TMP/matched"
+	return "$1"
+}
+
+# child COMMAND...: only this is recorded, with its children; all of them have ended then
+child()
+{
+	rm -f "$MCT_TMP/go"
+	mkfifo "$MCT_TMP/go"
+	(
+		read -r _ < "$MCT_TMP/go"
+		exec "$@"
+	) &
+	put "$! children" "$pid"
+	trace_clear
+	trace_on
+	echo 1 > "$MCT_TMP/go"
+	wait $!
+	trace_off
+	put "" "$pid"
+}
+
+# --- the mode
+equal "at first it is function" function "$(cat "$mode")"
+check "it can be graph" put graph "$mode"
+equal "then it is" graph "$(cat "$mode")"
+wrong=
+for word in grap graphs Graph "function graph" 1 "" -; do
+	! put "$word" "$mode" || wrong="$wrong '$word'"
+	[ "$(cat "$mode")" = graph ] || wrong="$wrong '$word' changes it"
+	put graph "$mode"
+done
+equal "other words are refused, and leave it as it was" "" "$wrong"
+put function "$mode"
+wrong=
+for word in grap graphs 1; do
+	! put "$word" "$mode" || wrong="$wrong '$word'"
+done
+equal "also in function mode" " function" "$wrong $(cat "$mode")"
+
+# --- each shape
+mod_load mct_shapes
+mod_load mct_regs
+put 'mod:mct_shapes' "$filter"
+shows nested "outer<run_nested middle<shape_outer $(in_turn shape_middle "inner" inner) \
+middle>shape_outer outer>run_nested"
+shows recursion "recurse<run_recursion recurse<shape_recurse recurse<shape_recurse \
+recurse<shape_recurse $(in_turn shape_recurse recurse) recurse>shape_recurse \
+recurse>shape_recurse recurse>shape_recurse recurse>run_recursion"
+shows tail "tail<run_tail tail~run_tail end<run_tail end>run_tail"
+shows tails "tails<run_tails tails~run_tails tail<run_tails tail~run_tails end<run_tails \
+end>run_tails"
+run=run_pointer
+shows pointer "pointer_tail<$run pointer_tail~$run six<$run six>$run"
+run=run_r10
+shows r10 "r10_tail<$run r10_tail~$run six<$run six>$run"
+run=run_r11
+shows r11 "r11_tail<$run r11_tail~$run six<$run six>$run"
+run=run_variadic
+shows variadic "variadic_tail<$run variadic_tail~$run sum<$run sum>$run"
+run=run_variadic_pointer
+shows variadic_pointer "variadic_pointer_tail<$run variadic_pointer_tail~$run sum<$run sum>$run"
+shows pair "$(in_turn run_pair pair)"
+shows large "$(in_turn run_large large)"
+shows widest "$(in_turn run_widest widest)"
+shows narrow "$(in_turn run_narrow "bool" bool char)"
+shows registers "$(in_turn run_registers pair)"
+shows exits "$(in_turn run_exits \
+	"exits" exits "exits" exits "exits" exits "exits" exits "exits" exits)"
+sed -n 's/.* shape_exits+\([0-9a-fx]*\)\/\([0-9a-fx]*\) .* returns .*/\1 \2/p' "$MCT_TRACE" |
+	while read -r offset size; do
+		[ $((offset)) -le $((size)) ] && echo "$offset"
+	done | sort -u > "$MCT_TMP/exits"
+equal "each of the ten returns is another place inside of the function" 10 \
+	"$(wc -l < "$MCT_TMP/exits")"
+shows split "$(in_turn run_split split)"
+shows ints "$(in_turn run_ints "int" int "int" int "int" int "int" int "int")"
+shows int_tail "int_tail<run_int_tail int_tail~run_int_tail $(in_turn run_int_tail int)"
+run=run_either
+shows either "either<$run either~$run $(in_turn $run int "either" either)"
+shows slow_late "sleep_late<run_slow_late sleep_late<shape_sleep_late \
+sleep_late<shape_sleep_late sleep_late<shape_sleep_late $(in_turn shape_sleep_late sleep_late) \
+sleep_late>shape_sleep_late sleep_late>shape_sleep_late sleep_late>shape_sleep_late \
+sleep_late>run_slow_late"
+put graph "$mode"
+traced mod_set mct_shapes shape never
+equal "what never returns is called" "never<kthread" "$(seen)"
+
+# --- a part that the compiler has put elsewhere
+traced mod_set mct_shapes shape cold
+equal "what returns in its cold part" "split<run_cold rare<X rare>X split>run_cold" \
+	"$(seen | sed -e 's/shape_split[.a-z]*/X/g' -e 's/split\.cold/split/g')"
+put shape_split "$filter"
+traced mod_set mct_shapes shape cold
+equal "also if only that function is chosen" "split<run_cold split>run_cold" \
+	"$(seen | sed 's/split\.cold/split/g')"
+
+# --- what is chosen
+put shape_tail "$filter"
+traced mod_set mct_shapes shape tail
+equal "of a function that is chosen alone, both" "tail<run_tail tail~run_tail" "$(seen)"
+put shape_end "$filter"
+traced mod_set mct_shapes shape tail
+equal "and of what it jumps to" "end<run_tail end>run_tail" "$(seen)"
+put 'mod:mct_shapes' "$filter"
+put 'shape_middle shape_end' "$never"
+traced mod_set mct_shapes shape nested
+equal "of one that is not to be recorded, neither" \
+	"outer<run_nested inner<shape_middle inner>shape_middle inner<shape_middle \
+inner>shape_middle outer>run_nested" "$(seen)"
+traced mod_set mct_shapes shape tail
+equal "nor of what is jumped to" "tail<run_tail tail~run_tail" "$(seen)"
+put "" "$never"
+
+# --- times
+put time "$MCT_OPTIONS"
+for shape in nested recursion tails exits slow_late; do
+	traced mod_set mct_shapes shape $shape
+	check "$shape: each return says what is between both times" durations_fit
+done
+traced mod_set mct_shapes shape nested
+diag "$(took shape_outer) $(took shape_middle) $(took shape_inner)"
+check "what a function calls takes no longer than the function" \
+	test "$(took shape_outer)" -ge "$(took shape_middle)" -a \
+	"$(took shape_middle)" -ge "$(took shape_inner)"
+traced mod_set mct_shapes shape slow
+at_least "a call that sleeps takes as long" 30000000 "$(took shape_sleep)"
+put notime "$MCT_OPTIONS"
+
+# --- counts
+put "" "$filter"
+put 4096 "$MCT_SIZE"
+trace_clear
+trace_on
+mod_set mct_shapes rounds 1
+trace_off
+cat "$MCT_TRACE" > "$MCT_TMP/all"
+equal "nothing is overwritten" 0 "$(header overwritten "$MCT_TMP/all")"
+took=', called before| after ~?[0-9]+ ns --> .*'
+equal "written are calls and returns" "$(header written "$MCT_TMP/all")" \
+	"$(grep -cE "^CPU .*( <-- | (returns|goes on)($took)\$)" "$MCT_TMP/all")"
+check "and the counts add up" counts_add_up
+
+# --- at rest nothing is open
+put 16384 "$MCT_SIZE"
+child sh -c 'for i in 1 2 3; do ls / > /dev/null; done; :'
+equal "all that processes do fits into the rings" 0 "$(stat_sum "$OVERWRITTEN")"
+check "when they are gone all that they called has returned" all_matched
+tail -n 4 "$MCT_TMP/matched" | diag_lines
+put time "$MCT_OPTIONS"
+child hackbench -g 1 -f 2 -l 5 > /dev/null
+equal "also of those that wait" 0 "$(stat_sum "$OVERWRITTEN")"
+check "with times" all_matched
+tail -n 4 "$MCT_TMP/matched" | diag_lines
+put notime "$MCT_OPTIONS"
+put 64 "$MCT_SIZE"
+
+# --- each combination of these options has hooks of its own
+load_start
+for options in "nocontext notime" "nocontext time" "context notime" "context time" \
+	       "context nooverwrite notime"; do
+	for option in $options; do
+		put "$option" "$MCT_OPTIONS"
+	done
+	trace_on
+	right "$options: all is right"
+	trace_off
+done
+load_stop
+put nocontext "$MCT_OPTIONS"
+put overwrite "$MCT_OPTIONS"
+check "the counts add up after that" counts_add_up
+
+# --- while it changes
+trace_on
+toggled "while the mode changes" "$mode" graph function
+put graph "$mode"
+put nooverwrite "$MCT_OPTIONS"
+toggled "while times are switched" "$MCT_OPTIONS" time notime
+put notime "$MCT_OPTIONS"
+put overwrite "$MCT_OPTIONS"
+toggled "while the tracer comes and goes" "$MCT_CTRL"
+trace_on
+toggled "while the choice changes" "$filter" 'mod:mct_shapes' 'shape_*'
+check "nobody has found a call site that is not one" \
+	not sh -c 'dmesg | grep -e "mcount: .* holds" -e "no call site will"'
+trace_off
+put function "$mode"
+put "" "$filter"
+right "when all is off"
+finish

@@ -1,0 +1,252 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: A probe at a return, or near it, and the call site there get along
+# requires: root tracer hackbench kcore testmod:mct_kprobe testmod:mct_shapes helper:kerneltext
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+mode=$MCT_DIR/mode
+filter=$MCT_DIR/filter
+triggers=$MCT_DIR/triggers
+probes=${MCT_DIR%/*}/kprobes/list
+
+[ -e "$mode" ] || skip_all "there is no mode"
+put graph "$mode" || skip_all "this kernel does not see returns"
+put function "$mode"
+
+plan 45
+
+at_end()
+{
+	put "" "$triggers"
+	put "" "$filter"
+	put function "$mode"
+	! mod_loaded mct_kprobe || mod_unload mct_kprobe
+	! mod_loaded mct_shapes || mod_unload mct_shapes
+	rings_restore
+}
+
+probe()
+{
+	mod_load mct_kprobe "$@"
+}
+
+unprobe()
+{
+	mod_unload mct_kprobe
+}
+
+# offset_at: where the probe is in its function
+offset_at()
+{
+	mod_get mct_kprobe at | sed 's/.*+\(0x[0-9a-f]*\)\/.*/\1/'
+}
+
+# exit_of FUNCTION: behind the call site of its return, or of its jump, as the trace has it
+exit_of()
+{
+	sed -n "s/.* $1+\\(0x[0-9a-f]*\\)\\/.* \\(returns\\|goes on\\) .*/\\1/p" "$MCT_TRACE" |
+		head -n 1
+}
+
+# seen: what is recorded of the module: a word for each call "FUNCTION<CALLER", return
+# "FUNCTION>CALLER", and jump "FUNCTION~CALLER", in order
+seen()
+{
+	sed -n -e '/^#/d' -e 's/ \[mct_shapes\]//g' -e 's/+0x[0-9a-f]*\/0x[0-9a-f]*//g' \
+		-e 's/^.*CPU [0-9]*: [^ ]*:[0-9]* shape_//' -e 's/ after ~*[0-9]* ns//' \
+		-e 's/, called before$/ --> ?/' -e 's/ <-- /</p' -e 's/ returns --> />/p' \
+		-e 's/ goes on --> /~/p' "$MCT_TRACE" | xargs
+}
+
+# works WHAT HITS: is all recorded as ever, right, and is the probe hit that often?
+works()
+{
+	before=$(mod_get mct_kprobe hits)
+	traced mod_set mct_shapes shape tail
+	equal "$1: all is recorded, and hits it" \
+		"tail<run_tail tail~run_tail end<run_tail end>run_tail, $2 hits" \
+		"$(seen), $(($(mod_get mct_kprobe hits) - before)) hits"
+}
+
+# is_right NAME: are results right, and mode and tracer switched as ever?
+is_right()
+{
+	wrong=
+	trace_on
+	for word in function graph function graph; do
+		put "$word" "$mode" || wrong="$wrong $word"
+		mod_set mct_shapes rounds 20 || wrong="$wrong rounds"
+	done
+	trace_off
+	dmesg | grep -q 'no call site will' && wrong="$wrong broken"
+	equal "$1" "" "$wrong"
+}
+
+read_one()
+{
+	read -r _ < /proc/uptime
+}
+
+# Is the probe a jump, not a breakpoint?
+is_optimized()
+{
+	grep -q OPTIMIZED "$probes"
+}
+
+# around FUNCTION OFFSET HITS: probes at the call site before OFFSET, inside of it, behind it
+around()
+{
+	site=$(($2 - 5))
+	for when in before while; do
+		put function "$mode"
+		[ $when = before ] || put graph "$mode"
+		[ $when = before ] || trace_on
+		check "$1: a probe set $when returns are recorded at a call site there" \
+			probe symbol="$1" offset=$site
+		equal "$1: comes behind it" "$2" "$(offset_at)"
+		put graph "$mode"
+		works "$1: $when" "$3"
+		is_right "$1: $when: nothing is wrong"
+		unprobe
+		trace_on
+		check "$1: $when: nor inside of it" not probe symbol="$1" offset=$((site + 1))
+		! mod_loaded mct_kprobe || unprobe
+		trace_off
+		put function "$mode"
+		[ $when = before ] || put graph "$mode"
+		[ $when = before ] || trace_on
+		check "$1: one set $when that behind it" probe symbol="$1" offset=$(($2))
+		put graph "$mode"
+		works "$1: behind it, $when" "$3"
+		is_right "$1: behind it, $when: nothing is wrong"
+		unprobe
+		trace_off
+	done
+}
+
+mod_load mct_shapes
+put 'mod:mct_shapes' "$filter"
+probe symbol=shape_end
+unprobe
+trace_on
+trace_off
+text_save clean
+put graph "$mode"
+traced mod_set mct_shapes shape tail
+tail_exit=$(exit_of shape_tail)
+end_exit=$(exit_of shape_end)
+diag "shape_tail goes on at $tail_exit, shape_end returns at $end_exit"
+
+around shape_end "$end_exit" 1
+around shape_tail "$tail_exit" 1
+text_save now
+check "after all of that the text is what it was" text_same clean now
+
+# --- probes that become jumps
+if ! [ -r "$probes" ] || ! [ -w /proc/sys/debug/kprobes-optimization ]; then
+	skip "a probe that is a jump" "probes are not optimized"
+	skip "one before a return" "probes are not optimized"
+	skip "one behind" "probes are not optimized"
+else
+	# Where its jump would reach into the call site it must stay a breakpoint.
+	put function "$mode"
+	wrong=
+	for symbol in shape_end shape_tail; do
+		[ $symbol = shape_end ] && exit_at=$((end_exit)) || exit_at=$((tail_exit))
+		for offset in $(seq 1 "$exit_at"); do
+			probe symbol=$symbol offset="$offset" 2>/dev/null || continue
+			sleep 1
+			at=$(($(offset_at)))
+			if is_optimized; then
+				diag "$symbol: a jump at $at, its call site is at $((exit_at - 5))"
+				[ $at -ge "$exit_at" ] || [ $((at + 5)) -le $((exit_at - 5)) ] ||
+					wrong="$wrong $symbol+$at"
+			fi
+			put graph "$mode"
+			trace_on
+			mod_set mct_shapes rounds 1 || wrong="$wrong rounds"
+			trace_off
+			put function "$mode"
+			unprobe
+		done
+	done
+	equal "no probe reaches into a call site as a jump" "" "$wrong"
+	# What functions can have such a probe depends on what is behind their last return.
+	put graph "$mode"
+	found=
+	for symbol in shape_six shape_variadic_tail shape_large shape_pointer_tail shape_exits; do
+		probe symbol=$symbol
+		wait_until 10 is_optimized && found=$symbol && break
+		unprobe
+	done
+	if [ -n "$found" ]; then
+		put 1024 "$MCT_SIZE"
+		traced mod_set mct_shapes rounds 1
+		equal "a probe on $found is a jump, and each call hits it" \
+			"$(grep -c " $found+.* <-- " "$MCT_TRACE")" "$(mod_get mct_kprobe hits)"
+		is_right "and nothing is wrong"
+		unprobe
+	else
+		skip "a probe is a jump" "none was optimized"
+		skip "and nothing is wrong" "none was optimized"
+	fi
+	trace_off
+fi
+
+# --- return probes
+put graph "$mode"
+check "a return probe" probe symbol=shape_end entry=0 ret=1
+traced mod_set mct_shapes shape tail
+equal "all is recorded, to the right callers" \
+	"tail<run_tail tail~run_tail end<run_tail end>run_tail" "$(seen)"
+equal "and it is hit" "1 144" "$(mod_get mct_kprobe returns) $(mod_get mct_kprobe results)"
+is_right "nothing is wrong with it"
+unprobe
+probe symbol=shape_int ret=1
+put 'shape_int:fail:stacktrace depth=3' "$triggers"
+traced mod_set mct_shapes shape error
+equal "the callers at a return with one" "shape_int run_error" \
+	"$(sed -n -e 's/^CPU .* \(shape_int\)+.* returns.*/\1/p' \
+	-e 's/^    -- \(run_error\)+.*/\1/p' "$MCT_TRACE" | xargs)"
+put "" "$triggers"
+unprobe
+
+# --- a hot function of the kernel, under load
+put vfs_read "$filter"
+traced read_one
+hot_exit=$(exit_of vfs_read)
+put "" "$filter"
+if [ -z "$hot_exit" ]; then
+	skip "a hot function" "vfs_read is not there"
+	skip "the log" "vfs_read is not there"
+else
+	load_start
+	trace_on
+	toggles_start "$mode" graph function
+	wrong=
+	while ! toggles_reach 6; do
+		for offset in $((hot_exit - 5)) $((hot_exit)); do
+			probe symbol=vfs_read offset=$offset ret=1 || wrong="$wrong set $offset;"
+			read_one
+			[ "$(mod_get mct_kprobe returns)" -ge 1 ] || wrong="$wrong returns $offset;"
+			unprobe || wrong="$wrong removed $offset;"
+		done
+	done
+	toggles_stop
+	load_stop
+	equal "in a hot function they come and go while the mode changes" "" "$wrong"
+	check "no toggle failed" not toggles_failed
+fi
+trace_off
+put function "$mode"
+put "" "$filter"
+check "the kernel goes on changing its call sites" \
+	not sh -c 'dmesg | grep -e "mcount: .* holds" -e "no call site will"'
+text_save now
+check "and the text is restored" text_same clean now
+finish
