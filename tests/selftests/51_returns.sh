@@ -74,7 +74,7 @@ durations_fit()
 	awk '/^#/ { next }
 	{
 		split(substr($1, 2, length($1) - 2), t, ".")
-		ns = t[1] * 1000000000 + t[2]
+		ns = t[1] * 1000000000 + ("1" t[2])	# 0123 may be octal
 		split($4, who, ":")
 		name = $5
 		sub(/[+].*/, "", name)
