@@ -62,26 +62,63 @@ void arch_mcount_switch_returns(mcount_direct_func_t on_return, mcount_direct_fu
 	switch_stub(arch_mcount_tail, on_tail);
 }
 
+/* What boot has made of a return: one, or a jump to the thunk that this processor needs. */
+static bool is_return(const u8 *insn, u8 opcode)
+{
+	const void *target = insn + JMP32_INSN_SIZE + get_unaligned((const s32 *)(insn + 1));
+
+	if (opcode == RET_INSN_OPCODE)
+		return true;
+	return IS_ENABLED(CONFIG_MITIGATION_RETHUNK) && opcode == JMP32_INSN_OPCODE &&
+	       target == (const void *)x86_return_thunk;
+}
+
 /*
- * Or is it what boot has made of a return: one, or a jump to the thunk that this processor
- * needs? Of a breakpoint a kprobe knows what was there; others are taken for that of a
- * return. It need not stay so: a jump that static_call() makes is a return while there is
- * nobody to be called.
+ * Of a breakpoint a kprobe knows what was there; others are taken for that of a return. It
+ * need not stay so: a jump that static_call() makes is a return while there is nobody to be
+ * called.
  */
 bool arch_mcount_is_tail(const void *site)
 {
 	const u8 *insn = site + MCOUNT_SITE_SIZE;
-	const void *target = insn + JMP32_INSN_SIZE + get_unaligned((const s32 *)(insn + 1));
 	const struct kprobe *probe;
 	u8 opcode;
 
 	guard(preempt)();
 	probe = get_kprobe((void *)insn);
 	opcode = probe ? probe->opcode : *insn;
-	if (opcode == RET_INSN_OPCODE || opcode == INT3_INSN_OPCODE)
+	return opcode != INT3_INSN_OPCODE && !is_return(insn, opcode);
+}
+
+/* Not if a kprobe is to be hit behind it. */
+static bool may_hold_return(const void *site)
+{
+	const u8 *insn = site + MCOUNT_SITE_SIZE;
+
+	guard(preempt)();
+	return !get_kprobe((void *)insn) && is_return(insn, *insn);
+}
+
+/* The thunk, if that is needed here: not at each address is it. */
+static void make_return(u8 *insn, const void *site)
+{
+	if (cpu_wants_rethunk_at((void *)site)) {
+		__text_gen_insn(insn, JMP32_INSN_OPCODE, site, x86_return_thunk,
+				MCOUNT_SITE_SIZE);
+		return;
+	}
+	memset(insn, INT3_INSN_OPCODE, MCOUNT_SITE_SIZE);
+	*insn = RET_INSN_OPCODE;
+}
+
+bool arch_mcount_holds_return(const void *site)
+{
+	u8 insn[MCOUNT_SITE_SIZE];
+
+	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
 		return false;
-	return !IS_ENABLED(CONFIG_MITIGATION_RETHUNK) || opcode != JMP32_INSN_OPCODE ||
-	       target != (const void *)x86_return_thunk;
+	make_return(insn, site);
+	return !memcmp(site, insn, sizeof(insn));
 }
 
 static void *called_by(const void *site, enum mcount_site kind, bool returns)
@@ -96,11 +133,13 @@ static void *called_by(const void *site, enum mcount_site kind, bool returns)
 /* None of what is called begins with an ENDBR. */
 void arch_mcount_site_insn(u8 *insn, void *site, enum mcount_site kind, bool returns)
 {
-	if (kind == MCOUNT_NOTHING)
-		memcpy(insn, x86_nops[MCOUNT_SITE_SIZE], MCOUNT_SITE_SIZE);
-	else
+	if (kind != MCOUNT_NOTHING)
 		__text_gen_insn(insn, CALL_INSN_OPCODE, site, called_by(site, kind, returns),
 				MCOUNT_SITE_SIZE);
+	else if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && returns && may_hold_return(site))
+		make_return(insn, site);
+	else
+		memcpy(insn, x86_nops[MCOUNT_SITE_SIZE], MCOUNT_SITE_SIZE);
 }
 
 /* What was a return may be a jump now, so either will do. */
@@ -127,7 +166,7 @@ int arch_mcount_site_kind(const void *site, bool returns)
 	if (!memcmp(insn, x86_nops[MCOUNT_SITE_SIZE], MCOUNT_SITE_SIZE))
 		return MCOUNT_NOTHING;
 	if (*insn != CALL_INSN_OPCODE)
-		return -EINVAL;
+		return returns && arch_mcount_holds_return(site) ? MCOUNT_NOTHING : -EINVAL;
 	return kind_of_call(site + MCOUNT_SITE_SIZE + get_unaligned((const s32 *)(insn + 1)),
 			    returns);
 }

@@ -26,18 +26,7 @@
  *
  * Only ever called directly, so without the ENDBR of SYM_FUNC_START.
  */
-SYM_START(__fentry__, SYM_L_GLOBAL, SYM_F_ALIGN)
-	ANNOTATE_NOENDBR
-	.byte	BYTES_NOP5
-	CALL_DEPTH_ACCOUNT
-	RET
-SYM_FUNC_END(__fentry__)
-EXPORT_SYMBOL(__fentry__)
-_ASM_NOKPROBE(__fentry__)
-
-#ifdef CONFIG_MCOUNT_RETURNS
-/* The same for sites before returns, and before jumps in a return's place. */
-.macro RETURN_STUB name
+.macro STUB name
 SYM_START(\name, SYM_L_GLOBAL, SYM_F_ALIGN)
 	ANNOTATE_NOENDBR
 	.byte	BYTES_NOP5
@@ -47,8 +36,13 @@ SYM_FUNC_END(\name)
 _ASM_NOKPROBE(\name)
 .endm
 
-RETURN_STUB arch_mcount_return
-RETURN_STUB arch_mcount_tail
+STUB __fentry__
+EXPORT_SYMBOL(__fentry__)
+
+#ifdef CONFIG_MCOUNT_RETURNS
+/* The same for sites before returns, and before jumps in a return's place. */
+STUB arch_mcount_return
+STUB arch_mcount_tail
 #endif /* CONFIG_MCOUNT_RETURNS */
 
 /*

@@ -3,8 +3,12 @@
  * Changing call sites, all at once.
  */
 #include <linux/cpu.h>
+#include <linux/lockdep.h>
 #include <linux/mcount.h>
+#include <linux/memory.h>
+#include <linux/string.h>
 
+#include <asm/nops.h>
 #include <asm/text-patching.h>
 
 /* As in arch_mcount_switch(): for every CPU it is one or the other. */
@@ -13,11 +17,21 @@ void arch_mcount_site_queue(void *site, enum mcount_site kind, bool returns)
 	u8 insn[MCOUNT_SITE_SIZE];
 
 	arch_mcount_site_insn(insn, site, kind, returns);
-	text_poke_queue(site, insn, sizeof(insn), NULL);
+	if (memcmp(site, insn, sizeof(insn)))
+		text_poke_queue(site, insn, sizeof(insn), NULL);
 }
 
 void arch_mcount_sites_finish(void)
 {
 	lockdep_assert_cpus_held();
 	text_poke_finish();
+}
+
+void mcount_open_return(void *insn)
+{
+	void *site = insn - MCOUNT_SITE_SIZE;
+
+	lockdep_assert_held(&text_mutex);
+	if (mcount_is_site((unsigned long)site) && arch_mcount_holds_return(site))
+		text_poke_bp(site, x86_nops[MCOUNT_SITE_SIZE], MCOUNT_SITE_SIZE, NULL);
 }

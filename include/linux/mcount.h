@@ -145,7 +145,7 @@ unsigned long mcount_function_site(unsigned long func);
 
 /*
  * The first site before a return at @addr or behind it; 0 if there is none, or no
- * CONFIG_MCOUNT_RETURNS. May sleep. mcount_is_tail() tells whether the function does not
+ * CONFIG_MCOUNT_RETURNS. Any context. mcount_is_tail() tells whether the function does not
  * return there, but jumps to another one.
  */
 unsigned long mcount_next_return(unsigned long addr);
@@ -227,10 +227,12 @@ unsigned int arch_mcount_callers(unsigned long ip, unsigned long parent_ip,
  * arch_mcount_site_insn() puts into @insn the MCOUNT_SITE_SIZE bytes that the call site
  * @site holds as one of @kind: a NOP, or a call; arch_mcount_site_kind() tells what it is
  * now, an enum mcount_site, or -EINVAL for anything else. @returns: it is one before a
- * return.
+ * return. Such a site of MCOUNT_NOTHING need not be a NOP: where the return behind it will
+ * stay one it can be that itself. The return behind it is not reached then.
  */
 void arch_mcount_site_insn(u8 *insn, void *site, enum mcount_site kind, bool returns);
 int arch_mcount_site_kind(const void *site, bool returns);
+bool arch_mcount_holds_return(const void *site);
 
 #ifdef CONFIG_MCOUNT_DYNAMIC
 
@@ -305,6 +307,12 @@ struct module;
 
 /* Whether mcount may change the instruction at @addr at any time. Any context. */
 bool mcount_is_site(unsigned long addr);
+
+/*
+ * A return at @insn is about to become something else, a jump or a breakpoint, so it must be
+ * reached. Of a kprobe get_kprobe() must tell already. Under text_mutex, as text_poke_bp().
+ */
+void mcount_open_return(void *insn);
 void mcount_module_init(struct module *mod);
 void mcount_free_init_mem(void);
 
@@ -313,6 +321,10 @@ void mcount_free_init_mem(void);
 static inline bool mcount_is_site(unsigned long addr)
 {
 	return false;
+}
+
+static inline void mcount_open_return(void *insn)
+{
 }
 
 static inline void mcount_module_init(struct module *mod)

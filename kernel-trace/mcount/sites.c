@@ -14,7 +14,8 @@
  *
  * With CONFIG_MCOUNT_RETURNS there is another table, of NOPs before each return and
  * before each jump that takes a return's place. They are calls only if the hook's choice
- * says so, of stubs of their own.
+ * says so, of stubs of their own. And while they are not, those before returns are no NOPs,
+ * but returns, as what is behind them: so they cost nothing.
  */
 #include <linux/bsearch.h>
 #include <linux/cleanup.h>
@@ -116,11 +117,15 @@ static int each_of_module(struct module *mod, const unsigned long *sites, unsign
 	return 0;
 }
 
+static int each_return_of_module(struct module *mod, site_fn fn)
+{
+	return each_of_module(mod, mod->mcount_returns, mod->num_mcount_returns, fn, true);
+}
+
 static int each_module_site(struct module *mod, site_fn fn)
 {
 	return each_of_module(mod, mod->mcount_sites, mod->num_mcount_sites, fn, false) ?:
-	       (returns_called ? each_of_module(mod, mod->mcount_returns,
-						mod->num_mcount_returns, fn, true) : 0);
+	       (returns_called ? each_return_of_module(mod, fn) : 0);
 }
 
 static __always_inline int each_modules_site(site_fn fn)
@@ -156,6 +161,11 @@ static bool is_module_site(unsigned long addr)
 			       compare_addresses));
 }
 #else /* !CONFIG_MODULES */
+static int each_return_of_module(struct module *mod, site_fn fn)
+{
+	return 0;
+}
+
 static int each_module_site(struct module *mod, site_fn fn)
 {
 	return 0;
@@ -262,6 +272,30 @@ static int change_sites(struct module *only, bool call, const struct mcount_choi
 	arch_mcount_sites_finish();
 	returns_called = sees_returns;
 	return 0;
+}
+
+static int hold_return(void *site, bool returns)
+{
+	cond_resched();
+	if (arch_mcount_site_kind(site, returns) != MCOUNT_NOTHING)
+		return refuse_site(site);
+	arch_mcount_site_queue(site, MCOUNT_NOTHING, returns);
+	return 0;
+}
+
+/* They are NOPs as the compiler has made them. No CPU may be starting, as above. */
+static int hold_returns(struct module *only)
+{
+	int ret;
+
+	lockdep_assert_held(&sites_mutex);
+
+	guard(cpus_read_lock)();
+	guard(mutex)(&text_mutex);
+	ret = only ? each_return_of_module(only, hold_return) :
+		     each_in_table(&kernel_returns, hold_return, true);
+	arch_mcount_sites_finish();
+	return ret;
 }
 
 int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool again)
@@ -420,7 +454,7 @@ static void module_coming(struct module *mod)
 {
 	guard(mutex)(&sites_mutex);
 	INIT_LIST_HEAD(&mod->mcount_list);
-	if (broken)
+	if (broken || hold_returns(mod))
 		return;
 	if ((calls == SITES_BUILT_AS_CALLS && !choice) || !change_sites(mod, calls, choice))
 		list_add_tail(&mod->mcount_list, &modules_with_sites);
@@ -506,6 +540,9 @@ static int __init mcount_sites_init(void)
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS))
 		pr_info("%u before returns\n", kernel_returns.nr);
 	watch_modules();
+	scoped_guard(mutex, &sites_mutex)
+		if (hold_returns(NULL))
+			return -EIO;
 	return mcount_sites_set(false, NULL, false);
 }
 early_initcall(mcount_sites_init);

@@ -22,7 +22,7 @@
 #include "triggers.h"
 
 /* In which contexts triggers act: bits by interrupt_context_level(). */
-DEFINE_PER_CPU(u8, mctracer_acting);
+static DEFINE_PER_CPU(u8, acting);
 
 static void record(const struct mctracer_occasion *at, const u32 *callers, unsigned int n)
 {
@@ -53,8 +53,8 @@ static bool take_one(struct mctracer_trigger *trigger)
 
 NOKPROBE_SYMBOL(take_one);
 
-bool mctracer_act(struct mctracer_trigger *trigger, const struct mctracer_occasion *at,
-		  bool wanted, bool done)
+static bool act(struct mctracer_trigger *trigger, const struct mctracer_occasion *at,
+		bool wanted, bool done)
 {
 	const unsigned long ip = at->ip;
 
@@ -97,6 +97,25 @@ bool mctracer_act(struct mctracer_trigger *trigger, const struct mctracer_occasi
 	return done;
 }
 
+NOKPROBE_SYMBOL(act);
+
+bool mctracer_act(const struct mctracer_triggered *at, const struct mctracer_occasion *occasion,
+		  bool wanted, bool done)
+{
+	const u8 level = BIT(interrupt_context_level());
+
+	this_cpu_inc(*at->hits);
+	if (at->unknown || at->trigger->action == MCTRACER_DO_COUNT ||
+	    (this_cpu_read(acting) & level))
+		return done;
+	this_cpu_or(acting, level);
+	barrier();
+	done = act(at->trigger, occasion, wanted, done);
+	barrier();
+	this_cpu_and(acting, ~level);
+	return done;
+}
+
 NOKPROBE_SYMBOL(mctracer_act);
 
 /* Whether the hook is to be called. With preemption disabled. */
@@ -108,8 +127,7 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs)
 	const struct mctracer_occasion occasion = {
 		.ip = ip, .parent_ip = parent_ip, .regs = regs,
 	};
-	bool record, acts, done = false;
-	u8 level;
+	bool record, done = false;
 
 	if (!at)	/* no more, or not yet */
 		return mctracer_site_chosen(site);
@@ -118,22 +136,11 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs)
 	record = READ_ONCE(at->recorded);
 	if (!mctracer_task_chosen(current))
 		return record;
-	level = BIT(interrupt_context_level());
-	acts = this_cpu_read(mctracer_acting) & level;
-	for (; at->site == site; at++) {
-		if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && at->begins) {
+	for (; at->site == site; at++)
+		if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && at->begins)
 			mctracer_timed_begin(ips + 1);
-			continue;
-		}
-		this_cpu_inc(*at->hits);
-		if (acts || at->trigger->action == MCTRACER_DO_COUNT)
-			continue;
-		this_cpu_or(mctracer_acting, level);
-		barrier();
-		done = mctracer_act(at->trigger, &occasion, record, done);
-		barrier();
-		this_cpu_and(mctracer_acting, ~level);
-	}
+		else
+			done = mctracer_act(at, &occasion, record, done);
 	return record && !done;
 }
 

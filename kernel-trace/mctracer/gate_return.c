@@ -4,12 +4,10 @@
  * and what is said there holds here. It finds out how the call went, and whether the hook at
  * returns is called.
  */
-#include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/err.h>
 #include <linux/kprobes.h>
 #include <linux/mcount.h>
-#include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 
@@ -50,8 +48,7 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs, u64 r
 	};
 	struct mctracer_outcome *outcome = &occasion.outcome;
 	const struct mctracer_triggered *each;
-	bool record, acts, timed = false, done = false;
-	u8 level;
+	bool record, timed = false, done = false;
 
 	if (!at)	/* no more, or not yet */
 		return READ_ONCE(mctracer_graph) && mctracer_site_chosen(site);
@@ -70,20 +67,9 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs, u64 r
 		outcome->has |= MCTRACER_HAS_RESULT;
 		outcome->result = result;
 	}
-	level = BIT(interrupt_context_level());
-	acts = this_cpu_read(mctracer_acting) & level;
-	for (; at->site == site; at++) {
-		if (!concerns(at, outcome))
-			continue;
-		this_cpu_inc(*at->hits);
-		if (acts || at->unknown || at->trigger->action == MCTRACER_DO_COUNT)
-			continue;
-		this_cpu_or(mctracer_acting, level);
-		barrier();
-		done = mctracer_act(at->trigger, &occasion, record, done);
-		barrier();
-		this_cpu_and(mctracer_acting, ~level);
-	}
+	for (; at->site == site; at++)
+		if (concerns(at, outcome))
+			done = mctracer_act(at, &occasion, record, done);
 	return record && !done;
 }
 

@@ -4,7 +4,6 @@
 #define _KERNEL_TRACE_MCTRACER_TRIGGERS_H
 
 #include <linux/atomic.h>
-#include <linux/percpu-defs.h>
 #include <linux/types.h>
 
 #include "mctracer.h"
@@ -42,6 +41,7 @@ struct mctracer_trigger {
 };
 
 struct mcount_regs;
+struct mctracer_triggered;
 
 /* What triggers act on: a function is called, or returns. */
 struct mctracer_occasion {
@@ -53,16 +53,13 @@ struct mctracer_occasion {
 };
 
 /*
- * gate.c, for both: act. True if the call or return is recorded, which is still to be done if
- * @record says so; @done: it has been. With preemption disabled. Any context.
+ * gate.c, for both: count it, and act. True if the call or return is recorded, which is still
+ * to be done if @record says so; @done: it has been. With preemption disabled. Any context.
  */
-bool mctracer_act(struct mctracer_trigger *trigger, const struct mctracer_occasion *occasion,
+bool mctracer_act(const struct mctracer_triggered *at, const struct mctracer_occasion *occasion,
 		  bool record, bool done);
 
 /* timed.c: when calls have begun, by where on the stack they have to return from. */
-
-/* In which contexts triggers act. */
-DECLARE_PER_CPU(u8, mctracer_acting);
 
 /* May sleep. -ENOMEM. */
 int mctracer_timed_alloc(void);

@@ -36,29 +36,6 @@ at_end()
 	rings_restore
 }
 
-# set_to TEXT: what becomes of writing it
-set_to()
-{
-	printf '%s' "$1" | "$MCT_BIN/badwrite" "$triggers" | sed 's/^ok.*/ok/'
-}
-
-add()
-{
-	{ echo "$1" >> "$triggers"; } 2>/dev/null
-}
-
-# lines: the file without comments
-lines()
-{
-	sed -e 's/[[:space:]]*#.*//' -e '/^$/d' "$triggers"
-}
-
-# hits LINE: how often the functions of the one that begins so were called
-hits()
-{
-	sed -n "s/^$1[^#]*# \\([0-9]*\\) hits.*/\\1/p" "$triggers"
-}
-
 # left LINE: how often the one that begins so is still done
 left()
 {
@@ -88,16 +65,6 @@ skip_these()
 	for name; do
 		skip "$name" "$reason"
 	done
-}
-
-why()
-{
-	dmesg | grep 'mctracer: triggers: ' | tail -n 1 | grep -qF "$1"
-}
-
-snapshot_there()
-{
-	cat "$snapshot" > "$MCT_TMP/snapshot" 2>/dev/null
 }
 
 # number FUNCTION: how many calls of it are in the trace

@@ -20,7 +20,7 @@ rounds=${MCT_REGS_ROUNDS:-300}
 put graph "$mode" || skip_all "this kernel does not see returns"
 put function "$mode"
 
-plan 83
+plan 86
 
 at_end()
 {
@@ -33,17 +33,6 @@ at_end()
 		! mod_loaded $mod || mod_unload $mod
 	done
 	rings_restore
-}
-
-# seen: what is recorded of the module: a word for each call "FUNCTION<CALLER", return
-# "FUNCTION>CALLER", jump to a function that returns instead "FUNCTION~CALLER", in order, with ?
-# for a caller that is not known.
-seen()
-{
-	sed -n -e '/^#/d' -e 's/ \[mct_shapes\]//g' -e 's/+0x[0-9a-f]*\/0x[0-9a-f]*//g' \
-		-e 's/^.*CPU [0-9]*: [^ ]*:[0-9]* shape_//' -e 's/ after ~*[0-9]* ns//' \
-		-e 's/, called before$/ --> ?/' -e 's/ <-- /</p' -e 's/ returns --> />/p' \
-		-e 's/ goes on --> /~/p' "$MCT_TRACE" | xargs
 }
 
 # in_turn CALLER FUNCTION...: functions that only return, one after the other
@@ -262,7 +251,14 @@ shows slow_late "sleep_late<run_slow_late sleep_late<shape_sleep_late \
 sleep_late<shape_sleep_late sleep_late<shape_sleep_late $(in_turn shape_sleep_late sleep_late) \
 sleep_late>shape_sleep_late sleep_late>shape_sleep_late sleep_late>shape_sleep_late \
 sleep_late>run_slow_late"
+check "what static_call() changes goes where it is told to" mod_set mct_shapes shape static
 put graph "$mode"
+traced mod_set mct_shapes shape static
+changed="static<run_static static>run_static static<run_static static~run_static note<run_static"
+changed="$changed note>run_static"
+equal "also if its returns are recorded" "$changed $changed $changed" \
+	"$(seen | sed 's/static[>~]run_static note/static~run_static note/g')"
+check "and afterwards" mod_set mct_shapes shape static
 traced mod_set mct_shapes shape never
 equal "what never returns is called" "never<kthread" "$(seen)"
 

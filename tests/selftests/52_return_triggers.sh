@@ -39,34 +39,6 @@ at_end()
 	rings_restore
 }
 
-# set_to TEXT: what becomes of writing it
-set_to()
-{
-	printf '%s' "$1" | "$MCT_BIN/badwrite" "$triggers" | sed 's/^ok.*/ok/'
-}
-
-add()
-{
-	{ echo "$1" >> "$triggers"; } 2>/dev/null
-}
-
-# lines: the file without comments
-lines()
-{
-	sed -e 's/[[:space:]]*#.*//' -e '/^$/d' "$triggers"
-}
-
-# hits LINE: how often what it says has happened
-hits()
-{
-	sed -n "s/^$1[^#]*# \\([0-9]*\\) hits.*/\\1/p" "$triggers"
-}
-
-why()
-{
-	dmesg | grep 'mctracer: triggers: ' | tail -n 1 | grep -qF "$1"
-}
-
 shape()
 {
 	traced mod_set mct_shapes shape "$1"
@@ -100,11 +72,6 @@ chains()
 number()
 {
 	grep -c "^CPU .* shape_int+.* $1 " "$MCT_TRACE"
-}
-
-snapshot_there()
-{
-	cat "$snapshot" > "$MCT_TMP/snapshot" 2>/dev/null
 }
 
 mod_load mct_shapes ms="$sleeps"

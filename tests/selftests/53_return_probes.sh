@@ -18,7 +18,7 @@ probes=${MCT_DIR%/*}/kprobes/list
 put graph "$mode" || skip_all "this kernel does not see returns"
 put function "$mode"
 
-plan 45
+plan 51
 
 at_end()
 {
@@ -53,14 +53,12 @@ exit_of()
 		head -n 1
 }
 
-# seen: what is recorded of the module: a word for each call "FUNCTION<CALLER", return
-# "FUNCTION>CALLER", and jump "FUNCTION~CALLER", in order
-seen()
+# is_hit WHAT HITS: is the probe hit that often while nobody listens?
+is_hit()
 {
-	sed -n -e '/^#/d' -e 's/ \[mct_shapes\]//g' -e 's/+0x[0-9a-f]*\/0x[0-9a-f]*//g' \
-		-e 's/^.*CPU [0-9]*: [^ ]*:[0-9]* shape_//' -e 's/ after ~*[0-9]* ns//' \
-		-e 's/, called before$/ --> ?/' -e 's/ <-- /</p' -e 's/ returns --> />/p' \
-		-e 's/ goes on --> /~/p' "$MCT_TRACE" | xargs
+	before=$(mod_get mct_kprobe hits)
+	mod_set mct_shapes shape tail
+	equal "$1: is hit while nobody listens" "$2" $(($(mod_get mct_kprobe hits) - before))
 }
 
 # works WHAT HITS: is all recorded as ever, right, and is the probe hit that often?
@@ -121,8 +119,11 @@ around()
 		[ $when = before ] || put graph "$mode"
 		[ $when = before ] || trace_on
 		check "$1: one set $when that behind it" probe symbol="$1" offset=$(($2))
+		[ $when = while ] || is_hit "$1: behind it" "$3"
 		put graph "$mode"
 		works "$1: behind it, $when" "$3"
+		trace_off
+		is_hit "$1: behind it, $when, afterwards" "$3"
 		is_right "$1: behind it, $when: nothing is wrong"
 		unprobe
 		trace_off
@@ -133,10 +134,10 @@ mod_load mct_shapes
 put 'mod:mct_shapes' "$filter"
 probe symbol=shape_end
 unprobe
+put graph "$mode"
 trace_on
 trace_off
 text_save clean
-put graph "$mode"
 traced mod_set mct_shapes shape tail
 tail_exit=$(exit_of shape_tail)
 end_exit=$(exit_of shape_end)
@@ -144,6 +145,8 @@ diag "shape_tail goes on at $tail_exit, shape_end returns at $end_exit"
 
 around shape_end "$end_exit" 1
 around shape_tail "$tail_exit" 1
+trace_on	# what a probe has left a NOP is the return again
+trace_off
 text_save now
 check "after all of that the text is what it was" text_same clean now
 

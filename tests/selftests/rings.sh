@@ -154,4 +154,50 @@ traced()
 	trace_off
 }
 
+# --- triggers, for tests of these
+
+# set_to TEXT: what becomes of writing it into the file
+set_to()
+{
+	printf '%s' "$1" | "$MCT_BIN/badwrite" "$MCT_DIR/triggers" | sed 's/^ok.*/ok/'
+}
+
+add()
+{
+	{ echo "$1" >> "$MCT_DIR/triggers"; } 2>/dev/null
+}
+
+# lines: the file without comments
+lines()
+{
+	sed -e 's/[[:space:]]*#.*//' -e '/^$/d' "$MCT_DIR/triggers"
+}
+
+# hits LINE: how often what the one says has happened that begins so
+hits()
+{
+	sed -n "s/^$1[^#]*# \\([0-9]*\\) hits.*/\\1/p" "$MCT_DIR/triggers"
+}
+
+why()
+{
+	dmesg | grep 'mctracer: triggers: ' | tail -n 1 | grep -qF "$1"
+}
+
+snapshot_there()
+{
+	cat "$MCT_DIR/snapshot" > "$MCT_TMP/snapshot" 2>/dev/null
+}
+
+# seen: what is recorded of mct_shapes: a word for each call "FUNCTION<CALLER", return
+# "FUNCTION>CALLER", jump to a function that returns instead "FUNCTION~CALLER", in order, with ?
+# for a caller that is not known.
+seen()
+{
+	sed -n -e '/^#/d' -e 's/ \[mct_shapes\]//g' -e 's/+0x[0-9a-f]*\/0x[0-9a-f]*//g' \
+		-e 's/^.*CPU [0-9]*: [^ ]*:[0-9]* shape_//' -e 's/ after ~*[0-9]* ns//' \
+		-e 's/, called before$/ --> ?/' -e 's/ <-- /</p' -e 's/ returns --> />/p' \
+		-e 's/ goes on --> /~/p' "$MCT_TRACE" | xargs
+}
+
 rings_small

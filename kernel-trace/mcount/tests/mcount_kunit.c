@@ -70,6 +70,22 @@ static void returns_are_known(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mcount_next_return(0), 0);
 }
 
+/* Nobody listens: it costs nothing before a return, and a NOP before a jump. */
+static void returns_are_held(struct kunit *test)
+{
+	unsigned long tail = mcount_next_return(TRACED);
+	unsigned long ret = mcount_next_return((unsigned long)kthread_stop);
+
+	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+		kunit_skip(test, "needs CONFIG_MCOUNT_RETURNS");
+
+	KUNIT_EXPECT_TRUE(test, arch_mcount_holds_return((void *)ret));
+	KUNIT_EXPECT_EQ(test, arch_mcount_site_kind((void *)ret, true), MCOUNT_NOTHING);
+	KUNIT_EXPECT_LT(test, arch_mcount_site_kind((void *)ret, false), 0);
+	KUNIT_EXPECT_FALSE(test, arch_mcount_holds_return((void *)tail));
+	KUNIT_EXPECT_EQ(test, arch_mcount_site_kind((void *)tail, true), MCOUNT_NOTHING);
+}
+
 /* A BPF trampoline takes a NOP at a function's head for its own. */
 static void sites_are_not_for_bpf(struct kunit *test)
 {
@@ -238,6 +254,7 @@ static void callers_are_what_the_unwinder_says(struct kunit *test)
 static struct kunit_case sites_cases[] = {
 	KUNIT_CASE(sites_are_known),
 	KUNIT_CASE(returns_are_known),
+	KUNIT_CASE(returns_are_held),
 	KUNIT_CASE(sites_are_not_for_bpf),
 	KUNIT_CASE(sites_are_not_for_kgdb),
 	KUNIT_CASE_SLOW(callers_are_what_the_unwinder_says),

@@ -32,6 +32,7 @@
 #include <linux/preempt.h>
 #include <linux/sched/signal.h>
 #include <linux/stdarg.h>
+#include <linux/static_call.h>
 #include <linux/string.h>
 
 #define SHAPE	static noinline __noipa
@@ -507,6 +508,37 @@ RUN bool run_slow_late(void)
 	return shape_sleep_late(DEPTH) == DEPTH;
 }
 
+/* What returns, or jumps, as it is told to while it runs. */
+
+SHAPE void shape_note(long n)
+{
+	WRITE_ONCE(done, n);
+}
+
+DEFINE_STATIC_CALL_NULL(shape_target, shape_note);
+
+SHAPE void shape_static(long n)
+{
+	WRITE_ONCE(done, 0);
+	static_call_cond(shape_target)(n);
+}
+
+RUN bool run_static(void)
+{
+	bool right = true;
+	int i;
+
+	for (i = 1; i <= 3; i++) {
+		shape_static(i);
+		right = right && !READ_ONCE(done);
+		static_call_update(shape_target, shape_note);
+		shape_static(i);
+		right = right && READ_ONCE(done) == i;
+		static_call_update(shape_target, NULL);
+	}
+	return right;
+}
+
 /* What does not return at all. */
 
 SHAPE int shape_never(void *data)
@@ -557,6 +589,7 @@ static const struct {
 	{ "slow", run_slow, true },
 	{ "slow_deep", run_slow_deep, true },
 	{ "slow_late", run_slow_late, true },
+	{ "static", run_static, true },
 	{ "never", run_never, true },
 };
 
