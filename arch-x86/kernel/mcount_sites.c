@@ -1,15 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changing call sites, all at once.
+ * Changing call sites: all at once, or one that does not run, or that is to be a NOP.
  */
 #include <linux/cpu.h>
+#include <linux/kallsyms.h>
 #include <linux/lockdep.h>
 #include <linux/mcount.h>
 #include <linux/memory.h>
+#include <linux/module.h>
 #include <linux/string.h>
 
+#include <asm/nmi.h>
 #include <asm/nops.h>
 #include <asm/text-patching.h>
+
+/* A module's text does not run yet. The kernel's own may be run by NMIs: not meanwhile. */
+void __init_or_module arch_mcount_site_init(void *site, bool returns)
+{
+	u8 insn[MCOUNT_SITE_SIZE];
+
+	arch_mcount_site_insn(insn, site, MCOUNT_NOTHING, returns);
+	if (!memcmp(site, insn, sizeof(insn)))
+		return;
+	if (is_kernel((unsigned long)site)) {
+		stop_nmi();
+		text_poke_early(site, insn, sizeof(insn));
+		restart_nmi();
+	} else {
+		text_poke_early(site, insn, sizeof(insn));
+	}
+}
 
 /* As in arch_mcount_switch(): for every CPU it is one or the other. */
 void arch_mcount_site_queue(void *site, enum mcount_site kind, bool returns)
@@ -17,8 +37,7 @@ void arch_mcount_site_queue(void *site, enum mcount_site kind, bool returns)
 	u8 insn[MCOUNT_SITE_SIZE];
 
 	arch_mcount_site_insn(insn, site, kind, returns);
-	if (memcmp(site, insn, sizeof(insn)))
-		text_poke_queue(site, insn, sizeof(insn), NULL);
+	text_poke_queue(site, insn, sizeof(insn), NULL);
 }
 
 void arch_mcount_sites_finish(void)

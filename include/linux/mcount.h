@@ -237,6 +237,12 @@ bool arch_mcount_holds_return(const void *site);
 #ifdef CONFIG_MCOUNT_DYNAMIC
 
 /*
+ * arch_mcount_site_init() makes a site what arch_mcount_site_insn() says of MCOUNT_NOTHING:
+ * at boot, before other CPUs run, or of a module whose text can be written yet.
+ */
+void arch_mcount_site_init(void *site, bool returns);
+
+/*
  * arch_mcount_site_queue() is to make a call site one of @kind;
  * arch_mcount_sites_finish() has made it so for all that were queued. Process context,
  * under cpus_read_lock() and text_mutex.

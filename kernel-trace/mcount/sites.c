@@ -117,15 +117,11 @@ static int each_of_module(struct module *mod, const unsigned long *sites, unsign
 	return 0;
 }
 
-static int each_return_of_module(struct module *mod, site_fn fn)
-{
-	return each_of_module(mod, mod->mcount_returns, mod->num_mcount_returns, fn, true);
-}
-
 static int each_module_site(struct module *mod, site_fn fn)
 {
 	return each_of_module(mod, mod->mcount_sites, mod->num_mcount_sites, fn, false) ?:
-	       (returns_called ? each_return_of_module(mod, fn) : 0);
+	       (returns_called ? each_of_module(mod, mod->mcount_returns,
+						mod->num_mcount_returns, fn, true) : 0);
 }
 
 static __always_inline int each_modules_site(site_fn fn)
@@ -161,11 +157,6 @@ static bool is_module_site(unsigned long addr)
 			       compare_addresses));
 }
 #else /* !CONFIG_MODULES */
-static int each_return_of_module(struct module *mod, site_fn fn)
-{
-	return 0;
-}
-
 static int each_module_site(struct module *mod, site_fn fn)
 {
 	return 0;
@@ -272,30 +263,6 @@ static int change_sites(struct module *only, bool call, const struct mcount_choi
 	arch_mcount_sites_finish();
 	returns_called = sees_returns;
 	return 0;
-}
-
-static int hold_return(void *site, bool returns)
-{
-	cond_resched();
-	if (arch_mcount_site_kind(site, returns) != MCOUNT_NOTHING)
-		return refuse_site(site);
-	arch_mcount_site_queue(site, MCOUNT_NOTHING, returns);
-	return 0;
-}
-
-/* They are NOPs as the compiler has made them. No CPU may be starting, as above. */
-static int hold_returns(struct module *only)
-{
-	int ret;
-
-	lockdep_assert_held(&sites_mutex);
-
-	guard(cpus_read_lock)();
-	guard(mutex)(&text_mutex);
-	ret = only ? each_return_of_module(only, hold_return) :
-		     each_in_table(&kernel_returns, hold_return, true);
-	arch_mcount_sites_finish();
-	return ret;
 }
 
 int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool again)
@@ -439,14 +406,23 @@ unsigned long mcount_function_site(unsigned long func)
 	return 0;
 }
 
+/* Of a site that holds anything else it is said when it is to be changed. */
+static int __init_or_module hold_return(void *site, bool returns)
+{
+	if (arch_mcount_site_kind(site, returns) == MCOUNT_NOTHING)
+		arch_mcount_site_init(site, returns);
+	return 0;
+}
+
 #ifdef CONFIG_MODULES
-/* While the table can be written. In ascending order, patching takes fewer batches. */
+/* While tables and text can be written. In ascending order, patching takes fewer batches. */
 void mcount_module_init(struct module *mod)
 {
 	sort(mod->mcount_sites, mod->num_mcount_sites, sizeof(*mod->mcount_sites),
 	     compare_addresses, NULL);
 	sort(mod->mcount_returns, mod->num_mcount_returns, sizeof(*mod->mcount_returns),
 	     compare_addresses, NULL);
+	each_of_module(mod, mod->mcount_returns, mod->num_mcount_returns, hold_return, true);
 }
 
 /* Before the module's first instruction runs. */
@@ -454,7 +430,7 @@ static void module_coming(struct module *mod)
 {
 	guard(mutex)(&sites_mutex);
 	INIT_LIST_HEAD(&mod->mcount_list);
-	if (broken || hold_returns(mod))
+	if (broken)
 		return;
 	if ((calls == SITES_BUILT_AS_CALLS && !choice) || !change_sites(mod, calls, choice))
 		list_add_tail(&mod->mcount_list, &modules_with_sites);
@@ -540,9 +516,7 @@ static int __init mcount_sites_init(void)
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS))
 		pr_info("%u before returns\n", kernel_returns.nr);
 	watch_modules();
-	scoped_guard(mutex, &sites_mutex)
-		if (hold_returns(NULL))
-			return -EIO;
+	each_in_table(&kernel_returns, hold_return, true);
 	return mcount_sites_set(false, NULL, false);
 }
 early_initcall(mcount_sites_init);
