@@ -245,9 +245,11 @@ else
 	equal "in a hot function they come and go while the mode changes" "" "$wrong"
 	check "no toggle failed" not toggles_failed
 fi
+put "" "$filter"
+put graph "$mode"
+trace_on	# as above, wherever it was
 trace_off
 put function "$mode"
-put "" "$filter"
 check "the kernel goes on changing its call sites" \
 	not sh -c 'dmesg | grep -e "mcount: .* holds" -e "no call site will"'
 text_save now
