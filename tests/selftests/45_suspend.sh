@@ -9,6 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
+mode=$MCT_DIR/mode
 power=/sys/power
 alarm=/sys/class/rtc/rtc0/wakealarm
 
@@ -24,6 +25,7 @@ at_end()
 	[ -z "${disk-}" ] || put "$disk" $power/disk
 	[ -z "${mem-}" ] || put "$mem" $power/mem_sleep
 	[ ! -w $alarm ] || put 0 $alarm
+	[ ! -e "$mode" ] || put function "$mode"
 	rings_restore
 }
 
@@ -86,6 +88,7 @@ each_writes()
 
 put 1024 "$MCT_SIZE"
 put time "$MCT_OPTIONS"
+{ [ -e "$mode" ] && put graph "$mode"; } || diag "only calls: this kernel does not see returns"
 light_load_start
 trace_on
 deep=

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: In graph mode each return is recorded, once, and changes nothing
-# requires: root tracer hackbench testmod:mct_shapes testmod:mct_regs
+# requires: root tracer hackbench testmod:mct_shapes testmod:mct_regs helper:tracecheck
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
@@ -20,7 +20,7 @@ rounds=${MCT_REGS_ROUNDS:-300}
 put graph "$mode" || skip_all "this kernel does not see returns"
 put function "$mode"
 
-plan 86
+plan 94
 
 at_end()
 {
@@ -29,7 +29,7 @@ at_end()
 	put "" "$pid"
 	put function "$mode"
 	put nocontext "$MCT_OPTIONS"
-	for mod in mct_shapes mct_regs; do
+	for mod in mct_shapes mct_regs mct_nmi; do
 		! mod_loaded $mod || mod_unload $mod
 	done
 	rings_restore
@@ -169,6 +169,62 @@ all_matched()
 	set -- $?
 	cat "$MCT_TMP/matched"
 	return "$1"
+}
+
+# sane_times: of each task in a trace with times: what a call calls takes no longer than the call,
+# a function no longer than the trace, and itself no longer than with what it calls.
+sane_times()
+{
+	awk '/^#/ { next }
+	{
+		split(substr($1, 2, length($1) - 2), t, ".")
+		ns = t[1] * 1000000000 + ("1" t[2])	# 0123 may be octal
+		if (!first || ns < first)
+			first = ns
+		if (ns > last)
+			last = ns
+		for (i = 1; $i != "CPU"; i++)
+			;
+		pid = $(i + 2)
+		sub(/.*:/, "", pid)
+		name = $(i + 3)
+		sub(/[+].*/, "", name)
+		sub(/[.]cold$/, "", name)
+	}
+	/ <-- / { open[pid, ++depth[pid]] = name; below[pid, depth[pid]] = 0; in_it[pid, name]++; next }
+	!depth[pid] { next }
+	{
+		took = $0
+		if (!sub(/^.* after ~*/, "", took)) {
+			print "no time: " $0
+			bad = 1
+			next
+		}
+		sub(/ ns .*/, "", took)
+		took += 0
+		calls++
+		self = took - below[pid, depth[pid]]
+		if (self < 0) {
+			print self " ns less than what it calls: " $0
+			bad = 1
+		}
+		depth[pid]--
+		below[pid, depth[pid]] += took
+		if (!--in_it[pid, name])	# the outermost, if it calls itself
+			total[pid, name] += took
+		all_self[pid, name] += self
+	}
+	END {
+		for (f in all_self) {
+			functions++
+			if (total[f] > last - first || (!in_it[f] && all_self[f] > total[f])) {
+				print f ": " all_self[f] " of " total[f] " in " last - first " ns"
+				bad = 1
+			}
+		}
+		print calls " calls of " functions + 0 " functions in " last - first " ns"
+		exit bad || !calls
+	}' "$MCT_TRACE"
 }
 
 # child COMMAND...: only this is recorded, with its children; all of them have ended then
@@ -328,7 +384,21 @@ child hackbench -g 1 -f 2 -l 5 > /dev/null
 equal "also of those that wait" 0 "$(stat_sum "$OVERWRITTEN")"
 check "with times" all_matched
 tail -n 4 "$MCT_TMP/matched" | diag_lines
+sane_times > "$MCT_TMP/times"
+equal "and no call takes longer than what it is in" 0 $?
+diag_lines < "$MCT_TMP/times"
 put notime "$MCT_OPTIONS"
+# shellcheck disable=SC2016 # a script
+child sh -c 'for i in 1 2 3 4 5 6; do
+	(for i in 1 2 3; do (:) & done; wait) &
+	cat /dev/null &
+	done; wait'
+equal "those that come and go at once fit, too" 0 "$(stat_sum "$OVERWRITTEN")"
+check "all that they called has returned" all_matched
+tail -n 1 "$MCT_TMP/matched" | diag_lines
+cat "$MCT_TRACE" > "$MCT_TMP/trace"
+check "each line is well-formed" examine "$MCT_TMP/trace"
+at_least "also those of returns" 1000 "$(found ends)"
 put 64 "$MCT_SIZE"
 
 # --- each combination of these options has hooks of its own
@@ -350,6 +420,20 @@ check "the counts add up after that" counts_add_up
 # --- while it changes
 trace_on
 toggled "while the mode changes" "$mode" graph function
+if reason=$(missing smp)$(missing testmod:mct_nmi); [ -n "$reason" ]; then
+	skip "NMIs meanwhile" "$reason"
+	skip "NMIs: no toggle failed" "$reason"
+	skip "NMIs: each has come" "$reason"
+else
+	mod_load mct_nmi
+	mod_set mct_nmi others 1000 &
+	nmis=$!
+	toggled "with NMIs meanwhile" "$mode" graph function
+	wait $nmis
+	equal "NMIs: each has come" $((1000 * ($(nproc) - 1))) \
+		$(($(mod_get mct_nmi in_task) + $(mod_get mct_nmi in_idle)))
+	mod_unload mct_nmi
+fi
 put graph "$mode"
 put nooverwrite "$MCT_OPTIONS"
 toggled "while times are switched" "$MCT_OPTIONS" time notime

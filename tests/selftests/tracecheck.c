@@ -3,12 +3,14 @@
  * Judges the text of a trace line by line.
  *
  *	tracecheck FILE			a summary, one "KEY NUMBER" a line
- *	tracecheck -l [-p PID] FILE	the records as tab separated fields:
+ *	tracecheck -l [-p PID] FILE	the calls as tab separated fields:
  *					CPU, pid, function, caller, comm
  *
- * A record is
+ * A record is a call, or, of functions that return or go on in another one, an end
  *
  *	CPU <cpu>: <comm>:<pid> <function> <-- <caller>
+ *	CPU <cpu>: <comm>:<pid> <function> returns <result> after <time> ns --> <caller>
+ *	CPU <cpu>: <comm>:<pid> <function> returns, called before
  *
  * and nothing about it is taken on trust: the comm may hold any character
  * that prints, so a line is taken apart from its end. The exit status is 1 if
@@ -29,6 +31,12 @@
 #define COMPLAINTS	8
 
 #define ARROW		" <-- "
+#define RETURNS		" returns"
+#define GOES_ON		" goes on"
+#define BEFORE		", called before"
+#define AFTER		" after "
+#define NS		" ns"
+#define TO		" --> "
 #define UNKNOWN		"[unknown]"
 
 struct symbol {
@@ -41,6 +49,7 @@ struct symbol {
 struct record {
 	unsigned long cpu;
 	unsigned long pid;
+	int ends;	/* it is not a call */
 	char comm[COMM_MAX + 1];
 	struct symbol func;
 	struct symbol caller;
@@ -50,6 +59,7 @@ struct summary {
 	unsigned long headers;		/* lines that begin with # */
 	unsigned long lapped;		/* of these: "# lost N" between records */
 	unsigned long records;		/* lines that are records */
+	unsigned long ends;		/* of these: that are not calls */
 	unsigned long unknown;		/* of these: with [unknown] in them */
 	unsigned long module;		/* of these: with a module's symbol */
 	unsigned long malformed;	/* lines that are neither */
@@ -167,12 +177,65 @@ static char *last(char *s, const char *what)
 	return found;
 }
 
+/* Moves *pp past the text, if that is there. */
+static int past(const char **pp, const char *text)
+{
+	if (strncmp(*pp, text, strlen(text)))
+		return 0;
+	*pp += strlen(text);
+	return 1;
+}
+
+/* Parses a number of either sign, or in hex digits, at *pp; moves *pp past it. */
+static int result(const char **pp)
+{
+	const char *p = *pp, *digits = "0123456789";
+
+	if (past(&p, "0x"))
+		digits = "0123456789abcdef";
+	else
+		past(&p, "-");
+	*pp = p + strspn(p, digits);
+	return *pp == p ? -1 : 0;
+}
+
+/* Takes what is behind the function off a line that is no call. */
+static int end_of_call(char *line, struct record *rec)
+{
+	char *verb = last(line, RETURNS), *goes = last(line, GOES_ON);
+	const char *p;
+	unsigned long ns;
+
+	if (!verb || (goes && goes > verb))
+		verb = goes;
+	if (!verb)
+		return -1;
+	*verb = '\0';
+	p = verb + strlen(verb == goes ? GOES_ON : RETURNS);
+	rec->ends = 1;
+	rec->caller.known = 1;
+	if (*p == ' ' && strncmp(p, AFTER, strlen(AFTER)) && strncmp(p, TO, strlen(TO))) {
+		p++;
+		if (result(&p))
+			return -1;
+	}
+	if (!strcmp(p, BEFORE))
+		return 0;
+	if (past(&p, AFTER)) {
+		past(&p, "~");
+		if (number(&p, NS, &ns))
+			return -1;
+	}
+	return past(&p, TO) ? symbol(p, &rec->caller, 1) : *p ? -1 : 0;
+}
+
 /* Takes a line apart in place; names point into it. */
 static int record(char *line, struct record *rec)
 {
 	char *arrow, *func, *colon;
 	const char *p = line;
 
+	memset(rec, 0, sizeof(*rec));
 	if (strncmp(p, "CPU ", 4))
 		return -1;
 	p += 4;
@@ -180,11 +243,13 @@ static int record(char *line, struct record *rec)
 		return -1;
 
 	arrow = last((char *)p, ARROW);
-	if (!arrow)
+	if (arrow) {
+		*arrow = '\0';
+		if (symbol(arrow + strlen(ARROW), &rec->caller, 1))
+			return -1;
+	} else if (end_of_call((char *)p, rec)) {
 		return -1;
-	*arrow = '\0';
-	if (symbol(arrow + strlen(ARROW), &rec->caller, 1))
-		return -1;
+	}
 
 	/* the function is the last word, or the last two if a module's */
 	func = strrchr(p, ' ');
@@ -203,7 +268,6 @@ static int record(char *line, struct record *rec)
 	colon = strrchr(p, ':');
 	if (!colon || colon - p > COMM_MAX)
 		return -1;
-	memset(rec->comm, 0, sizeof(rec->comm));
 	memcpy(rec->comm, p, colon - p);
 	for (p = rec->comm; *p; p++)
 		if (iscntrl((unsigned char)*p))
@@ -261,6 +325,7 @@ static int judge(char *line, size_t len, struct record *rec)
 	}
 
 	sum.records++;
+	sum.ends += rec->ends;
 	sum.cpu[rec->cpu]++;
 	sum.unknown += !rec->func.known || !rec->caller.known;
 	sum.module += rec->func.module || rec->caller.module;
@@ -289,6 +354,7 @@ static void summarize(void)
 	printf("headers %lu\n", sum.headers);
 	printf("lapped %lu\n", sum.lapped);
 	printf("records %lu\n", sum.records);
+	printf("ends %lu\n", sum.ends);
 	printf("unknown %lu\n", sum.unknown);
 	printf("module %lu\n", sum.module);
 	printf("malformed %lu\n", sum.malformed);
@@ -330,7 +396,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	while ((len = getline(&line, &size, file)) > 0)
-		if (judge(line, len, &rec) && listing &&
+		if (judge(line, len, &rec) && listing && !rec.ends &&
 		    (all || rec.pid == pid))
 			list(&rec);
 	if (ferror(file)) {
