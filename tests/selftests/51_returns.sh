@@ -191,7 +191,7 @@ sane_times()
 		sub(/[+].*/, "", name)
 		sub(/[.]cold$/, "", name)
 	}
-	/ <-- / { open[pid, ++depth[pid]] = name; below[pid, depth[pid]] = 0; in_it[pid, name]++; next }
+	/ <-- / { below[pid, ++depth[pid]] = 0; in_it[pid, name]++; next }
 	!depth[pid] { next }
 	{
 		took = $0
