@@ -3,11 +3,11 @@
 # Sourced, after lib.sh, by the scripts that run tests in guests: their results go to $taps as TAP, to be
 # counted by scripts/tap.py.
 
-# taps_begin NAME: $taps is an empty directory.
+# taps_begin NAME: $taps is an empty directory, and what guests say is not that of earlier ones.
 taps_begin()
 {
 	taps=$LOGS/$1
-	rm -rf "$taps"
+	rm -rf "$taps" "$LOGS/boot-mctracer"*.output
 	mkdir -p "$taps"
 }
 
@@ -17,8 +17,8 @@ guest()
 {
 	flavour=$1 name=$1-$2 job=$3 rc=0
 	shift 3
-	"$REPO/scripts/boot" "$flavour" "$job" -- "$@" || rc=$?
-	sed -e 's/\r$//' -e '/^MCT-EXIT /d' "$LOGS/boot-$flavour-$job.output" >"$taps/$name.tap" || :
+	LOG=$name "$REPO/scripts/boot" "$flavour" "$job" -- "$@" || rc=$?
+	sed -e 's/\r$//' -e '/^MCT-EXIT /d' "$LOGS/boot-$name.output" >"$taps/$name.tap" || :
 	if [ $rc != 0 ] && ! grep -qE '^ *not ok ' "$taps/$name.tap"; then
 		echo "Bail out! $name in the guest ended with status $rc: see above" >>"$taps/$name.tap"
 	fi
@@ -33,14 +33,18 @@ everywhere=$everywhere,12_stress,13_toggles
 sites=14_sites,15_module_loads,16_registers,17_kprobes
 # shellcheck disable=SC2034
 rings=20_options,21_counts,22_trace_pipe,23_raw,24_resize,25_consumers,26_context,27_stuck_reader
-rings=$rings,28_permissions,44_choices,46_names,47_pid,48_filter,49_triggers,50_max_stack,51_returns
-rings=$rings,52_return_triggers,53_return_probes,54_latency
+rings=$rings,28_permissions,46_names,47_pid,54_latency
+# shellcheck disable=SC2034
+choices=44_choices,48_filter,49_triggers,50_max_stack
+# shellcheck disable=SC2034
+returns=51_returns,52_return_triggers,53_return_probes
 # shellcheck disable=SC2034
 hooks=40_preempt_count,41_preempted_hook,42_clobbering_hook,43_fuzz
 # shellcheck disable=SC2034
 last=98_clock_lost,99_lockdown
 
-# selftests FLAVOUR TOGGLES LOADS STRESS-SECONDS ONLY [QEMU-OPTION...]: by the job "selftests", or $JOB.
+# selftests FLAVOUR TOGGLES LOADS STRESS-SECONDS ONLY [QEMU-OPTION...]: by the job "selftests", or $JOB;
+# the guest is called like that, or $NAME.
 selftests()
 {
 	flavour=$1 only=${ONLY-$5}
@@ -49,7 +53,7 @@ selftests()
 	loops="$loops mct.FUZZ_STEPS=${FUZZ_STEPS:-200} mct.SEED=${SEED:-297263}"
 	shift 5
 	APPEND="mct.only=$only mct.timeout=900 $loops ${APPEND-}" TIMEOUT=${TIMEOUT:-3600} \
-		guest "$flavour" selftests "${JOB:-selftests}" "$@"
+		guest "$flavour" "${NAME:-${JOB:-selftests}}" "${JOB:-selftests}" "$@"
 }
 
 # count_results: show what all these guests reported; the last line counts it.

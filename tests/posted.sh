@@ -21,8 +21,9 @@ defended=$defended,PREFER_DEFINED_ATTRIBUTE_MACRO
 
 checkpatch()
 {
-	scripts/checkpatch.pl --strict --codespell --codespellfile="$dictionary" --show-types \
-		--ignore "$defended" -q "$REPO"/patches/*.patch
+	find "$REPO/patches" -name '*.patch' | sort | xargs -n 8 -P "$(nproc)" \
+		scripts/checkpatch.pl --strict --codespell --codespellfile="$dictionary" --show-types \
+		--ignore "$defended" -q
 }
 
 new_files()

@@ -62,6 +62,8 @@ void arch_mcount_switch_returns(mcount_direct_func_t on_return, mcount_direct_fu
 	switch_stub(arch_mcount_tail, on_tail);
 }
 
+#define REP_PREFIX	0xf3
+
 /* What boot has made of a return: one, or a jump to the thunk that this processor needs. */
 static bool is_return(const u8 *insn, u8 opcode)
 {
@@ -69,8 +71,18 @@ static bool is_return(const u8 *insn, u8 opcode)
 
 	if (opcode == RET_INSN_OPCODE)
 		return true;
+	if (opcode == REP_PREFIX && insn[1] == RET_INSN_OPCODE)		/* for CONFIG_MK8 */
+		return true;
 	return IS_ENABLED(CONFIG_MITIGATION_RETHUNK) && opcode == JMP32_INSN_OPCODE &&
 	       target == (const void *)x86_return_thunk;
+}
+
+/* Not one whose module is gone: what is there now may be another's. */
+static const struct kprobe *probe_at(const u8 *insn)
+{
+	struct kprobe *probe = get_kprobe((void *)insn);
+
+	return probe && !kprobe_gone(probe) ? probe : NULL;
 }
 
 /*
@@ -85,7 +97,7 @@ bool arch_mcount_is_tail(const void *site)
 	u8 opcode;
 
 	guard(preempt)();
-	probe = get_kprobe((void *)insn);
+	probe = probe_at(insn);
 	opcode = probe ? probe->opcode : *insn;
 	return opcode != INT3_INSN_OPCODE && !is_return(insn, opcode);
 }
@@ -96,7 +108,7 @@ static bool may_hold_return(const void *site)
 	const u8 *insn = site + MCOUNT_SITE_SIZE;
 
 	guard(preempt)();
-	return !get_kprobe((void *)insn) && is_return(insn, *insn);
+	return !probe_at(insn) && is_return(insn, *insn);
 }
 
 /* The thunk, if that is needed here: not at each address is it. */

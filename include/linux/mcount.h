@@ -232,6 +232,8 @@ unsigned int arch_mcount_callers(unsigned long ip, unsigned long parent_ip,
  */
 void arch_mcount_site_insn(u8 *insn, void *site, enum mcount_site kind, bool returns);
 int arch_mcount_site_kind(const void *site, bool returns);
+
+/* Whether it is that now. */
 bool arch_mcount_holds_return(const void *site);
 
 #ifdef CONFIG_MCOUNT_DYNAMIC
@@ -315,8 +317,15 @@ struct module;
 bool mcount_is_site(unsigned long addr);
 
 /*
- * A return at @insn is about to become something else, a jump or a breakpoint, so it must be
- * reached. Of a kprobe get_kprobe() must tell already. Under text_mutex, as text_poke_bp().
+ * Whether what is at @addr is not reached now, since the call site before it is the return
+ * itself: where it is, a debugger's breakpoint is never met. Any context.
+ */
+bool mcount_is_unreached(unsigned long addr);
+
+/*
+ * What is at @insn is about to become a jump or a breakpoint: if it is a return with a call
+ * site before it, this one lets it be reached. Of a kprobe get_kprobe() must tell already.
+ * Under cpus_read_lock() and text_mutex.
  */
 void mcount_open_return(void *insn);
 void mcount_module_init(struct module *mod);
@@ -325,6 +334,11 @@ void mcount_free_init_mem(void);
 #else /* !CONFIG_MCOUNT_DYNAMIC */
 
 static inline bool mcount_is_site(unsigned long addr)
+{
+	return false;
+}
+
+static inline bool mcount_is_unreached(unsigned long addr)
 {
 	return false;
 }

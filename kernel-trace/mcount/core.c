@@ -126,6 +126,8 @@ static void switch_stub(mcount_direct_func_t entry)
  * The stub jumps only while the sites that are chosen call it, so that a hook sees
  * nothing of the patching, whose code is traced like any other, and is never called from
  * what another one has chosen. Only when a hook chooses anew it is called meanwhile.
+ * Returns are switched before calls, on and off: so a hook may see returns of calls before
+ * the first, and not those of the last ones, but each return between.
  */
 static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 			 const struct mcount_choice *new_choice, bool enabled)
@@ -143,8 +145,8 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 	if (!enabled)
 		entry = NULL;
 	if (old_entry && choice != new_choice) {
-		switch_stub(NULL);
 		switch_returns(NULL);
+		switch_stub(NULL);
 	}
 	if (entry) {
 		ret = mcount_sites_set(true, new_choice, false);
@@ -166,8 +168,8 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 	WRITE_ONCE(mcount_hook, plain ?: no_hook);
 	if (entry)
 		set_gate(choice);
-	switch_stub(entry);
 	switch_returns(entry ? choice : NULL);
+	switch_stub(entry);
 	if (!entry)	/* who has none calls what the gate did not let through */
 		set_gate(NULL);
 	if (old_entry)

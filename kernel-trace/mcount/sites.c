@@ -4,8 +4,8 @@
  * of the stub that boot turns into a NOP). While a hook is to be called those that
  * it has chosen are calls of the stub or of the gate; the others, and else all, are NOPs.
  *
- * Nothing but these three instructions is ever written, and only over one of the
- * others. What a site is need not be remembered: it is looked at. A site that holds
+ * Nothing but these three instructions, and returns as below, is ever written, and only
+ * over one of the others. What a site is need not be remembered: it is looked at. A site that holds
  * anything else belongs to somebody else, or the table is wrong: then no site is
  * touched any more. That is always safe, since a call only leads to the stub, and
  * the stub returns when nobody is to be called.
@@ -190,7 +190,7 @@ static void *first_to_change, *last_to_change;
 static int refuse_site(void *site)
 {
 	broken = true;
-	pr_err("the call site %pS holds %*ph, not a NOP or a call of the stub\n", site,
+	pr_err("the call site %pS holds %*ph, not what mcount puts there\n", site,
 	       MCOUNT_SITE_SIZE, site);
 	pr_err("no call site will be changed any more\n");
 	return -EIO;
@@ -364,6 +364,13 @@ unsigned long mcount_next_return(unsigned long addr)
 	return low < nr ? (unsigned long)_stext + kernel_returns.sites[low] : 0;
 }
 
+bool mcount_is_unreached(unsigned long addr)
+{
+	unsigned long site = addr - MCOUNT_SITE_SIZE;
+
+	return mcount_is_site(site) && arch_mcount_holds_return((void *)site);
+}
+
 bool mcount_is_tail(unsigned long site)
 {
 	return IS_ENABLED(CONFIG_MCOUNT_RETURNS) && arch_mcount_is_tail((void *)site);
@@ -406,9 +413,14 @@ unsigned long mcount_function_site(unsigned long func)
 	return 0;
 }
 
-/* Of a site that holds anything else it is said when it is to be changed. */
+/*
+ * Of a site that holds anything else it is said when it is to be changed. What runs once need
+ * not be quick.
+ */
 static int __init_or_module hold_return(void *site, bool returns)
 {
+	if (is_kernel_inittext((unsigned long)site))
+		return 0;
 	if (arch_mcount_site_kind(site, returns) == MCOUNT_NOTHING)
 		arch_mcount_site_init(site, returns);
 	return 0;

@@ -13,8 +13,8 @@ mode=$MCT_DIR/mode
 filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
 pid=$MCT_DIR/pid
-toggles=6
-rounds=${MCT_REGS_ROUNDS:-300}
+toggles=4
+rounds=${MCT_REGS_ROUNDS:-200}
 
 [ -e "$mode" ] || skip_all "there is no mode"
 put graph "$mode" || skip_all "this kernel does not see returns"
@@ -403,15 +403,15 @@ put 64 "$MCT_SIZE"
 
 # --- each combination of these options has hooks of its own
 load_start
+trace_on
 for options in "nocontext notime" "nocontext time" "context notime" "context time" \
 	       "context nooverwrite notime"; do
 	for option in $options; do
 		put "$option" "$MCT_OPTIONS"
 	done
-	trace_on
 	right "$options: all is right"
-	trace_off
 done
+trace_off
 load_stop
 put nocontext "$MCT_OPTIONS"
 put overwrite "$MCT_OPTIONS"

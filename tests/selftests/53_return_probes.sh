@@ -18,7 +18,7 @@ probes=${MCT_DIR%/*}/kprobes/list
 put graph "$mode" || skip_all "this kernel does not see returns"
 put function "$mode"
 
-plan 51
+plan 63
 
 at_end()
 {
@@ -145,6 +145,27 @@ diag "shape_tail goes on at $tail_exit, shape_end returns at $end_exit"
 
 around shape_end "$end_exit" 1
 around shape_tail "$tail_exit" 1
+
+# Where the call site of the return, or of the jump, is next to that at the function's head.
+for shape in empty int_tail; do
+	for when in before while; do
+		put function "$mode"
+		[ $when = before ] || put graph "$mode"
+		[ $when = before ] || trace_on
+		check "shape_$shape: a probe at its head, set $when returns are recorded" \
+			probe symbol=shape_$shape
+		put graph "$mode"
+		before=$(mod_get mct_kprobe hits)
+		traced mod_set mct_shapes shape $shape
+		equal "shape_$shape: $when: all is recorded, and each call hits it" \
+			"2 or more, $(grep -c " shape_$shape+.* <-- " "$MCT_TRACE")" \
+			"$(grep -c " shape_$shape+" "$MCT_TRACE" | sed 's/^[2-9]$/2 or more/'), \
+$(($(mod_get mct_kprobe hits) - before))"
+		is_right "shape_$shape: $when: nothing is wrong"
+		unprobe
+		trace_off
+	done
+done
 trace_on	# what a probe has left a NOP is the return again
 trace_off
 text_save now

@@ -115,7 +115,7 @@ static int kgdb_validate_break_address(unsigned long addr)
 /* Nor does a debugger get one; its breakpoint would be found there. */
 static void sites_are_not_for_kgdb(struct kunit *test)
 {
-	unsigned long site = site_of(TRACED);
+	unsigned long site = site_of(TRACED), ret;
 	u8 before[MCOUNT_SITE_SIZE];
 
 	if (!IS_ENABLED(CONFIG_KGDB))
@@ -123,6 +123,11 @@ static void sites_are_not_for_kgdb(struct kunit *test)
 
 	memcpy(before, (void *)site, sizeof(before));
 	KUNIT_EXPECT_EQ(test, kgdb_validate_break_address(site), -EINVAL);
+	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS)) {
+		ret = mcount_next_return((unsigned long)kthread_stop) + MCOUNT_SITE_SIZE;
+		KUNIT_EXPECT_TRUE(test, mcount_is_unreached(ret));
+		KUNIT_EXPECT_EQ(test, kgdb_validate_break_address(ret), -EINVAL);
+	}
 	KUNIT_EXPECT_MEMEQ(test, before, (void *)site, sizeof(before));
 }
 

@@ -352,6 +352,17 @@ RUN bool run_exits(void)
 	return true;
 }
 
+/* Nothing but a return, so that its call site and that of the return are one behind the other. */
+SHAPE void shape_empty(void)
+{
+}
+
+RUN bool run_empty(void)
+{
+	shape_empty();
+	return true;
+}
+
 /*
  * A part that is rarely run, which the compiler puts elsewhere, with a return of its own. Not
  * __cold, which says nothing where the compiler does not align such functions.
@@ -577,6 +588,7 @@ static const struct {
 	{ "narrow", run_narrow },
 	{ "registers", run_registers },
 	{ "exits", run_exits },
+	{ "empty", run_empty },
 	{ "split", run_split },
 	{ "cold", run_cold },
 	{ "ints", run_ints },
