@@ -116,7 +116,7 @@ toggled()
 {
 	wrong=
 	before=$(mod_get mct_shapes rounds)
-	load_start
+	light_load_start
 	toggles_start "$2" "${3-}" "${4-}"
 	while [ -z "$wrong" ] && ! toggles_reach $toggles; do
 		mod_set mct_shapes rounds 50 2>/dev/null &&
@@ -402,7 +402,7 @@ at_least "also those of returns" 1000 "$(found ends)"
 put 64 "$MCT_SIZE"
 
 # --- each combination of these options has hooks of its own
-load_start
+light_load_start
 trace_on
 for options in "nocontext notime" "nocontext time" "context notime" "context time" \
 	       "context nooverwrite notime"; do

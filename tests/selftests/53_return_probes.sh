@@ -249,7 +249,7 @@ if [ -z "$hot_exit" ]; then
 	skip "a hot function" "vfs_read is not there"
 	skip "the log" "vfs_read is not there"
 else
-	load_start
+	light_load_start
 	trace_on
 	toggles_start "$mode" graph function
 	wrong=

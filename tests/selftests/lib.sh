@@ -420,7 +420,7 @@ load_repeat()
 
 load_start()
 {
-	load_repeat "hackbench -g 2 -f 4 -l 100"
+	load_repeat "hackbench -g 1 -f 4 -l 100"
 }
 
 load_gone()
