@@ -39,9 +39,15 @@ choices=44_choices,48_filter,49_triggers,50_max_stack
 # shellcheck disable=SC2034
 returns=51_returns,52_return_triggers,53_return_probes
 # shellcheck disable=SC2034
+tools=60_mctrace
+# shellcheck disable=SC2034
 hooks=40_preempt_count,41_preempted_hook,42_clobbering_hook,43_fuzz
 # shellcheck disable=SC2034
 last=98_clock_lost,99_lockdown
+
+# Tests of the repository that need a whole kernel more.
+# shellcheck disable=SC2034
+long_host=tests/instrumented.sh
 
 # selftests FLAVOUR TOGGLES LOADS STRESS-SECONDS ONLY [QEMU-OPTION...]: by the job "selftests", or $JOB;
 # the guest is called like that, or $NAME.
