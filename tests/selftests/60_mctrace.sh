@@ -1,0 +1,302 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: mctrace records all of it, prints it as the kernel does, and leaves nothing behind
+# requires: root tracer hackbench mctrace
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+mode=$MCT_DIR/mode
+pid=$MCT_DIR/pid
+filter=$MCT_DIR/filter
+never=$MCT_DIR/notrace
+triggers=$MCT_DIR/triggers
+
+plan 81
+
+at_end()
+{
+	put "" "$pid"
+	put "" "$filter"
+	put "" "$never"
+	put "" "$triggers"
+	put nocontext "$MCT_OPTIONS"
+	[ ! -e "$mode" ] || put function "$mode"
+	rings_restore
+}
+
+cd "$MCT_TMP" || exit
+words='for i in 1 2 3; do ls / > /dev/null; done; :'
+
+# settings: all that mctrace sets
+settings()
+{
+	for file in ctrl pid filter notrace options buffer_size_kb mode triggers; do
+		echo "$file:"
+		cat "$MCT_DIR/$file" 2>/dev/null
+	done
+	cat "$MCT_SYSCTL"
+}
+
+# says PATTERN COMMAND...: it fails, by a status of 1 or 2, and this is what it says
+says()
+{
+	local pattern=$1
+	shift
+	"$@" > out 2> err
+	set -- $?
+	cat err
+	{ [ "$1" = 1 ] || [ "$1" = 2 ]; } && grep -q -e "$pattern" err
+}
+
+# status COMMAND...: how it ends
+status()
+{
+	"$@" > out 2> err
+	echo $?
+}
+
+# as_before NAME: nothing is set otherwise
+as_before()
+{
+	settings > after
+	check "$1" cmp before after
+}
+
+# same NAME FILE: report prints what the kernel does
+same()
+{
+	cat "$MCT_TRACE" > kernel
+	mctrace report "$2" > report
+	if cmp kernel report > out 2>&1; then
+		ok "$1"
+	else
+		not_ok "$1" "$(cat out)"
+		diff kernel report | diag_lines
+	fi
+}
+
+# --- what there is
+check "it has a version" sh -c 'mctrace --version | grep -q "^mctrace [0-9]"'
+wrong=
+for command in record report stat list start stop show stream reset snapshot; do
+	mctrace --help | grep -q "^  $command " || wrong="$wrong $command"
+	mctrace $command --help | grep -q "^usage: mctrace $command" || wrong="$wrong help:$command"
+	[ "$(status mctrace $command --nothing)" = 2 ] || wrong="$wrong option:$command"
+done
+equal "each command tells how to use it" "" "$wrong"
+check "a name that is nearly a command's is not taken for it" \
+	says "did you mean 'report'" mctrace repot
+equal "functions are listed as they are in the file" "$(grep -c . "$MCT_DIR/functions")" \
+	"$(mctrace list | grep -c .)"
+equal "some of them" "$(grep '^vfs_re' "$MCT_DIR/functions")" "$(mctrace list 'vfs_re*')"
+check "none is an error" says 'no function matches' mctrace list no_such_function
+check "it tells that nothing is traced" sh -c 'mctrace stat | grep -q "^tracer *off"'
+check "a recording that is not there" says 'mctrace record' mctrace report
+check "a file that is none" says 'no recording' mctrace report "$MCT_BIN/lib.sh"
+mkdir -p empty
+check "nor is a folder" says 'empty' mctrace report empty
+
+# --- a recording
+put 8192 "$MCT_SIZE"	# as large as it wants it: what is there is not moved when it is set back
+settings > before
+for how in "" "-t" "-c" "-t -c" "-g" "-g -t" "-g -t -c"; do
+	case $how in *-g*)
+		put graph "$mode" || {
+			skip "record $how" "this kernel does not see returns"
+			skip "record $how: settings" "this kernel does not see returns"
+			skip "record $how: all of it" "this kernel does not see returns"
+			continue
+		}
+	esac
+	case $how in *-t*) put time "$MCT_OPTIONS" ;; *) put notime "$MCT_OPTIONS" ;; esac
+	case $how in *-c*) put context "$MCT_OPTIONS" ;; *) put nocontext "$MCT_OPTIONS" ;; esac
+	settings > before
+	# shellcheck disable=SC2086	# a list of options
+	mctrace record $how -o file sh -c "$words" 2> said
+	same "record $how: report prints what the kernel does" file
+	as_before "record $how: and all is set as it was"
+	equal "record $how: all of it is there" \
+		"$(header written kernel) written, 0 overwritten, 0 lost" \
+		"$(tail -n 1 said | sed 's/;.*//')"
+done
+put notime "$MCT_OPTIONS"
+put nocontext "$MCT_OPTIONS"
+[ ! -e "$mode" ] || put function "$mode"
+settings > before
+at_least "it is not little" 1000 "$(header entries kernel)"
+mctrace report < file - > report2
+check "read from standard input" cmp report report2
+mctrace record -q -o - true > file2
+check "written into a pipe" sh -c 'mctrace record -q -o - ls / | mctrace report - | grep -q " vfs_open"'
+check "what was written so can be read" sh -c 'mctrace report file2 | grep -q "<--"'
+mctrace record -q -o file sh -c "$words"
+equal "with a command only that is recorded, and its children" "" \
+	"$(mctrace report file | sed -n 's/^CPU [0-9]*: \([^:]*\):.*/\1/p' | sort -u |
+		grep -vx -e mctrace -e sh -e ls)"
+mctrace record -q -a -o file sleep 1
+at_least "with --all everything is" 3 \
+	"$(mctrace report file | sed -n 's/^CPU [0-9]*: \([^:]*\):.*/\1/p' | sort -u | grep -c .)"
+mctrace record -q -o file -l 'vfs_*,ksys_read' -n vfs_write ls / > /dev/null
+equal "chosen functions are" "" "$(mctrace report file |
+	sed -n 's/^CPU [^ ]* [^ ]* \([^+]*\)+.*/\1/p' | sort -u |
+	grep -v -e '^vfs_' -e '^ksys_read' ; mctrace report file | grep ' vfs_write+')"
+sleep 60 &
+sleeper=$!
+mctrace record -q -o file -P $sleeper sh -c 'kill -CONT "$1"' 2> /dev/null
+check "a pid and a command are too much" says 'either --pid' mctrace record -P $sleeper ls
+kill $sleeper
+
+# --- how it ends
+equal "the status is the command's" 7 "$(status mctrace record -o file sh -c 'exit 7')"
+equal "or says which signal it got" 137 "$(status mctrace record -o file sh -c 'kill -KILL $$')"
+equal "or that there is no such command" 127 "$(status mctrace record -o file no_such_command)"
+check "what it says is what the shell says" grep -q 'no_such_command: No such file' err
+as_before "after all that nothing is set"
+check "a function that is not there is refused, with the kernel's reason" \
+	says 'the kernel says: ' mctrace record -o file -l no_such_function ls
+as_before "and nothing was set"
+equal "and no file was made" 1 "$(status test -s no_file)"
+
+# in_background ARGUMENT...: mctrace record, $recorder, which has begun
+in_background()
+{
+	rm -f file
+	mctrace record -o file "$@" > out 2> err &
+	recorder=$!
+	wait_until 20 recording
+}
+
+recording()
+{
+	[ "$(cat "$MCT_CTRL" "$MCT_DIR/tracing_on" | xargs)" = "1 1" ]
+}
+
+gone()
+{
+	[ "$(cat "$MCT_CTRL")" = 0 ] && settings > after && cmp -s before after
+}
+
+in_background
+check "it goes on while nobody ends it" recording
+check "another one is refused, and told who is the first" \
+	says "process $recorder (mctrace)" mctrace record -o file2 ls
+check "also one that only sets" says "process $recorder (mctrace)" mctrace start
+check "and who asks" sh -c "mctrace stat | grep -q 'used by *process $recorder (mctrace)'"
+kill -INT $recorder
+wait $recorder
+equal "Ctrl-C ends it well" 0 $?
+as_before "and all is set as it was"
+check "the file can be read" sh -c 'mctrace report file > report'
+
+in_background
+kill -KILL $recorder
+wait $recorder
+check "nor does anything stay on if it is killed" wait_until 20 gone
+mctrace report file > report 2> err
+equal "what it had written can be read" 1 $?
+check "and it is said that there is no more" grep -q 'offset [0-9]*: the recording has not' err
+
+in_background
+follower=$(for p in /proc/[0-9]*; do
+	grep -qs "^PPid:[[:space:]]*$recorder\$" "$p/status" && echo "${p#/proc/}"
+done | head -n 1)
+kill -KILL "$follower"
+wait $recorder
+equal "nor if the process that copies is" 1 $?
+as_before "all is set as it was"
+check "and it is said" grep -q 'killed by signal 9' err
+check "a full disk" says 'No space left' mctrace record -q -o /dev/full sh -c "$words"
+as_before "changes nothing"
+mctrace record -q -o - sh -c "$words" 2> err | head -c 100 > out
+check "nor does a pipe that nobody reads" wait_until 20 gone
+check "which is said" grep -q 'Broken pipe' err
+
+# --- what the kernel is quicker with
+put 64 "$MCT_SIZE"
+mctrace record -q -b 64 -a -o file hackbench -g 1 -l 100 > /dev/null 2>&1
+mctrace report file > report
+equal "what was overwritten is counted" "$(header written report)" \
+	"$(($(header entries report) + $(header overwritten report)))"
+lost=$(awk '/^# lost [0-9]+$/ { n += $3 } END { print n + 0 }' report)
+diag "$(header written report) written, $(header entries report) entries, $lost between them"
+equal "entries are what is printed" "$(header entries report)" "$(grep -c '^CPU ' report)"
+check "and what is missing between is no more than that" \
+	test "$lost" -le "$(header overwritten report)"
+
+# --- trees
+mctrace record -q -o file -l 'vfs_read,ksys_read,rw_verify_area,vfs_open' \
+	dd if=/proc/uptime of=out 2> /dev/null
+mctrace report file > report
+mctrace report --tree file > tree
+equal "a tree has each call once" "$(grep -c ' <-- ' report)" \
+	"$(grep -cE '\|  .*\(\)(;| \{)$' tree)"
+equal "what opens is closed, or at the end" "" "$(sed -n 's/^[^|]*|\( *\)} \(.*\)/\1\2() {/p' tree |
+	sort -u | while read -r line; do grep -qF -- "$line" tree || echo "$line"; done)"
+check "a call is within its caller" sh -c "grep -A 1 'ksys_read() {' tree | grep -q '    vfs_read()' ||
+	! cat tree"
+if put graph "$mode" 2>/dev/null; then
+	mctrace record -q -g -t -o file sh -c "$words"
+	put function "$mode"
+	mctrace report file > report
+	mctrace report --tree file > tree
+	diag "$(grep -c . tree) lines"
+	equal "with returns, too" "$(grep -c ' <-- ' report)" \
+		"$(grep -cE '\|  .*\(\)(;| \{)( /\* goes on \*/)?$' tree)"
+	equal "each return that is known has its duration" \
+		"$(grep -cE ' (returns|goes on) after ' report)" \
+		"$(grep -cE '^. *~?[0-9]+\.[0-9]{3} us  \|' tree)"
+else
+	skip "with returns, too" "this kernel does not see returns"
+	skip "durations" "this kernel does not see returns"
+fi
+
+# --- files that are damaged
+mctrace record -q -o file -l 'vfs_*' ls / > /dev/null
+size=$(wc -c < file)
+wrong=
+for cut in 0 1 15 16 17 55 56 57 100 $((size / 3)) $((size / 2)) $((size - 41)) $((size - 1)); do
+	head -c "$cut" file > cut
+	[ "$(status mctrace report cut)" = 1 ] || wrong="$wrong $cut"
+	grep -q 'offset' err || wrong="$wrong $cut:silent"
+done
+equal "of one that is cut it is said where" "" "$wrong"
+wrong=
+i=0
+while [ $i -lt 60 ]; do
+	# Some in each part: the beginning, the names of functions, the words.
+	at=$(((i * 7919 + i * i * 104729) % size))
+	[ $((i % 3)) -gt 0 ] || at=$((at % 4096))
+	cp file cut
+	printf "\\$((i * 5 % 4))$((i * 3 % 8))$((i % 8))" |
+		dd of=cut bs=1 seek=$at conv=notrunc 2> /dev/null
+	[ "$(status timeout 20 mctrace report cut)" -le 1 ] || wrong="$wrong $i:$at"
+	[ "$(status timeout 20 mctrace report --tree cut)" -le 1 ] || wrong="$wrong tree:$i:$at"
+	i=$((i + 1))
+done
+equal "none of $i with a wrong byte breaks it" "" "$wrong"
+
+# --- the switches
+mctrace start -l 'vfs_*' -t
+cat /proc/uptime > out
+check "start starts" grep -q 1 "$MCT_CTRL"
+check "as it was told to" sh -c "mctrace show | grep -q '^\[.* vfs_read+'"
+check "twice is refused" says 'on already' mctrace start
+mctrace stop
+equal "stop stops" 0 "$(cat "$MCT_CTRL")"
+mctrace reset
+equal "reset sets all back" "notime 0" \
+	"$(grep time "$MCT_OPTIONS") $(grep -c . "$filter" "$pid" "$never" | sed 's/.*://' | sort -u | xargs)"
+mctrace stream -l vfs_read > out 2> err &
+recorder=$!
+wait_until 20 recording
+cat /proc/uptime > /dev/null
+wait_until 20 grep -q vfs_read out
+kill -INT $recorder
+wait $recorder
+equal "stream prints, and ends by Ctrl-C" "0 0" "$? $(cat "$MCT_CTRL")"
+check "what comes" grep -q ' vfs_read+' out
+finish

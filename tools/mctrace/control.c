@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/* mctrace start, stop, reset, show, snapshot: the tracer's switches. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mctrace.h"
+#include "setup.h"
+#include "tracer.h"
+#include "util.h"
+
+static const struct option only_help[] = {
+	{ "help", no_argument, NULL, 'h' },
+	{ }
+};
+
+/* No option but --help, and no argument. */
+static void parse(int argc, char **argv, const char *help)
+{
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", only_help, NULL)) != -1) {
+		if (c == 'h')
+			show_help(argv[0], help);
+		die_usage(argv[0], "%s has no such option", argv[0]);
+	}
+	if (optind < argc)
+		die_usage(argv[0], "%s takes no argument", argv[0]);
+	tracer_find();
+}
+
+int cmd_start(int argc, char **argv)
+{
+	static const struct option options[] = {
+		SETUP_OPTIONS,
+		{ "help", no_argument, NULL, 'h' },
+		{ }
+	};
+	static const char help[] =
+		"Traces into the kernel's rings, until 'mctrace stop'.\n\n" SETUP_HELP;
+	struct setup setup = { };
+	int c;
+
+	while ((c = getopt_long(argc, argv, SETUP_LETTERS "h", options, NULL)) != -1) {
+		if (c == 'h')
+			show_help("start [OPTION...]", help);
+		if (!setup_option(&setup, c, optarg))
+			die_usage("start", "start has no such option");
+	}
+	if (optind < argc)
+		die_usage("start", "start takes no argument: 'mctrace record' runs a command");
+	tracer_find();
+	tracer_lock();
+	setup_check_free();
+	setup_apply(&setup);
+	tracer_set("ctrl", "1");
+	tracer_keep();
+	return EXIT_SUCCESS;
+}
+
+int cmd_stop(int argc, char **argv)
+{
+	parse(argc, argv, "Ends tracing; what was traced stays, for 'mctrace show'.\n");
+	tracer_write("ctrl", "0");
+	return EXIT_SUCCESS;
+}
+
+/* As after boot, but for the rings' size. */
+int cmd_reset(int argc, char **argv)
+{
+	static const char * const lists[] = { "filter", "notrace", "pid", "triggers" };
+	static const char * const off[] = { "notime", "nocontext", "nomax_stack", "overwrite" };
+	unsigned int i;
+
+	parse(argc, argv, "Ends tracing, and sets all to what it is after boot.\n");
+	tracer_lock();
+	tracer_write("ctrl", "0");
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		tracer_write(lists[i], "");
+	for (i = 0; i < ARRAY_SIZE(off); i++)
+		tracer_write("options", off[i]);
+	if (tracer_has("mode"))
+		tracer_write("mode", "function");
+	tracer_write("snapshot", "0");
+	tracer_write("max_stack", "0");
+	tracer_write("trace", "");
+	return EXIT_SUCCESS;
+}
+
+int cmd_show(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "pipe", no_argument, NULL, 'p' },
+		{ "help", no_argument, NULL, 'h' },
+		{ }
+	};
+	const char *file = "trace";
+	int c;
+
+	while ((c = getopt_long(argc, argv, "ph", options, NULL)) != -1) {
+		switch (c) {
+		case 'p':
+			file = "trace_pipe";
+			break;
+		case 'h':
+			show_help("show [--pipe]",
+				  "Shows what is in the kernel's rings.\n\n"
+				  "  -p, --pipe            take it away, and wait for more\n");
+		default:
+			die_usage("show", "show has no such option");
+		}
+	}
+	if (optind < argc)
+		die_usage("show", "show takes no argument");
+	tracer_find();
+	tracer_show(file, NULL);
+	return EXIT_SUCCESS;
+}
+
+int cmd_snapshot(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "take", no_argument, NULL, 't' },
+		{ "free", no_argument, NULL, 'f' },
+		{ "help", no_argument, NULL, 'h' },
+		{ }
+	};
+	int c, take = 0, drop = 0;
+
+	while ((c = getopt_long(argc, argv, "tfh", options, NULL)) != -1) {
+		switch (c) {
+		case 't':
+			take = 1;
+			break;
+		case 'f':
+			drop = 1;
+			break;
+		case 'h':
+			show_help("snapshot [--take | --free]",
+				  "Shows the rings as they were when a trigger, or --take, kept them.\n\n"
+				  "  -t, --take            keep them as they are now\n"
+				  "  -f, --free            forget what was kept\n");
+		default:
+			die_usage("snapshot", "snapshot has no such option");
+		}
+	}
+	if (optind < argc || (take && drop))
+		die_usage("snapshot", "either --take or --free, and no argument");
+	tracer_find();
+	if (take || drop)
+		tracer_write("snapshot", take ? "1" : "0");
+	else
+		tracer_show("snapshot", NULL);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0
+/* From words to events; of all CPUs, the oldest first. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "events.h"
+#include "util.h"
+
+#define WORD		sizeof(uint64_t)
+
+/* How far a time may be ahead: one stands in each block of so many words. */
+#define BLOCK		64
+#define LOOK_AHEAD	(2 * BLOCK)
+
+#define COUNT_MASK	((1ULL << MCTRACER_COUNT_BITS) - 1)
+
+/* The next word, 0 for one that was never written. False at the end of what follows on. */
+static bool next_word(struct cursor *cursor, uint64_t *word)
+{
+	const struct recording_cpu *cpu = cursor->cpu;
+	const struct recording_run *run;
+
+	while (cursor->run < cpu->nr) {
+		run = &cpu->runs[cursor->run];
+		if (cursor->i < run->nr) {
+			*word = run->words[cursor->i++];
+			cursor->pos += WORD;
+			return true;
+		}
+		if (cursor->run + 1 == cpu->nr || !run[1].follows)
+			return false;
+		cursor->run++;
+		cursor->i = 0;
+	}
+	return false;
+}
+
+static bool is_other_clock(const struct mctracer_state *state, uint64_t word)
+{
+	struct mctracer_state then = {};
+
+	return mctracer_decode(&then, word) == MCTRACER_EVENT_CLOCK &&
+	       (then.clock.mult != state->clock.mult || then.clock.shift != state->clock.shift ||
+		then.clock.is_ns != state->clock.is_ns);
+}
+
+/*
+ * How fast are the calls from the last time to the next? Evenly spaced; but if that is far
+ * from the usual pace, they came at that, and there was a pause before the next time. The
+ * cursor is right behind a time.
+ */
+static void find_pace(struct cursor *cursor)
+{
+	struct cursor ahead = *cursor;
+	uint64_t word, time, step;
+	uint32_t calls = 0;
+	int left;
+
+	cursor->step = cursor->pace;
+	cursor->next_pace = cursor->pace;
+	for (left = LOOK_AHEAD; left; left--) {
+		if (!next_word(&ahead, &word) || !word)
+			return;
+		if (mctracer_word_counts(word))
+			calls++;
+		else if (is_other_clock(&cursor->state, word) ||
+			 (mctracer_word_type(word) == MCTRACER_TIME && mctracer_word_data(word)))
+			break;
+	}
+	if (!left)
+		return;
+	time = mctracer_word_data(word) << 1;
+	if (!calls || mctracer_word_type(word) != MCTRACER_TIME || time < cursor->time)
+		return;
+
+	step = (time - cursor->time) / calls ?: 1;
+	cursor->step = step;
+	cursor->next_pace = step;
+	if (!cursor->pace)
+		return;
+	if (step > 2 * cursor->pace) {		/* there was a pause */
+		cursor->step = cursor->pace;
+		cursor->next_pace = cursor->pace + cursor->pace / 64 + 1;
+	} else {
+		cursor->next_pace = (7 * cursor->pace + step) / 8;
+	}
+}
+
+static void take_time(struct cursor *cursor)
+{
+	/* By quarters of the ring, so that times don't depend on where it has begun. */
+	bool changed = (cursor->time_pos ^ cursor->pos) & -(uint64_t)cursor->cpu->notes;
+
+	cursor->time = cursor->state.time;
+	cursor->pace = changed ? 0 : cursor->next_pace;
+	cursor->time_pos = cursor->pos;
+	cursor->calls_before = cursor->state.calls;
+	find_pace(cursor);
+}
+
+static void set_ns(struct cursor *cursor, uint64_t time)
+{
+	uint64_t ns;
+
+	if (!(cursor->state.known & MCTRACER_KNOWS_CLOCK))
+		return;
+	ns = mctracer_clock_ns(&cursor->state.clock, time);
+	if (ns > cursor->ns)
+		cursor->ns = ns;
+}
+
+static void time_call(struct cursor *cursor)
+{
+	uint64_t calls = cursor->state.calls - 1 - cursor->calls_before;
+
+	cursor->exact = !calls && cursor->timed;
+	cursor->timed = !calls;
+	set_ns(cursor, cursor->time + calls * cursor->step);
+	cursor->called = true;
+}
+
+/* At a run that does not follow: the words before the first notes belong to what these say. */
+static void find_notes(struct cursor *cursor)
+{
+	struct cursor ahead = *cursor;
+	struct mctracer_state *state = &cursor->state;
+	uint64_t word, calls = 0, behind = 0, time = 0;
+	bool counted = false;
+
+	do {
+		if (!next_word(&ahead, &word))
+			return;
+		if (!word)
+			continue;
+		if (mctracer_word_counts(word) && !counted)
+			calls++;
+		mctracer_decode(&ahead.state, word);
+		if (ahead.state.known & MCTRACER_KNOWS_COUNT && !counted) {
+			counted = true;
+			behind = ahead.state.calls - calls;
+		}
+		if (ahead.state.known & MCTRACER_KNOWS_TIME && !time)
+			time = ahead.state.time;
+	} while (!(ahead.state.known & MCTRACER_KNOWS_TASK) || ahead.state.more < 3);
+
+	*state = ahead.state;
+	state->time = time;
+	state->calls = counted ? behind : ahead.state.calls - calls;
+	state->context = MCTRACER_CONTEXT_UNKNOWN;
+	state->entity = ~0U;
+	cursor->time = time;
+	cursor->calls_before = state->calls;
+	cursor->time_pos = cursor->pos;
+}
+
+/* At the run where the words go on; what was before is forgotten, but for time and count. */
+static void begin_run(struct cursor *cursor, size_t run)
+{
+	const struct recording_run *at = &cursor->cpu->runs[run];
+	uint64_t before = cursor->state.calls, ns = cursor->ns;
+	bool counted = cursor->counted, hidden = cursor->hidden;
+	const struct recording_cpu *cpu = cursor->cpu;
+
+	*cursor = (struct cursor) {
+		.cpu = cpu,
+		.run = run,
+		.pos = at->pos,
+		.timed = true,
+		.ns = ns,
+		.counted = true,
+	};
+	find_notes(cursor);
+	cursor->hidden = !counted ? at->pos != at->start : hidden;
+	if (counted)
+		cursor->missing = (cursor->state.calls - before) & COUNT_MASK;
+}
+
+static enum found decode(struct cursor *cursor, uint64_t word)
+{
+	uint64_t calls = cursor->state.calls;
+
+	switch (mctracer_decode(&cursor->state, word)) {
+	case MCTRACER_EVENT_CALL:
+		time_call(cursor);
+		return FOUND_CALL;
+	case MCTRACER_EVENT_RETURN:
+		time_call(cursor);
+		return FOUND_RETURN;
+	case MCTRACER_EVENT_TIME:
+		take_time(cursor);
+		break;
+	case MCTRACER_EVENT_COUNT:
+		cursor->calls_before += cursor->state.calls - calls;
+		break;
+	case MCTRACER_EVENT_GAP:
+		cursor->missing = cursor->state.value;
+		return cursor->missing ? FOUND_GAP : FOUND_NOTHING;
+	case MCTRACER_EVENT_FRAME:
+		return cursor->called ? FOUND_FRAME : FOUND_NOTHING;
+	case MCTRACER_EVENT_MARK:
+		set_ns(cursor, cursor->time);
+		return FOUND_MARK;
+	default:
+		break;
+	}
+	return FOUND_NOTHING;
+}
+
+/* Is the word that was just taken before what is to be shown? */
+static bool is_hidden(struct cursor *cursor)
+{
+	uint64_t behind;
+
+	if (!cursor->hidden)
+		return false;
+	behind = cursor->pos - WORD - cursor->cpu->runs[cursor->run].start;
+	cursor->hidden = behind & (1ULL << (MCTRACER_POSITION_BITS - 1));
+	if (!cursor->hidden)
+		cursor->called = false;
+	return cursor->hidden;
+}
+
+static void advance(struct cursor *cursor)
+{
+	uint64_t word;
+
+	for (;;) {
+		cursor->missing = 0;
+		if (!next_word(cursor, &word)) {
+			cursor->found = FOUND_NOTHING;
+			if (cursor->run + 1 >= cursor->cpu->nr)
+				return;
+			begin_run(cursor, cursor->run + 1);
+			if (!cursor->missing)
+				continue;
+			cursor->found = FOUND_GAP;
+			return;
+		}
+		if (!word) {	/* what follows may belong to it */
+			cursor->called = false;
+			cursor->state.said = 0;
+			continue;
+		}
+		cursor->found = decode(cursor, word);
+		if (cursor->found != FOUND_NOTHING && !is_hidden(cursor))
+			return;
+	}
+}
+
+void events_begin(struct events *events, const struct recording *from)
+{
+	struct cursor *cursor;
+	unsigned int i;
+
+	events->from = from;
+	events->nr_cpus = from->nr_cpus;
+	events->cursors = xcalloc(from->nr_cpus, sizeof(*events->cursors));
+	events->current = -1;
+	for (i = 0; i < from->nr_cpus; i++) {
+		cursor = &events->cursors[i];
+		cursor->cpu = &from->cpus[i];
+		cursor->found = FOUND_NOTHING;
+		if (!cursor->cpu->nr)
+			continue;
+		begin_run(cursor, 0);
+		advance(cursor);
+	}
+}
+
+void events_end(struct events *events)
+{
+	free(events->cursors);
+}
+
+/* Of calls that came at the same time, those of the first CPU are first. */
+static struct cursor *oldest(struct events *events)
+{
+	struct cursor *cursor, *oldest = NULL;
+	unsigned int i;
+
+	for (i = 0; i < events->nr_cpus; i++) {
+		cursor = &events->cursors[i];
+		if (cursor->found == FOUND_FRAME)
+			return cursor;		/* right behind its call */
+		if (cursor->found != FOUND_NOTHING && (!oldest || cursor->ns < oldest->ns))
+			oldest = cursor;
+	}
+	return oldest;
+}
+
+static bool show(struct events *events, struct cursor *cursor, struct event *event)
+{
+	if (!cursor)
+		return false;
+	events->current = cursor - events->cursors;
+	*event = (struct event) {
+		.found = cursor->found,
+		.cpu = events->current,
+		.ns = cursor->ns,
+		.exact = cursor->exact,
+		.missing = cursor->missing,
+		.state = &cursor->state,
+	};
+	return true;
+}
+
+bool events_next(struct events *events, struct event *event)
+{
+	if (events->current >= 0)
+		advance(&events->cursors[events->current]);
+	return show(events, oldest(events), event);
+}
+
+bool events_next_of_task(struct events *events, struct event *event)
+{
+	struct cursor *cursor = events->current < 0 ? NULL : &events->cursors[events->current];
+	uint32_t pid;
+
+	if (cursor) {
+		pid = cursor->state.pid;
+		advance(cursor);
+		if (cursor->found != FOUND_NOTHING && cursor->state.pid == pid)
+			return show(events, cursor, event);
+	}
+	return show(events, oldest(events), event);
+}
+
+/* What follows on without a gap, in one CPU's words: calls are counted in the words themselves. */
+uint64_t events_count(const struct recording *from)
+{
+	const struct recording_cpu *cpu;
+	uint64_t nr = 0, word;
+	struct cursor cursor;
+	unsigned int i;
+
+	for (i = 0; i < from->nr_cpus; i++) {
+		cpu = &from->cpus[i];
+		cursor = (struct cursor) { .cpu = cpu };
+		for (; cursor.run < cpu->nr; cursor.run++, cursor.i = 0) {
+			cursor.pos = cpu->runs[cursor.run].pos;
+			cursor.hidden = true;
+			while (next_word(&cursor, &word))
+				nr += word && mctracer_word_counts(word) && !is_hidden(&cursor);
+		}
+	}
+	return nr;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The events of a recording, of all CPUs, in time order: calls, returns, marks, and what is
+ * missing. Each has the time that the kernel's own text would have, to the nanosecond, also
+ * where that is estimated: see kernel/trace/mctracer/cursor.h.
+ */
+#ifndef _MCTRACE_EVENTS_H
+#define _MCTRACE_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mctracer_decode.h"
+#include "recording.h"
+
+enum found {
+	FOUND_NOTHING,	/* the end */
+	FOUND_CALL,
+	FOUND_RETURN,
+	FOUND_GAP,	/* event->missing calls */
+	FOUND_FRAME,	/* of the call or return before; state.value */
+	FOUND_MARK,	/* state.value; state.ip */
+};
+
+/* One CPU's words: where the next is, and what those before have said. */
+struct cursor {
+	const struct recording_cpu *cpu;
+	size_t run, i;			/* of the next word */
+	uint64_t pos;			/* its position */
+	struct mctracer_state state;
+	bool called;			/* what frames belong to has come */
+	bool hidden;			/* before what is to be shown */
+	bool counted;			/* it is known how many calls were before */
+	uint64_t time;			/* the last time, ... */
+	uint64_t time_pos;		/* ... the position behind it, ... */
+	uint64_t calls_before;		/* ... and state.calls there */
+	uint64_t step, pace, next_pace;	/* of time, from one call to the next; see find_pace() */
+	bool sure;			/* the next time is known, or that there is none */
+	uint64_t ns;			/* the last event's time, ... */
+	bool exact;			/* ... which is its own: the one before has one, ... */
+	bool timed;			/* ... and a time stood between */
+	uint64_t missing;		/* calls that were overwritten before they were read */
+	enum found found;		/* the event that is there */
+};
+
+struct events {
+	const struct recording *from;
+	struct cursor *cursors;		/* by CPU */
+	unsigned int nr_cpus;
+	int current;			/* whose event is the current one */
+};
+
+/* What is current; good until the next events_next(). */
+struct event {
+	enum found found;
+	unsigned int cpu;
+	uint64_t ns;
+	bool exact;
+	uint64_t missing;
+	const struct mctracer_state *state;
+};
+
+void events_begin(struct events *events, const struct recording *from);
+/* False at the end. */
+bool events_next(struct events *events, struct event *event);
+/* The same, but what a task does on a CPU until another one runs there is left together. */
+bool events_next_of_task(struct events *events, struct event *event);
+void events_end(struct events *events);
+
+/* How many calls and returns there are in all. */
+uint64_t events_count(const struct recording *from);
+
+#endif /* _MCTRACE_EVENTS_H */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What /proc/kallsyms says of functions. */
+#ifndef _MCTRACE_KALLSYMS_H
+#define _MCTRACE_KALLSYMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A line: its address, and where its name is. */
+struct kallsyms_line {
+	uint64_t address;
+	const char *name;
+	uint32_t name_length;
+	uint32_t module_length;		/* behind the name is "\t[MODULE]"; 0: the kernel's own */
+};
+
+/* A line without its end; false if it is none, or no function's. */
+bool kallsyms_parse(const char *text, size_t length, struct kallsyms_line *line);
+
+/* The lines of functions; ends if addresses are hidden. */
+char *kallsyms_read(void);
+
+#endif /* _MCTRACE_KALLSYMS_H */

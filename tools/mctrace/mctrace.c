@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/* mctrace: the command line of mctracer. Which command is which function. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mctrace.h"
+#include "util.h"
+
+#ifndef VERSION
+#define VERSION	"unknown"
+#endif
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *what;
+} commands[] = {
+	{ "record",	cmd_record,	"record what the kernel calls into a file" },
+	{ "report",	cmd_report,	"print a recording" },
+	{ "stat",	cmd_stat,	"what is set, and what was counted" },
+	{ "list",	cmd_list,	"the functions that can be traced" },
+	{ "stream",	cmd_stream,	"print events as they come" },
+	{ "show",	cmd_show,	"what is in the kernel's rings" },
+	{ "start",	cmd_start,	"trace into the kernel's rings" },
+	{ "stop",	cmd_stop,	"end that" },
+	{ "reset",	cmd_reset,	"set all back, and empty the rings" },
+	{ "snapshot",	cmd_snapshot,	"the rings as they were when they were kept" },
+};
+
+static void show_commands(FILE *to)
+{
+	size_t i;
+
+	fputs("usage: mctrace COMMAND [OPTION...]\n\n", to);
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].what);
+	fputs("\n'mctrace COMMAND --help' tells more of each.\n", to);
+}
+
+void show_help(const char *usage, const char *lines)
+{
+	printf("usage: mctrace %s\n\n%s", usage, lines);
+	exit(EXIT_SUCCESS);
+}
+
+/* What may have been meant: the command that shares the longest beginning. */
+static const char *nearest(const char *name)
+{
+	const char *found = NULL;
+	size_t i, j, longest = 1;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		for (j = 0; name[j] && name[j] == commands[i].name[j]; j++)
+			;
+		if (j > longest) {
+			longest = j;
+			found = commands[i].name;
+		}
+	}
+	return found;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argv[1], *meant;
+	size_t i;
+
+	if (!name) {
+		show_commands(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+		show_commands(stdout);
+		return EXIT_SUCCESS;
+	}
+	if (!strcmp(name, "--version")) {
+		puts("mctrace " VERSION);
+		return EXIT_SUCCESS;
+	}
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(name, commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	meant = nearest(name);
+	die_usage(NULL, "there is no command '%s'%s%s%s", name, meant ? ": did you mean '" : "",
+		  meant ?: "", meant ? "'?" : "");
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The commands. Each gets its own name as argv[0] and returns an exit status. */
+#ifndef _MCTRACE_MCTRACE_H
+#define _MCTRACE_MCTRACE_H
+
+int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_stat(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+int cmd_stream(int argc, char **argv);
+int cmd_show(int argc, char **argv);
+int cmd_start(int argc, char **argv);
+int cmd_stop(int argc, char **argv);
+int cmd_reset(int argc, char **argv);
+int cmd_snapshot(int argc, char **argv);
+
+/* --help of a command: what follows "mctrace ", and lines. Ends. */
+void show_help(const char *usage, const char *lines) __attribute__((noreturn));
+
+#endif /* _MCTRACE_MCTRACE_H */

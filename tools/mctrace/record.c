@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mctrace record: sets the tracer up, has the rings followed into a file while a command runs
+ * or until it is interrupted, and sets all back.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "follow.h"
+#include "kallsyms.h"
+#include "mctrace.h"
+#include "setup.h"
+#include "tracer.h"
+#include "util.h"
+
+static const char help[] =
+"Records what the kernel calls into a file, while COMMAND runs, or until Ctrl-C.\n"
+"\n"
+"  -o, --output FILE     the file (" RECORDING_DEFAULT "); '-': a pipe\n"
+SETUP_HELP
+"  -a, --all             with COMMAND: also what others do meanwhile\n"
+"  -q, --quiet           say nothing while it goes on\n";
+
+static const struct option options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	SETUP_OPTIONS,
+	{ "all", no_argument, NULL, 'a' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ }
+};
+
+struct record {
+	const char *output;
+	bool all, quiet;
+	char **command;
+	pid_t child;		/* 0: none, or it has ended */
+	int status;		/* its */
+	int go;			/* closed: the child may go on */
+	struct follower follower;
+	bool followed;		/* the follower is there */
+	bool shown;		/* there is a line that says how far it is */
+	struct timespec began;
+};
+
+static void parse(struct record *record, struct setup *setup, int argc, char **argv)
+{
+	int c;
+
+	record->output = RECORDING_DEFAULT;
+	while ((c = getopt_long(argc, argv, "+o:" SETUP_LETTERS "aqh", options, NULL)) != -1) {
+		switch (c) {
+		case 'o':
+			record->output = optarg;
+			break;
+		case 'a':
+			record->all = true;
+			break;
+		case 'q':
+			record->quiet = true;
+			break;
+		case 'h':
+			show_help("record [OPTION...] [COMMAND [ARGUMENT...]]", help);
+		default:
+			if (!setup_option(setup, c, optarg))
+				die_usage("record", "record has no such option");
+		}
+	}
+	if (optind < argc)
+		record->command = argv + optind;
+	if (record->all && !record->command)
+		die_usage("record", "--all is for a COMMAND: without one all is recorded");
+	if (record->command && setup_has_pids(setup))
+		die_usage("record", "either --pid or a COMMAND: its own pid is recorded");
+}
+
+/* It waits to be let go, and is recorded from its exec() on. */
+static void start_child(struct record *record)
+{
+	sigset_t none;
+	int go[2];
+	char c;
+
+	if (pipe(go))
+		die_errno("a pipe");
+	record->child = fork();
+	if (record->child < 0)
+		die_errno("a process for %s", record->command[0]);
+	if (!record->child) {
+		close(go[1]);
+		if (read(go[0], &c, 1) != 1)
+			_exit(EXIT_FAILURE);
+		close(go[0]);
+		signal(SIGPIPE, SIG_DFL);
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		if (!strcmp(record->output, "-"))	/* that is the recording's */
+			dup2(STDERR_FILENO, STDOUT_FILENO);
+		execvp(record->command[0], record->command);
+		warning("%s: %s", record->command[0], strerror(errno));
+		_exit(errno == ENOENT ? 127 : 126);
+	}
+	close(go[0]);
+	record->go = go[1];
+}
+
+static double seconds_since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec - then->tv_sec + (now.tv_nsec - then->tv_nsec) / 1e9;
+}
+
+/* What the kernel has counted since the clear: calls written and lost, of all CPUs. */
+static void read_stats(uint64_t *written, uint64_t *lost)
+{
+	char *stats = tracer_read("stats"), *line, *saved;
+	unsigned long long w, l;
+
+	*written = 0;
+	*lost = 0;
+	for (line = strtok_r(stats, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved)) {
+		if (sscanf(line, "%*u %*u %llu %*u %llu", &w, &l) == 2) {
+			*written += w;
+			*lost += l;
+		}
+	}
+	free(stats);
+}
+
+static void show_progress(struct record *record)
+{
+	uint64_t written, lost;
+	double seconds;
+
+	if (record->quiet || !isatty(STDERR_FILENO))
+		return;
+	read_stats(&written, &lost);
+	seconds = seconds_since(&record->began);
+	fprintf(stderr, "\r%.0f s: %.0f events a second, %.1f MB, %llu lost\033[K", seconds,
+		seconds > 0 ? written / seconds : 0, record->follower.counts->bytes / 1e6,
+		(unsigned long long)lost);
+	record->shown = true;
+}
+
+/* Until there is a reason to stop. Signals are blocked and waited for. */
+static void wait_for_end(struct record *record, const sigset_t *signals)
+{
+	const struct timespec second = { .tv_sec = 1 };
+	int sig, status;
+	pid_t pid;
+
+	for (;;) {
+		sig = sigtimedwait(signals, NULL, &second);
+		if (sig < 0 && (errno == EAGAIN || errno == EINTR)) {
+			show_progress(record);
+			continue;
+		}
+		if (sig != SIGCHLD)
+			return;
+		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+			if (pid == record->child) {
+				record->child = 0;
+				record->status = status;
+				return;
+			}
+			if (pid == record->follower.pid) {
+				record->followed = false;
+				follow_ended(status);
+				return;
+			}
+		}
+	}
+}
+
+/* What a reader of the recording wants to know. */
+static char *info_before(const struct setup *setup)
+{
+	char *options = tracer_read("options"), *mode, *info, *c;
+	struct utsname name;
+
+	uname(&name);
+	for (c = options; *c; c++)
+		if (*c == '\n')
+			*c = ' ';
+	mode = tracer_has("mode") ? tracer_read("mode") : xstrdup("function\n");
+	info = xasprintf("release %s\nversion %s\nmachine %s\nhost %s\ncpus %ld\n"
+			 "chosen %d\noptions %s\nmode %s", name.release, name.version, name.machine,
+			 name.nodename, sysconf(_SC_NPROCESSORS_CONF),
+			 setup->filter || setup->notrace, options, mode);
+	free(options);
+	free(mode);
+	return info;
+}
+
+/* All that was set is set back, whatever happens. */
+static int finish(struct record *record, const char *symbols)
+{
+	uint64_t written, lost, seen;
+	char *info, *later;
+	bool good;
+
+	tracer_write("ctrl", "0");
+	read_stats(&written, &lost);
+	later = kallsyms_read();
+	info = xasprintf("written %llu\nlost %llu\n%s", (unsigned long long)written,
+			 (unsigned long long)lost,
+			 strcmp(later, symbols) ? "symbols changed\n" : "");
+	good = record->followed && follow_end(&record->follower, info);
+	seen = record->follower.counts->seen;
+	free(info);
+	free(later);
+	if (!tracer_restore())
+		good = false;
+	if (record->shown)
+		fputs("\r\033[K", stderr);
+	if (!record->quiet)
+		fprintf(stderr, "%llu written, %llu overwritten, %llu lost; %.1f MB in %s\n",
+			(unsigned long long)written,
+			(unsigned long long)(written - lost - seen), (unsigned long long)lost,
+			record->follower.counts->bytes / 1e6, record->output);
+	if (!good)
+		return EXIT_FAILURE;
+	if (WIFSIGNALED(record->status))
+		return 128 + WTERMSIG(record->status);
+	return WEXITSTATUS(record->status);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record record = { };
+	struct setup setup = { };
+	struct recording_writer to;
+	char *info, *symbols, *pids;
+	sigset_t signals;
+
+	parse(&record, &setup, argc, argv);
+	tracer_find();
+	tracer_lock();
+	setup_check_free();
+	symbols = kallsyms_read();
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+
+	setup_apply(&setup);
+	recording_create(&to, record.output);
+	info = info_before(&setup);
+	recording_put_text(&to, RECORDING_INFO, info);
+	recording_put_text(&to, RECORDING_SYMBOLS, symbols);
+	if (record.command)
+		start_child(&record);
+	if (record.command && !record.all) {
+		pids = xasprintf("%d children", record.child);
+		tracer_set("pid", pids);
+		free(pids);
+	}
+	setup_pause();
+	follow_begin(&record.follower, &to);
+	record.followed = true;
+	clock_gettime(CLOCK_MONOTONIC, &record.began);
+	tracer_write("tracing_on", "1");
+	if (record.command && write(record.go, "", 1) != 1)
+		die_errno("%s", record.command[0]);
+	wait_for_end(&record, &signals);
+	free(info);
+	return finish(&record, symbols);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The file that "mctrace record" writes, and all others read: a header, and chunks, each of
+ * which is whole when the next one begins. So what a recording that was killed has left can be
+ * read up to its end, and it can be written into a pipe.
+ *
+ * All numbers are little endian; sizes are multiples of 8. Who meets a type of chunk that he
+ * doesn't know passes over it.
+ */
+#ifndef _MCTRACE_RECORDING_H
+#define _MCTRACE_RECORDING_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RECORDING_MAGIC		"mctrace\n"
+#define RECORDING_VERSION	1
+
+struct recording_header {
+	char magic[8];
+	uint32_t version;	/* another one if what is here changes its meaning */
+	uint32_t chunk_size;	/* of what precedes each chunk's data */
+};
+
+#define RECORDING_MARK		0x6b6e6863	/* "chnk" */
+
+enum recording_type {
+	RECORDING_INFO = 1,	/* lines of "KEY VALUE"; later ones are to be preferred */
+	RECORDING_SYMBOLS,	/* of functions, as in /proc/kallsyms */
+	RECORDING_WORDS,	/* of a CPU's ring; a word of 0 was never written */
+	RECORDING_END,		/* it came to its end; lines as of RECORDING_INFO */
+};
+
+/**
+ * struct recording_chunk - what precedes each chunk's data
+ * @mark: RECORDING_MARK
+ * @type: enum recording_type
+ * @size: of the data that follows, bytes
+ * @cpu: of words, whose
+ * @notes: of words: task, clock and count are said again at each multiple of this position
+ * @pos: of words, the position of the first; where it is not that behind the chunk before,
+ *	those between were overwritten before they could be read
+ * @start: of words: what is before this position is not to be shown
+ */
+struct recording_chunk {
+	uint32_t mark;
+	uint32_t type;
+	uint64_t size;
+	uint32_t cpu;
+	uint32_t notes;
+	uint64_t pos;
+	uint64_t start;
+};
+
+/* --- writing --- */
+
+struct recording_writer {
+	int fd;
+	pthread_mutex_t mutex;
+	uint64_t size;		/* so far; others may look */
+	int error;		/* the first that there was, an errno; then nothing is written */
+};
+
+/* "-" is standard output, if that is not a terminal. An older file of that name goes. */
+void recording_create(struct recording_writer *to, const char *path);
+/* One chunk. Any thread. */
+void recording_put(struct recording_writer *to, const struct recording_chunk *chunk,
+		   const void *data);
+void recording_put_text(struct recording_writer *to, enum recording_type type, const char *text);
+/* False, and errno, if anything is not in the file. */
+bool recording_finish(struct recording_writer *to);
+
+/* --- reading --- */
+
+/* One CPU's words, in order. */
+struct recording_run {
+	const uint64_t *words;
+	size_t nr;
+	uint64_t pos;
+	uint64_t start;
+	bool follows;	/* right behind the run before */
+};
+
+struct recording_cpu {
+	struct recording_run *runs;
+	size_t nr;
+	uint32_t notes;
+};
+
+struct recording {
+	const char *path;
+	const char *data;	/* mapped */
+	uint64_t size;
+	struct recording_cpu *cpus;
+	unsigned int nr_cpus;
+	const char **symbols;	/* texts, the earliest first, each with its size */
+	size_t *symbols_size;
+	unsigned int nr_symbols;
+	char *info;		/* all lines */
+	bool ended;		/* else it was killed, or is still being written */
+	char *damage;		/* what is wrong with the rest of the file, and where */
+};
+
+/* NULL is "mctrace.dat", "-" standard input. Ends if nothing can be read. */
+struct recording *recording_open(const char *path);
+/* The value of the last line that has this key, until the next call; NULL. */
+const char *recording_info(const struct recording *from, const char *key);
+uint64_t recording_number(const struct recording *from, const char *key);
+void recording_close(struct recording *from);
+
+#define RECORDING_DEFAULT	"mctrace.dat"
+
+#endif /* _MCTRACE_RECORDING_H */

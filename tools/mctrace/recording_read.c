@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading a recording: what chunks there are. The file is mapped, and only what precedes each
+ * chunk is looked at here, so also a large one is open at once.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "recording.h"
+#include "util.h"
+
+#define MAX_CPUS	65536
+
+static void note_damage(struct recording *from, uint64_t at, const char *what)
+{
+	from->damage = xasprintf("%s is damaged at offset %llu: %s", from->path,
+				 (unsigned long long)at, what);
+}
+
+static void add_words(struct recording *from, const struct recording_chunk *chunk,
+		      const uint64_t *words, uint64_t size)
+{
+	struct recording_run *run, *before;
+	struct recording_cpu *cpu;
+
+	if (chunk->cpu >= from->nr_cpus) {
+		from->cpus = xrealloc(from->cpus, chunk->cpu + 1, sizeof(*from->cpus));
+		memset(from->cpus + from->nr_cpus, 0,
+		       (chunk->cpu + 1 - from->nr_cpus) * sizeof(*from->cpus));
+		from->nr_cpus = chunk->cpu + 1;
+	}
+	cpu = &from->cpus[chunk->cpu];
+	if (!(cpu->nr & (cpu->nr - 1)))		/* a power of two, or 0 */
+		cpu->runs = xrealloc(cpu->runs, cpu->nr ? 2 * cpu->nr : 1, sizeof(*cpu->runs));
+	run = &cpu->runs[cpu->nr++];
+	*run = (struct recording_run) {
+		.words = words,
+		.nr = size / sizeof(*words),
+		.pos = chunk->pos,
+		.start = chunk->start,
+	};
+	before = run - 1;
+	run->follows = cpu->nr > 1 && before->pos + before->nr * sizeof(*words) == run->pos;
+	cpu->notes = chunk->notes;
+}
+
+static void add_symbols(struct recording *from, const char *text, size_t size)
+{
+	unsigned int nr = from->nr_symbols++;
+
+	from->symbols = xrealloc(from->symbols, nr + 1, sizeof(*from->symbols));
+	from->symbols_size = xrealloc(from->symbols_size, nr + 1, sizeof(*from->symbols_size));
+	from->symbols[nr] = text;
+	from->symbols_size[nr] = size;
+}
+
+static void add_info(struct recording *from, const char *text, size_t size)
+{
+	size_t old = from->info ? strlen(from->info) : 0;
+
+	size = strnlen(text, size);
+	from->info = xrealloc(from->info, old + size + 1, 1);
+	memcpy(from->info + old, text, size);
+	from->info[old + size] = '\0';
+}
+
+/* What is in a chunk's data; false if that can't be. @size: what there is of it. */
+static bool add_chunk(struct recording *from, const struct recording_chunk *chunk,
+		      const void *data, uint64_t size)
+{
+	switch (chunk->type) {
+	case RECORDING_INFO:
+		add_info(from, data, size);
+		break;
+	case RECORDING_END:
+		add_info(from, data, size);
+		from->ended = true;
+		break;
+	case RECORDING_SYMBOLS:
+		add_symbols(from, data, size);
+		break;
+	case RECORDING_WORDS:
+		if (chunk->cpu >= MAX_CPUS || !chunk->notes || chunk->notes & (chunk->notes - 1) ||
+		    chunk->pos % sizeof(uint64_t))
+			return false;
+		add_words(from, chunk, data, size);
+		break;
+	}
+	return true;
+}
+
+static void find_chunks(struct recording *from)
+{
+	const struct recording_chunk *chunk;
+	uint64_t at = sizeof(struct recording_header), data, left;
+
+	for (; at < from->size; at = data + chunk->size) {
+		chunk = (const struct recording_chunk *)(from->data + at);
+		data = at + sizeof(*chunk);
+		if (data > from->size) {
+			note_damage(from, at, "it ends within the head of a chunk");
+			return;
+		}
+		left = from->size - data;
+		if (chunk->mark != RECORDING_MARK || chunk->size % sizeof(uint64_t)) {
+			note_damage(from, at, "no chunk begins here");
+			return;
+		}
+		if (!add_chunk(from, chunk, from->data + data,
+			       chunk->size < left ? chunk->size : left & ~7ULL)) {
+			note_damage(from, at, "a chunk of words says what can't be");
+			return;
+		}
+		if (chunk->size > left) {
+			note_damage(from, from->size, "it ends within a chunk");
+			return;
+		}
+	}
+	if (!from->ended)
+		note_damage(from, from->size, "the recording has not come to its end");
+}
+
+/* What can't be mapped is copied to where it can. */
+static int spool(int in)
+{
+	FILE *file = tmpfile();
+	char *buf = xcalloc(1, 1 << 20);
+	ssize_t n;
+
+	if (!file)
+		die_errno("a temporary file");
+	while ((n = read(in, buf, 1 << 20)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			die_errno("standard input");
+		if (!write_all(fileno(file), buf, n))
+			die_errno("a temporary file");
+	}
+	free(buf);
+	return fileno(file);
+}
+
+static void check_header(const struct recording *from)
+{
+	const struct recording_header *header = (const void *)from->data;
+
+	if (from->size < sizeof(*header) ||
+	    memcmp(header->magic, RECORDING_MAGIC, sizeof(header->magic)))
+		die("%s is no recording of mctrace: it does not begin as one does (offset 0)",
+		    from->path);
+	if (header->version != RECORDING_VERSION ||
+	    header->chunk_size != sizeof(struct recording_chunk))
+		die("%s is a recording of version %u (offset 8), not %u: take another mctrace",
+		    from->path, header->version, RECORDING_VERSION);
+}
+
+struct recording *recording_open(const char *path)
+{
+	struct recording *from = xcalloc(1, sizeof(*from));
+	struct stat st;
+	int fd;
+
+	from->path = path ?: RECORDING_DEFAULT;
+	if (!strcmp(from->path, "-")) {
+		from->path = "standard input";
+		fd = STDIN_FILENO;
+	} else {
+		fd = open(from->path, O_RDONLY | O_CLOEXEC);
+	}
+	if (fd < 0 && errno == ENOENT && !path)
+		die("there is no " RECORDING_DEFAULT " here: 'mctrace record' makes one");
+	if (fd < 0 || fstat(fd, &st))
+		die_errno("%s", from->path);
+	if (S_ISDIR(st.st_mode))
+		die("%s is a folder, no recording", from->path);
+	if (!S_ISREG(st.st_mode)) {
+		fd = spool(fd);
+		if (fstat(fd, &st))
+			die_errno("a temporary file");
+	}
+	from->size = st.st_size;
+	if (from->size) {
+		from->data = mmap(NULL, from->size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (from->data == MAP_FAILED)
+			die_errno("mapping %s", from->path);
+	}
+	check_header(from);
+	find_chunks(from);
+	return from;
+}
+
+const char *recording_info(const struct recording *from, const char *key)
+{
+	static char value[4096];
+	const char *line = from->info, *found = NULL;
+	size_t length = strlen(key);
+
+	for (; line && *line; line += strcspn(line, "\n"), line += *line == '\n')
+		if (!strncmp(line, key, length) && line[length] == ' ')
+			found = line + length + 1;
+	if (!found)
+		return NULL;
+	snprintf(value, sizeof(value), "%.*s", (int)strcspn(found, "\n"), found);
+	return value;
+}
+
+uint64_t recording_number(const struct recording *from, const char *key)
+{
+	const char *value = recording_info(from, key);
+
+	return value ? strtoull(value, NULL, 10) : 0;
+}
+
+void recording_close(struct recording *from)
+{
+	unsigned int i;
+
+	for (i = 0; i < from->nr_cpus; i++)
+		free(from->cpus[i].runs);
+	free(from->cpus);
+	free(from->symbols);
+	free(from->symbols_size);
+	free(from->info);
+	free(from->damage);
+	if (from->data)
+		munmap((void *)from->data, from->size);
+	free(from);
+}

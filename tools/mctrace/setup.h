@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is to be recorded, as it is asked for on the command line: the same letters for all
+ * commands that record. What is set is set back by tracer_restore().
+ */
+#ifndef _MCTRACE_SETUP_H
+#define _MCTRACE_SETUP_H
+
+#include <stdbool.h>
+
+#define SETUP_HELP \
+"  -l, --func FUNC       only functions of this name; may have *, and be repeated\n" \
+"  -n, --notrace FUNC    not these\n" \
+"  -g, --graph           returns, too, with the time that each call took\n" \
+"  -t, --times           the exact time of each call\n" \
+"  -c, --context         what the CPU was doing: irqs off, preemption\n" \
+"  -P, --pid PID         only this process\n" \
+"  -b, --buffer-size KB  of each CPU's ring\n"
+
+#define SETUP_LETTERS	"l:n:gtcP:p:b:"
+
+#define SETUP_OPTIONS \
+	{ "func", required_argument, NULL, 'l' }, \
+	{ "notrace", required_argument, NULL, 'n' }, \
+	{ "graph", no_argument, NULL, 'g' }, \
+	{ "times", no_argument, NULL, 't' }, \
+	{ "context", no_argument, NULL, 'c' }, \
+	{ "pid", required_argument, NULL, 'P' }, \
+	{ "buffer-size", required_argument, NULL, 'b' }
+
+struct setup {
+	char *filter;		/* NULL: all */
+	char *notrace;
+	char *pids;
+	bool graph, times, context;
+	const char *kb;		/* NULL: as it is, but not less than is good for a recording */
+};
+
+/* False if it is none of these. */
+bool setup_option(struct setup *setup, int letter, const char *argument);
+bool setup_has_pids(const struct setup *setup);
+
+/* Is nobody else tracing? Else it ends, and says how to go on. */
+void setup_check_free(void);
+/* Everything but recording itself; and then that, paused, with empty rings. */
+void setup_apply(const struct setup *setup);
+void setup_pause(void);
+
+#endif /* _MCTRACE_SETUP_H */

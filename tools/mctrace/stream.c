@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/* mctrace stream: events as they come, until Ctrl-C. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "mctrace.h"
+#include "setup.h"
+#include "tracer.h"
+#include "util.h"
+
+static const char help[] =
+"Prints what the kernel calls as it comes, until Ctrl-C.\n"
+"\n"
+SETUP_HELP;
+
+static const struct option options[] = {
+	SETUP_OPTIONS,
+	{ "help", no_argument, NULL, 'h' },
+	{ }
+};
+
+static volatile sig_atomic_t enough;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	enough = 1;
+}
+
+/* What it says itself would be the next that it has to say. */
+static void leave_out_oneself(void)
+{
+	char *pid;
+
+	if (!isatty(STDOUT_FILENO))
+		return;
+	pid = tracer_read("pid");
+	if (!*pid)
+		warning("all is recorded, also the printing: --pid or --func make it less");
+	free(pid);
+}
+
+int cmd_stream(int argc, char **argv)
+{
+	struct sigaction action = { .sa_handler = on_signal };	/* no SA_RESTART: read() ends */
+	struct setup setup = { };
+	int c;
+
+	while ((c = getopt_long(argc, argv, SETUP_LETTERS "h", options, NULL)) != -1) {
+		if (c == 'h')
+			show_help("stream [OPTION...]", help);
+		if (!setup_option(&setup, c, optarg))
+			die_usage("stream", "stream has no such option");
+	}
+	if (optind < argc)
+		die_usage("stream", "stream takes no argument: 'mctrace record' runs a command");
+	tracer_find();
+	tracer_lock();
+	setup_check_free();
+	setup_apply(&setup);
+	leave_out_oneself();
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	setup_pause();
+	tracer_write("tracing_on", "1");
+	tracer_show("trace_pipe", &enough);
+	tracer_write("ctrl", "0");
+	return tracer_restore() ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Names of addresses, by /proc/kallsyms. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kallsyms.h"
+#include "symbols.h"
+#include "util.h"
+
+#define PAGE		4096ULL		/* a module's text ends at the end of one */
+
+struct table {
+	struct kallsyms_line *lines;
+	size_t nr;
+};
+
+struct symbols {
+	struct table *tables;		/* the latest first */
+	unsigned int nr_tables;
+	struct symbol **slots;		/* by hash of the address; NULL: empty */
+	size_t nr_slots, used;		/* a power of two */
+	char **names;			/* of functions, by id */
+	uint32_t *named;		/* ids + 1 by hash of the name; 0: none */
+	size_t nr_names, nr_named;	/* nr_named: a power of two */
+};
+
+/* As the kernel does it: of several at an address the first one. */
+static int by_address(const void *a, const void *b)
+{
+	const struct kallsyms_line *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static void parse(struct table *table, const char *text, size_t size)
+{
+	const char *end = text + strnlen(text, size), *eol;
+	size_t room = 0;
+	struct kallsyms_line line;
+
+	/* What is behind the last end of a line is not whole. */
+	for (; (eol = memchr(text, '\n', end - text)); text = eol + 1) {
+		if (!kallsyms_parse(text, eol - text, &line))
+			continue;
+		if (table->nr == room) {
+			room = room ? 2 * room : 65536;
+			table->lines = xrealloc(table->lines, room, sizeof(*table->lines));
+		}
+		table->lines[table->nr++] = line;
+	}
+	qsort(table->lines, table->nr, sizeof(*table->lines), by_address);
+}
+
+struct symbols *symbols_of(const struct recording *from)
+{
+	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
+	unsigned int i;
+
+	symbols->nr_tables = from->nr_symbols;
+	symbols->tables = xcalloc(from->nr_symbols, sizeof(*symbols->tables));
+	for (i = 0; i < from->nr_symbols; i++)
+		parse(&symbols->tables[from->nr_symbols - 1 - i], from->symbols[i],
+		      from->symbols_size[i]);
+	return symbols;
+}
+
+/* The first line of the last address that is not behind this one. */
+static const struct kallsyms_line *find_line(const struct table *table, uint64_t address)
+{
+	size_t low = 0, high = table->nr, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (table->lines[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return NULL;
+	low--;
+	while (low && table->lines[low - 1].address == table->lines[low].address)
+		low--;
+	return &table->lines[low];
+}
+
+static bool same_module(const struct kallsyms_line *a, const struct kallsyms_line *b)
+{
+	return a->module_length == b->module_length &&
+	       !memcmp(a->name + a->name_length, b->name + b->name_length, a->module_length);
+}
+
+/* Where the next one begins; behind the last one of a module, the page does. */
+static uint64_t end_of(const struct table *table, const struct kallsyms_line *line)
+{
+	const struct kallsyms_line *end = table->lines + table->nr, *next = line;
+	uint64_t page = (line->address + PAGE) & -PAGE;
+
+	while (next < end && next->address == line->address)
+		next++;
+	if (next < end && (!line->module_length || same_module(next, line)))
+		return next->address;
+	return line->module_length ? page : line->address;
+}
+
+static const struct kallsyms_line *look_up(const struct symbols *symbols, uint64_t address,
+					   uint64_t *end)
+{
+	const struct kallsyms_line *line;
+	unsigned int i;
+
+	for (i = 0; i < symbols->nr_tables; i++) {
+		line = find_line(&symbols->tables[i], address);
+		if (!line)
+			continue;
+		*end = end_of(&symbols->tables[i], line);
+		if (address < *end)
+			return line;
+	}
+	return NULL;
+}
+
+static size_t hash(uint64_t x)
+{
+	x *= 0x9e3779b97f4a7c15ULL;
+	return x >> 32 ^ x;
+}
+
+static uint64_t hash_text(const char *text, size_t length)
+{
+	uint64_t x = length;
+
+	while (length--)
+		x = x * 31 + (unsigned char)*text++;
+	return hash(x);
+}
+
+static void remember_name(struct symbols *symbols, uint32_t id)
+{
+	const char *name = symbols->names[id];
+	size_t i = hash_text(name, strlen(name)) & (symbols->nr_named - 1);
+
+	while (symbols->named[i])
+		i = (i + 1) & (symbols->nr_named - 1);
+	symbols->named[i] = id + 1;
+}
+
+static uint32_t id_of(struct symbols *symbols, const char *name, size_t length)
+{
+	size_t i;
+	uint32_t id;
+
+	if (2 * symbols->nr_names >= symbols->nr_named) {
+		free(symbols->named);
+		symbols->nr_named = symbols->nr_named ? 2 * symbols->nr_named : 8192;
+		symbols->named = xcalloc(symbols->nr_named, sizeof(*symbols->named));
+		symbols->names = xrealloc(symbols->names, symbols->nr_named,
+					  sizeof(*symbols->names));
+		for (id = 0; id < symbols->nr_names; id++)
+			remember_name(symbols, id);
+	}
+	for (i = hash_text(name, length) & (symbols->nr_named - 1); symbols->named[i];
+	     i = (i + 1) & (symbols->nr_named - 1)) {
+		id = symbols->named[i] - 1;
+		if (!strncmp(symbols->names[id], name, length) && !symbols->names[id][length])
+			return id;
+	}
+	id = symbols->nr_names++;
+	symbols->names[id] = xasprintf("%.*s", (int)length, name);
+	symbols->named[i] = id + 1;
+	return id;
+}
+
+/* Recorded is what is behind an instruction, the last of its function perhaps. */
+static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
+{
+	uint64_t address = (uint64_t)(int64_t)(int32_t)low, end;
+	const struct kallsyms_line *line = look_up(symbols, address - 1, &end);
+	struct symbol *symbol = xcalloc(1, sizeof(*symbol));
+	const char *cold = NULL;
+
+	symbol->address = low;
+	if (line) {
+		symbol->text = xasprintf("%.*s+%#llx/%#llx%s%.*s%s",
+					 (int)line->name_length, line->name,
+					 (unsigned long long)(address - line->address),
+					 (unsigned long long)(end - line->address),
+					 line->module_length ? " [" : "", (int)line->module_length,
+					 line->name + line->name_length + 2,
+					 line->module_length ? "]" : "");
+		cold = memmem(line->name, line->name_length, ".cold", strlen(".cold"));
+		symbol->function = cold ? 0 : line->address;
+		symbol->id = id_of(symbols, line->name,
+				   cold ? (size_t)(cold - line->name) : line->name_length);
+	} else {
+		symbol->text = xstrdup("[unknown]");
+		symbol->id = id_of(symbols, symbol->text, strlen(symbol->text));
+	}
+	symbol->length = strlen(symbol->text);
+	symbol->name = symbols->names[symbol->id];
+	return symbol;
+}
+
+static struct symbol **slot_of(struct symbols *symbols, uint32_t address)
+{
+	size_t mask = symbols->nr_slots - 1, i = hash(address) & mask;
+
+	while (symbols->slots[i] && symbols->slots[i]->address != address)
+		i = (i + 1) & mask;
+	return &symbols->slots[i];
+}
+
+static void grow(struct symbols *symbols)
+{
+	struct symbol **old = symbols->slots;
+	size_t nr = symbols->nr_slots, i;
+
+	symbols->nr_slots = nr ? 2 * nr : 16384;
+	symbols->slots = xcalloc(symbols->nr_slots, sizeof(*symbols->slots));
+	for (i = 0; i < nr; i++)
+		if (old[i])
+			*slot_of(symbols, old[i]->address) = old[i];
+	free(old);
+}
+
+const struct symbol *symbol_of(struct symbols *symbols, uint32_t address)
+{
+	struct symbol **slot;
+
+	if (2 * symbols->used >= symbols->nr_slots)
+		grow(symbols);
+	slot = slot_of(symbols, address);
+	if (!*slot) {
+		*slot = new_symbol(symbols, address);
+		symbols->used++;
+	}
+	return *slot;
+}
+
+size_t symbols_functions(const struct symbols *symbols)
+{
+	return symbols->nr_names;
+}
+
+const char *symbols_name(const struct symbols *symbols, uint32_t id)
+{
+	return symbols->names[id];
+}
+
+void symbols_free(struct symbols *symbols)
+{
+	size_t i;
+
+	for (i = 0; i < symbols->nr_tables; i++)
+		free(symbols->tables[i].lines);
+	for (i = 0; i < symbols->nr_slots; i++) {
+		if (symbols->slots[i])
+			free((char *)symbols->slots[i]->text);
+		free(symbols->slots[i]);
+	}
+	for (i = 0; i < symbols->nr_names; i++)
+		free(symbols->names[i]);
+	free(symbols->tables);
+	free(symbols->slots);
+	free(symbols->names);
+	free(symbols->named);
+	free(symbols);
+}
