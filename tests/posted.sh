@@ -15,9 +15,10 @@ dictionary=$(find /usr/lib/python3 -path '*codespell_lib/data/dictionary.txt')
 #	NEW_TYPEDEFS, COMPLEX_MACRO	the hook's type, and the attributes of a direct one
 #	FILE_PATH_CHANGES		new files in a folder that MAINTAINERS has
 #	INCLUDE_LINUX, ARCH_INCLUDE_LINUX	what asm/nmi.h alone declares
+#	VOLATILE			a flag that a signal handler sets
 #	PREFER_DEFINED_ATTRIBUTE_MACRO	__cold, which is empty for some compilers
 defended='NEW_TYPEDEFS,COMPLEX_MACRO,FILE_PATH_CHANGES,INCLUDE_LINUX,ARCH_INCLUDE_LINUX'
-defended=$defended,PREFER_DEFINED_ATTRIBUTE_MACRO
+defended=$defended,PREFER_DEFINED_ATTRIBUTE_MACRO,VOLATILE
 
 checkpatch()
 {
