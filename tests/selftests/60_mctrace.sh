@@ -101,7 +101,8 @@ mkdir -p empty
 check "nor is a folder" says 'empty' mctrace report empty
 
 # --- a recording
-put 8192 "$MCT_SIZE"	# as large as it wants it: what is there is not moved when it is set back
+# As large as it wants it: what is there is not moved when it is set back.
+put 8192 "$MCT_SIZE" || put 4096 "$MCT_SIZE"
 settings > before
 for how in "" "-t" "-c" "-t -c" "-g" "-g -t" "-g -t -c"; do
 	case $how in *-g*)

@@ -8,7 +8,10 @@
 #include "tracer.h"
 #include "util.h"
 
-/* Enough for 10 ms of a busy CPU, which a follower may sleep; and not less. */
+/*
+ * Enough for 10 ms of a busy CPU, which a follower may sleep. On 32 bit rings can't be so large,
+ * nor where there is too little memory.
+ */
 #define RING_KB	8192
 
 /* One expression a line; commas separate, too. */
@@ -86,14 +89,15 @@ void setup_check_free(void)
 
 static void set_size(const struct setup *setup)
 {
-	char *now = tracer_read("buffer_size_kb"), *kb;
+	char *now = tracer_read("buffer_size_kb"), kb[16];
+	int size;
 
-	if (setup->kb) {
+	if (setup->kb)
 		tracer_set("buffer_size_kb", setup->kb);
-	} else if (atol(now) < RING_KB) {
-		kb = xasprintf("%d", RING_KB);
-		tracer_set("buffer_size_kb", kb);
-		free(kb);
+	for (size = RING_KB; !setup->kb && size > atol(now); size /= 2) {
+		snprintf(kb, sizeof(kb), "%d", size);
+		if (tracer_try("buffer_size_kb", kb))
+			break;
 	}
 	free(now);
 }

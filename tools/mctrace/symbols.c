@@ -15,6 +15,7 @@ struct table {
 };
 
 struct symbols {
+	bool narrow;			/* the kernel is of 32 bit */
 	struct table *tables;		/* the latest first */
 	unsigned int nr_tables;
 	struct symbol **slots;		/* by hash of the address; NULL: empty */
@@ -53,6 +54,14 @@ static void parse(struct table *table, const char *text, size_t size)
 	qsort(table->lines, table->nr, sizeof(*table->lines), by_address);
 }
 
+/* Then no address has more bits. */
+static bool is_narrow(const struct symbols *symbols)
+{
+	const struct table *table = symbols->tables;
+
+	return symbols->nr_tables && table->nr && !(table->lines[table->nr - 1].address >> 32);
+}
+
 struct symbols *symbols_of(const struct recording *from)
 {
 	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
@@ -63,6 +72,7 @@ struct symbols *symbols_of(const struct recording *from)
 	for (i = 0; i < from->nr_symbols; i++)
 		parse(&symbols->tables[from->nr_symbols - 1 - i], from->symbols[i],
 		      from->symbols_size[i]);
+	symbols->narrow = is_narrow(symbols);
 	return symbols;
 }
 
@@ -176,7 +186,7 @@ static uint32_t id_of(struct symbols *symbols, const char *name, size_t length)
 /* Recorded is what is behind an instruction, the last of its function perhaps. */
 static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
 {
-	uint64_t address = (uint64_t)(int64_t)(int32_t)low, end;
+	uint64_t address = symbols->narrow ? low : (uint64_t)(int32_t)low, end;
 	const struct kallsyms_line *line = look_up(symbols, address - 1, &end);
 	struct symbol *symbol = xcalloc(1, sizeof(*symbol));
 	const char *cold = NULL;

@@ -227,7 +227,7 @@ static void restore_at_exit(void)
 		tracer_restore();
 }
 
-void tracer_set(const char *file, const char *text)
+static void remember(const char *file)
 {
 	char *before = tracer_read(file);
 	int i;
@@ -247,7 +247,19 @@ void tracer_set(const char *file, const char *text)
 		nr_settings++;
 	}
 	free(before);
+}
+
+void tracer_set(const char *file, const char *text)
+{
+	remember(file);
 	tracer_write(file, text);
+}
+
+bool tracer_try(const char *file, const char *text)
+{
+	remember(file);
+	errno = put(file, text);
+	return !errno;
 }
 
 /* What was read can be written back; of options each line is one. */

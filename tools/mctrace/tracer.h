@@ -39,6 +39,8 @@ void tracer_user(void);
 
 /* The same as tracer_write(), but tracer_restore() writes back what there was before the first. */
 void tracer_set(const char *file, const char *text);
+/* The same, but false and errno if the kernel refuses, and then nothing has changed. */
+bool tracer_try(const char *file, const char *text);
 /* What was set stays when this process ends. */
 void tracer_keep(void);
 /* As much as can be restored; false if something could not. */
