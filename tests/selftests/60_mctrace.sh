@@ -15,7 +15,7 @@ filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
 triggers=$MCT_DIR/triggers
 
-plan 81
+plan 80
 
 at_end()
 {
@@ -161,7 +161,6 @@ as_before "after all that nothing is set"
 check "a function that is not there is refused, with the kernel's reason" \
 	says 'the kernel says: ' mctrace record -o file -l no_such_function ls
 as_before "and nothing was set"
-equal "and no file was made" 1 "$(status test -s no_file)"
 
 # in_background ARGUMENT...: mctrace record, $recorder, which has begun
 in_background()
@@ -169,7 +168,7 @@ in_background()
 	rm -f file
 	mctrace record -o file "$@" > out 2> err &
 	recorder=$!
-	wait_until 20 recording
+	wait_until "$MCT_PATIENCE" recording
 }
 
 recording()
@@ -197,7 +196,7 @@ check "the file can be read" sh -c 'mctrace report file > report'
 in_background
 kill -KILL $recorder
 wait $recorder
-check "nor does anything stay on if it is killed" wait_until 20 gone
+check "nor does anything stay on if it is killed" wait_until "$MCT_PATIENCE" gone
 mctrace report file > report 2> err
 equal "what it had written can be read" 1 $?
 check "and it is said that there is no more" grep -q 'offset [0-9]*: the recording has not' err
@@ -214,7 +213,7 @@ check "and it is said" grep -q 'killed by signal 9' err
 check "a full disk" says 'No space left' mctrace record -q -o /dev/full sh -c "$words"
 as_before "changes nothing"
 mctrace record -q -o - sh -c "$words" 2> err | head -c 100 > out
-check "nor does a pipe that nobody reads" wait_until 20 gone
+check "nor does a pipe that nobody reads" wait_until "$MCT_PATIENCE" gone
 check "which is said" grep -q 'Broken pipe' err
 
 # --- what the kernel is quicker with
@@ -241,7 +240,8 @@ equal "what opens is closed, or at the end" "" "$(sed -n 's/^[^|]*|\( *\)} \(.*\
 check "a call is within its caller" sh -c \
 	"grep -A 1 'ksys_read() {' tree | grep -q '    vfs_read()' || ! cat tree"
 if put graph "$mode" 2>/dev/null; then
-	mctrace record -q -g -t -o file sh -c "$words"
+	# A task that goes to another CPU and back is shown in two parts.
+	taskset 1 mctrace record -q -g -t -o file sh -c "$words"
 	put function "$mode"
 	mctrace report file > report
 	mctrace report --tree file > tree
@@ -275,8 +275,8 @@ while [ $i -lt 60 ]; do
 	cp file cut
 	printf "\\$((i * 5 % 4))$((i * 3 % 8))$((i % 8))" |
 		dd of=cut bs=1 seek=$at conv=notrunc 2> /dev/null
-	[ "$(status timeout 20 mctrace report cut)" -le 1 ] || wrong="$wrong $i:$at"
-	[ "$(status timeout 20 mctrace report --tree cut)" -le 1 ] || wrong="$wrong tree:$i:$at"
+	[ "$(status timeout 60 mctrace report cut)" -le 1 ] || wrong="$wrong $i:$at"
+	[ "$(status timeout 60 mctrace report --tree cut)" -le 1 ] || wrong="$wrong tree:$i:$at"
 	i=$((i + 1))
 done
 equal "none of $i with a wrong byte breaks it" "" "$wrong"
@@ -293,9 +293,9 @@ mctrace reset
 equal "reset sets all back" notime "$(grep time "$MCT_OPTIONS"; cat "$filter" "$pid" "$never")"
 mctrace stream -l vfs_read > out 2> err &
 recorder=$!
-wait_until 20 recording
+wait_until "$MCT_PATIENCE" recording
 cat /proc/uptime > /dev/null
-wait_until 20 grep -q vfs_read out
+wait_until "$MCT_PATIENCE" grep -q vfs_read out
 kill -INT $recorder
 wait $recorder
 equal "stream prints, and ends by Ctrl-C" "0 0" "$? $(cat "$MCT_CTRL")"

@@ -171,7 +171,9 @@ static void begin_run(struct cursor *cursor, size_t run)
 	};
 	find_notes(cursor);
 	cursor->hidden = !counted ? at->pos != at->start : hidden;
-	if (counted)
+	if (!(cursor->state.known & MCTRACER_KNOWS_COUNT))
+		cursor->state.calls = before;	/* it ends before it is said */
+	else if (counted)
 		cursor->missing = (cursor->state.calls - before) & COUNT_MASK;
 }
 
@@ -223,6 +225,7 @@ static bool is_hidden(struct cursor *cursor)
 static void advance(struct cursor *cursor)
 {
 	uint64_t word;
+	bool hidden;
 
 	for (;;) {
 		cursor->missing = 0;
@@ -241,8 +244,9 @@ static void advance(struct cursor *cursor)
 			cursor->state.said = 0;
 			continue;
 		}
+		hidden = is_hidden(cursor);
 		cursor->found = decode(cursor, word);
-		if (cursor->found != FOUND_NOTHING && !is_hidden(cursor))
+		if (cursor->found != FOUND_NOTHING && !hidden)
 			return;
 	}
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -136,6 +135,7 @@ static void run(int fd, int ready, struct recording_writer *to,
 	int nr = sysconf(_SC_NPROCESSORS_CONF), cpu;
 	struct follow_cpu *cpus = xcalloc(nr, sizeof(*cpus));
 	char *info;
+	bool alone;
 
 	for (cpu = 0; cpu < nr; cpu++) {
 		cpus[cpu] = (struct follow_cpu) { .cpu = cpu, .to = to, .counts = counts };
@@ -149,13 +149,17 @@ static void run(int fd, int ready, struct recording_writer *to,
 	close(ready);
 
 	info = wait_for_end(fd, to);
-	if (!info && !READ_ONCE(to->error)) {
-		tracer_restore();	/* nobody else does */
-		die("the process that began this recording is gone: the tracer is as it was");
-	}
+	alone = !info && !READ_ONCE(to->error);
+	if (alone)
+		tracer_write("ctrl", "0");
 	__atomic_store_n(&last_words, true, __ATOMIC_RELAXED);
-	for (cpu = 0; cpu < nr; cpu++)
+	for (cpu = 0; cpu < nr; cpu++) {
 		pthread_join(cpus[cpu].thread, NULL);
+		ring_close(&cpus[cpu].ring);	/* its size can't be set back before */
+	}
+	if (alone)
+		die("the process that began this recording is gone%s", tracer_restore() ?
+		    ": the tracer is as it was" : "");
 	if (info)
 		recording_put_text(to, RECORDING_END, info);
 	if (!recording_finish(to))
@@ -180,6 +184,7 @@ void follow_begin(struct follower *follower, struct recording_writer *to)
 		signal(SIGINT, SIG_IGN);	/* the parent says when */
 		signal(SIGTERM, SIG_IGN);
 		signal(SIGHUP, SIG_IGN);
+		signal(SIGQUIT, SIG_IGN);
 		close(told[1]);
 		close(ready[0]);
 		run(told[0], ready[1], to, follower->counts);
@@ -203,13 +208,15 @@ void follow_ended(int status)
 
 bool follow_end(struct follower *follower, const char *info)
 {
-	int status = 0;
+	int status = -1;
 
 	signal(SIGPIPE, SIG_IGN);
 	write_all(follower->told, info, strlen(info));	/* it may have failed before */
 	close(follower->told);
 	while (waitpid(follower->pid, &status, 0) < 0 && errno == EINTR)
 		;
+	if (status == -1)
+		return false;
 	follow_ended(status);
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What /proc/kallsyms says of functions. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +14,23 @@ static bool is_function(char type)
 	return type && strchr("tTwW", type);
 }
 
+/* strtoull() would look for a number behind the line's end. */
+static const char *parse_address(const char *text, const char *end, uint64_t *address)
+{
+	const char *p;
+
+	*address = 0;
+	for (p = text; p < end && isxdigit((unsigned char)*p); p++)
+		*address = *address << 4 | (*p <= '9' ? *p - '0' : (*p | 0x20) - 'a' + 10);
+	return p;
+}
+
 /* "ffffffff81000000 T name\t[module]\n"; false if it is none, or no function's. */
 bool kallsyms_parse(const char *text, size_t length, struct kallsyms_line *line)
 {
-	const char *end = text + length, *name, *module;
-	char *p;
+	const char *end = text + length, *name, *module, *p;
 
-	line->address = strtoull(text, &p, 16);
+	p = parse_address(text, end, &line->address);
 	if (p == text || end - p < 4 || p[0] != ' ' || p[2] != ' ' || !is_function(p[1]))
 		return false;
 	name = p + 3;

@@ -225,7 +225,8 @@ static int finish(struct record *record, const char *symbols)
 	if (!record->quiet)
 		fprintf(stderr, "%llu written, %llu overwritten, %llu lost; %.1f MB in %s\n",
 			(unsigned long long)written,
-			(unsigned long long)(written - lost - seen), (unsigned long long)lost,
+			(unsigned long long)(written > lost + seen ? written - lost - seen : 0),
+			(unsigned long long)lost,
 			record->follower.counts->bytes / 1e6, record->output);
 	if (!good)
 		return EXIT_FAILURE;
@@ -253,6 +254,8 @@ int cmd_record(int argc, char **argv)
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGQUIT);
+	signal(SIGCHLD, SIG_DFL);	/* who began this may ignore it */
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 
 	setup_apply(&setup);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mctracer.h"
 #include "recording.h"
 #include "util.h"
 
@@ -45,7 +46,8 @@ static void add_words(struct recording *from, const struct recording_chunk *chun
 		.start = chunk->start,
 	};
 	before = run - 1;
-	run->follows = cpu->nr > 1 && before->pos + before->nr * sizeof(*words) == run->pos;
+	run->follows = cpu->nr > 1 && !((before->pos + before->nr * sizeof(*words) - run->pos) &
+					MCTRACER_POSITION_MASK);
 	cpu->notes = chunk->notes;
 }
 
@@ -111,6 +113,8 @@ static void find_chunks(struct recording *from)
 			note_damage(from, at, "no chunk begins here");
 			return;
 		}
+		if (chunk->size > left && chunk->type == RECORDING_END)
+			break;
 		if (!add_chunk(from, chunk, from->data + data,
 			       chunk->size < left ? chunk->size : left & ~7ULL)) {
 			note_damage(from, at, "a chunk of words says what can't be");

@@ -29,8 +29,8 @@ static void put_header(const struct recording *from, uint64_t entries)
 	uint64_t lost = recording_number(from, "lost");
 	const char *mode = recording_info(from, "mode");
 
-	if (!from->ended)	/* nobody has counted */
-		written = entries;
+	if (written < entries + lost)	/* nobody has counted to the end */
+		written = entries + lost;
 	printf("# mode: %s\n# entries: %llu\n# written: %llu\n# overwritten: %llu\n# lost: %llu\n",
 	       mode ?: "function", (unsigned long long)entries, (unsigned long long)written,
 	       (unsigned long long)(written - lost - entries), (unsigned long long)lost);

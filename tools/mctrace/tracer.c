@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The files of the kernel's tracer in debugfs. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -234,18 +234,18 @@ static void put_event(struct tree *tree, const struct event *event)
 
 void tree_print(const struct recording *from, struct symbols *symbols, FILE *to)
 {
-	const char *mode = recording_info(from, "mode");
 	struct tree tree = {
 		.symbols = symbols,
 		.calls = calls_new(),
 		.cpu = -1,
-		.returns = mode && !strcmp(mode, "graph"),
-		.chosen = recording_number(from, "chosen"),
 		.to = to,
 	};
+	const char *mode = recording_info(from, "mode");
 	struct events events;
 	struct event event;
 
+	tree.returns = mode && !strcmp(mode, "graph");
+	tree.chosen = recording_number(from, "chosen");
 	events_begin(&events, from);
 	while (events_next_of_task(&events, &event))
 		put_event(&tree, &event);
