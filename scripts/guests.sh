@@ -62,6 +62,35 @@ selftests()
 		guest "$flavour" "${NAME:-${JOB:-selftests}}" "${JOB:-selftests}" "$@"
 }
 
+# host_tests TEST...: tests of the repository, each one's TAP below one result for it.
+host_tests()
+{
+	cd "$REPO" || exit
+	echo "TAP version 13
+1..$#" >"$taps/host.tap"
+	n=0
+	for t in "$@"; do
+		n=$((n + 1)) start=$(date +%s) rc=0
+		step "$t"
+		echo "    # Subtest: $t" >>"$taps/host.tap"
+		"$t" >"$taps/one" 2>&1 </dev/null || rc=$?
+		sed 's/^/    /' "$taps/one" >>"$taps/host.tap"
+		grep -E '^not ok |# SKIP' "$taps/one" | sed 's/^/    /' >&2 || :
+		seconds=$(($(date +%s) - start))
+		if [ $rc != 0 ]; then
+			echo "not ok $n - $t (exit status $rc)" >>"$taps/host.tap"
+			note "$t failed after $seconds s"
+		elif ! grep -qE '^(1\.\.|ok [0-9])' "$taps/one"; then
+			echo "not ok $n - $t (no results)" >>"$taps/host.tap"
+			note "$t: no results"
+		else
+			echo "ok $n - $t" >>"$taps/host.tap"
+			[ "$seconds" -lt 5 ] || note "$t: $seconds s"
+		fi
+	done
+	rm -f "$taps/one"
+}
+
 # count_results: show what all these guests reported; the last line counts it.
 count_results()
 {
