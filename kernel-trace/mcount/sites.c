@@ -5,10 +5,10 @@
  * it has chosen are calls of the stub or of the gate; the others, and else all, are NOPs.
  *
  * Nothing but these three instructions, and returns as below, is ever written, and only
- * over one of the others. What a site is need not be remembered: it is looked at. A site that holds
- * anything else belongs to somebody else, or the table is wrong: then no site is
- * touched any more. That is always safe, since a call only leads to the stub, and
- * the stub returns when nobody is to be called.
+ * over one of the others. What a site is need not be remembered: it is looked at. A site
+ * that holds anything else belongs to somebody else, or the table is wrong: then no site
+ * is touched any more. That is always safe, since a call only leads to the stub, and the
+ * stub returns when nobody is to be called.
  *
  * For the same reason a site whose memory is to be freed is just forgotten.
  *

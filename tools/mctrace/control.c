@@ -31,28 +31,8 @@ static void parse(int argc, char **argv, const char *help)
 
 int cmd_start(int argc, char **argv)
 {
-	static const struct option options[] = {
-		SETUP_OPTIONS,
-		{ "help", no_argument, NULL, 'h' },
-		{ }
-	};
-	static const char help[] =
-		"Traces into the kernel's rings, until 'mctrace stop'.\n\n" SETUP_HELP;
-	struct setup setup = { };
-	int c;
-
-	while ((c = getopt_long(argc, argv, SETUP_LETTERS "h", options, NULL)) != -1) {
-		if (c == 'h')
-			show_help("start [OPTION...]", help);
-		if (!setup_option(&setup, c, optarg))
-			die_usage("start", "start has no such option");
-	}
-	if (optind < argc)
-		die_usage("start", "start takes no argument: 'mctrace record' runs a command");
-	tracer_find();
-	tracer_lock();
-	setup_check_free();
-	setup_apply(&setup);
+	setup_from(argc, argv,
+		   "Traces into the kernel's rings, until 'mctrace stop'.\n\n" SETUP_HELP);
 	tracer_set("ctrl", "1");
 	tracer_keep();
 	return EXIT_SUCCESS;

@@ -26,7 +26,7 @@ static const char help[] =
 "  -o, --output FILE     the file (" RECORDING_DEFAULT "); '-': a pipe\n"
 SETUP_HELP
 "  -a, --all             with COMMAND: also what others do meanwhile\n"
-"  -q, --quiet           say nothing while it goes on\n";
+"  -q, --quiet           say nothing while it goes on, nor at its end\n";
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -202,22 +202,19 @@ static char *info_before(const struct setup *setup)
 }
 
 /* All that was set is set back, whatever happens. */
-static int finish(struct record *record, const char *symbols)
+static int finish(struct record *record)
 {
 	uint64_t written, lost, seen;
-	char *info, *later;
+	char *info;
 	bool good;
 
 	tracer_write("ctrl", "0");
 	read_stats(&written, &lost);
-	later = kallsyms_read();
-	info = xasprintf("written %llu\nlost %llu\n%s", (unsigned long long)written,
-			 (unsigned long long)lost,
-			 strcmp(later, symbols) ? "symbols changed\n" : "");
+	info = xasprintf("written %llu\nlost %llu\n", (unsigned long long)written,
+			 (unsigned long long)lost);
 	good = record->followed && follow_end(&record->follower, info);
 	seen = record->follower.counts->seen;
 	free(info);
-	free(later);
 	if (!tracer_restore())
 		good = false;
 	if (record->shown)
@@ -263,6 +260,7 @@ int cmd_record(int argc, char **argv)
 	info = info_before(&setup);
 	recording_put_text(&to, RECORDING_INFO, info);
 	recording_put_text(&to, RECORDING_SYMBOLS, symbols);
+	free(symbols);
 	if (record.command)
 		start_child(&record);
 	if (record.command && !record.all) {
@@ -279,5 +277,5 @@ int cmd_record(int argc, char **argv)
 		die_errno("%s", record.command[0]);
 	wait_for_end(&record, &signals);
 	free(info);
-	return finish(&record, symbols);
+	return finish(&record);
 }

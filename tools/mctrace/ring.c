@@ -70,12 +70,8 @@ static void find_start(struct ring *ring)
 {
 	uint64_t head;
 
-	do {
-		ring->start = load(&ring->header->start);
-		barrier();
-		ring->start_calls = load(&ring->header->start_calls);
-		barrier();
-	} while (load(&ring->header->start) != ring->start);
+	ring->start = load(&ring->header->start);
+	barrier();
 	head = head_of(ring);
 	ring->pos = ring->start & -ring->notes;
 	if (distance(ring->pos, head) > ring->size)
@@ -130,15 +126,9 @@ uint64_t ring_ahead(const struct ring *ring)
 	return distance(ring->pos, head_of(ring));
 }
 
-uint64_t ring_lost(const struct ring *ring)
-{
-	return load(&ring->header->lost);
-}
-
 /* What the kernel is about to overwrite is not worth beginning with. */
 static void go_on_later(struct ring *ring)
 {
-	ring->overtaken++;
 	ring->pos = next_notes(ring, head_of(ring) - ring->size / 4 * 3);
 }
 

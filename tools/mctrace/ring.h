@@ -19,9 +19,7 @@ struct ring {
 	uint64_t size;		/* of the ring, bytes */
 	uint64_t notes;		/* task and so on are said again at multiples of this */
 	uint64_t start;		/* the position where what is shown begins */
-	uint64_t start_calls;	/* calls before that */
 	uint64_t pos;		/* of the next word to be copied */
-	unsigned long overtaken;	/* how often the kernel was quicker */
 };
 
 /* Maps it, and goes to the last clear, or as near to it as is still there. Ends if it can't. */
@@ -37,8 +35,5 @@ size_t ring_copy(struct ring *ring, uint64_t *words, size_t room, uint64_t *pos)
 
 /* Bytes that are there and not copied yet. */
 uint64_t ring_ahead(const struct ring *ring);
-
-/* Calls that the ring was too full for (nooverwrite), since boot. */
-uint64_t ring_lost(const struct ring *ring);
 
 #endif /* _MCTRACE_RING_H */

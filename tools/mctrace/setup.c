@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Setting the tracer up as the command line says. */
 #include <ctype.h>
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "mctrace.h"
 #include "setup.h"
 #include "tracer.h"
 #include "util.h"
@@ -116,6 +118,31 @@ void setup_apply(const struct setup *setup)
 	tracer_set("options", setup->times ? "time" : "notime");
 	tracer_set("options", setup->context ? "context" : "nocontext");
 	tracer_set("options", "overwrite");
+}
+
+void setup_from(int argc, char **argv, const char *help)
+{
+	static const struct option options[] = {
+		SETUP_OPTIONS,
+		{ "help", no_argument, NULL, 'h' },
+		{ }
+	};
+	struct setup setup = { };
+	int c;
+
+	while ((c = getopt_long(argc, argv, SETUP_LETTERS "h", options, NULL)) != -1) {
+		if (c == 'h')
+			show_help(xasprintf("%s [OPTION...]", argv[0]), help);
+		if (!setup_option(&setup, c, optarg))
+			die_usage(argv[0], "%s has no such option", argv[0]);
+	}
+	if (optind < argc)
+		die_usage(argv[0], "%s takes no argument: 'mctrace record' runs a command",
+			  argv[0]);
+	tracer_find();
+	tracer_lock();
+	setup_check_free();
+	setup_apply(&setup);
 }
 
 /* The tracer's switch allocates the rings, and so comes first. */

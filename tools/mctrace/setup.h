@@ -40,6 +40,9 @@ struct setup {
 bool setup_option(struct setup *setup, int letter, const char *argument);
 bool setup_has_pids(const struct setup *setup);
 
+/* A command with these options and --help alone: all of that, to where rings are to be filled. */
+void setup_from(int argc, char **argv, const char *help);
+
 /* Is nobody else tracing? Else it ends, and says how to go on. */
 void setup_check_free(void);
 /* Everything but recording itself; and then that, paused, with empty rings. */

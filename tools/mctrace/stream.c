@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mctrace stream: events as they come, until Ctrl-C. */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,12 +14,6 @@ static const char help[] =
 "Prints what the kernel calls as it comes, until Ctrl-C.\n"
 "\n"
 SETUP_HELP;
-
-static const struct option options[] = {
-	SETUP_OPTIONS,
-	{ "help", no_argument, NULL, 'h' },
-	{ }
-};
 
 static volatile sig_atomic_t enough;
 
@@ -46,21 +39,8 @@ static void leave_out_oneself(void)
 int cmd_stream(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = on_signal };	/* no SA_RESTART: read() ends */
-	struct setup setup = { };
-	int c;
 
-	while ((c = getopt_long(argc, argv, SETUP_LETTERS "h", options, NULL)) != -1) {
-		if (c == 'h')
-			show_help("stream [OPTION...]", help);
-		if (!setup_option(&setup, c, optarg))
-			die_usage("stream", "stream has no such option");
-	}
-	if (optind < argc)
-		die_usage("stream", "stream takes no argument: 'mctrace record' runs a command");
-	tracer_find();
-	tracer_lock();
-	setup_check_free();
-	setup_apply(&setup);
+	setup_from(argc, argv, help);
 	leave_out_oneself();
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
