@@ -111,6 +111,7 @@ uint64_t mctracer_clock_read(struct mctracer_clock *clock)
 /* ... and what the path must not reach. */
 void (*mcount_hook)(unsigned long, unsigned long);
 unsigned long __per_cpu_offset[1], __cpu_possible_mask[1];
+unsigned long __SCK__preempt_schedule_notrace[2];	/* ... its key */
 
 static void die(const char *what)
 {
@@ -124,7 +125,8 @@ static void unexpected(void)
 }
 
 #define NOT_REACHED(name) void name(void) __attribute__((alias("unexpected")))
-NOT_REACHED(preempt_schedule_notrace_thunk);
+NOT_REACHED(__SCT__preempt_schedule_notrace);	/* a static call, and ... */
+NOT_REACHED(mcount_gate);
 NOT_REACHED(__x86_return_thunk);
 NOT_REACHED(__x86_indirect_thunk_rax);
 
