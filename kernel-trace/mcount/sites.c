@@ -206,7 +206,8 @@ static enum mcount_site wanted_kind(void *site, bool returns)
 	return choice ? choice->kind((unsigned long)site) : MCOUNT_HOOK;
 }
 
-static int look_at_site(void *site, bool returns)
+/* Of all sites, whatever is to be changed: so it is worth having it in the loop itself. */
+static __always_inline int look_at_site(void *site, bool returns)
 {
 	int kind = arch_mcount_site_kind(site, returns);
 

@@ -103,10 +103,13 @@ static inline __u32 mctracer_word_type(__u64 word)
 	return (__u32)word >> MCTRACER_TYPE_SHIFT & 7;
 }
 
-/* Is it one of those that MCTRACER_COUNT counts? */
+/*
+ * Is it one of those that MCTRACER_COUNT counts? The upper four of its lower 32 bits are 8 to 15
+ * for a call, and MCTRACER_RETURN for a return. Readers ask this of every word.
+ */
 static inline int mctracer_word_counts(__u64 word)
 {
-	return mctracer_word_is_call(word) || mctracer_word_type(word) == MCTRACER_RETURN;
+	return (0xff00 | 1 << MCTRACER_RETURN) >> ((__u32)word >> MCTRACER_TYPE_SHIFT) & 1;
 }
 
 static inline __u64 mctracer_word_data(__u64 word)
