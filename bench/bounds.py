@@ -110,7 +110,7 @@ def bounds(f):
         Bound("instructions a call of a function that is not chosen",
               not_recorded(f, m, "unfiltered"), 0.2),
         Bound("instructions a call of a function that is not chosen, static call sites",
-              not_recorded(f, s, "unfiltered", against="none"), 12),
+              not_recorded(f, s, "unfiltered", against="none"), 12.1),
         Bound("instructions that counting its calls adds to one",
               hit(f, m, "stat_count", "stat_unfiltered"), 60),
         Bound("instructions that 10 callers add to a recorded call",

@@ -98,10 +98,10 @@
 #define MCTRACER_TIME		0
 #define MCTRACER_MORE		1
 #define MCTRACER_TASK		2
-#define MCTRACER_RETURN		3
+#define MCTRACER_OTHER		3
 #define MCTRACER_CONTEXT	4
 #define MCTRACER_VALUE		5
-#define MCTRACER_OTHER		7
+#define MCTRACER_RETURN		7
 
 /* A task */
 #define MCTRACER_PID_BITS	22

@@ -26,6 +26,7 @@ enum mctracer_event {
 };
 
 #define MCTRACER_COMM_LEN	16
+#define MCTRACER_ENTITY_OTHER	8
 
 /* In known: what has been said so far. */
 #define MCTRACER_KNOWS_TASK	1
@@ -69,7 +70,8 @@ struct mctracer_clock {
  * @known: MCTRACER_KNOWS_TASK and so on
  * @has: MCTRACER_HAS_RESULT and so on, of the last return or mark
  * @said: the same of one that is to come
- * @entity: type of the last word that was no MCTRACER_MORE
+ * @entity: type of the last word that was no MCTRACER_MORE; of one of MCTRACER_OTHER,
+ *	MCTRACER_ENTITY_OTHER and which
  * @more: how many of MCTRACER_MORE came since
  * @comm: the task's name
  */
@@ -104,12 +106,12 @@ static inline __u32 mctracer_word_type(__u64 word)
 }
 
 /*
- * Is it one of those that MCTRACER_COUNT counts? The upper four of its lower 32 bits are 8 to 15
- * for a call, and MCTRACER_RETURN for a return. Readers ask this of every word.
+ * Is it one of those that MCTRACER_COUNT counts? Both are at the upper end of what the lower 32
+ * bits may be, since readers ask this of every word.
  */
 static inline int mctracer_word_counts(__u64 word)
 {
-	return (0xff00 | 1 << MCTRACER_RETURN) >> ((__u32)word >> MCTRACER_TYPE_SHIFT) & 1;
+	return (__u32)word >= (__u32)MCTRACER_RETURN << MCTRACER_TYPE_SHIFT;
 }
 
 static inline __u64 mctracer_word_data(__u64 word)
@@ -158,7 +160,7 @@ static inline enum mctracer_event mctracer_decode_more(struct mctracer_state *st
 						data);
 		else if (state->more == 3)
 			state->tgid = (__u32)data & ((1U << MCTRACER_PID_BITS) - 1);
-	} else if (state->entity == MCTRACER_OTHER + MCTRACER_CLOCK && state->more == 1) {
+	} else if (state->entity == MCTRACER_ENTITY_OTHER + MCTRACER_CLOCK && state->more == 1) {
 		state->clock.offset |= (__s64)data;
 	} else if (state->entity == MCTRACER_VALUE && state->more == 1) {
 		state->result &= (1ULL << MCTRACER_DATA_BITS) - 1;
@@ -172,7 +174,7 @@ static inline enum mctracer_event mctracer_decode_other(struct mctracer_state *s
 	__u64 value = data & ((1ULL << MCTRACER_OTHER_SHIFT) - 1);
 	__u32 which = (__u32)(data >> MCTRACER_OTHER_SHIFT);
 
-	state->entity = MCTRACER_OTHER + which;
+	state->entity = MCTRACER_ENTITY_OTHER + which;
 	switch (which) {
 	case MCTRACER_COUNT:
 		state->calls = value;
