@@ -108,7 +108,8 @@ static size_t copy_words_to_user(u64 __user *to, const u64 *from, u64 flip, size
 			word = mctracer_slot_load(from + i + j, flip);
 			unsafe_put_user(word, to + i + j, fault);
 			all &= word;
-			found += mctracer_word_counts(word);
+			if (mctracer_word_counts(word))	/* no jump, but an add with carry */
+				found++;
 		}
 		if (!all)
 			break;						/* V2 */
