@@ -15,7 +15,7 @@ filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
 triggers=$MCT_DIR/triggers
 
-plan 80
+plan 103
 
 at_end()
 {
@@ -82,7 +82,8 @@ same()
 # --- what there is
 check "it has a version" sh -c 'mctrace --version | grep -q "^mctrace [0-9]"'
 wrong=
-for command in record report stat list start stop show stream reset snapshot; do
+for command in record report profile graph latency slow diff why flame export stat list start stop \
+	show stream reset snapshot; do
 	mctrace --help | grep -q "^  $command " || wrong="$wrong $command"
 	mctrace $command --help | grep -q "^usage: mctrace $command" || wrong="$wrong help:$command"
 	[ "$(status mctrace $command --nothing)" = 2 ] || wrong="$wrong option:$command"
@@ -104,7 +105,7 @@ check "nor is a folder" says 'empty' mctrace report empty
 # As large as it wants it: what is there is not moved when it is set back.
 put 8192 "$MCT_SIZE" || put 4096 "$MCT_SIZE"
 settings > before
-for how in "" "-t" "-c" "-t -c" "-g" "-g -t" "-g -t -c"; do
+for how in "" "-t" "-c" "-t -c" "-g -T" "-g" "-g -c"; do
 	case $how in *-g*)
 		put graph "$mode" || {
 			skip "record $how" "this kernel does not see returns"
@@ -113,7 +114,11 @@ for how in "" "-t" "-c" "-t -c" "-g" "-g -t" "-g -t -c"; do
 			continue
 		}
 	esac
-	case $how in *-t*) put time "$MCT_OPTIONS" ;; *) put notime "$MCT_OPTIONS" ;; esac
+	case $how in
+	*-T*)		put notime "$MCT_OPTIONS" ;;
+	*-[tg]*)	put time "$MCT_OPTIONS" ;;
+	*)		put notime "$MCT_OPTIONS" ;;
+	esac
 	case $how in *-c*) put context "$MCT_OPTIONS" ;; *) put nocontext "$MCT_OPTIONS" ;; esac
 	settings > before
 	# shellcheck disable=SC2086	# a list of options
@@ -240,8 +245,7 @@ equal "what opens is closed, or at the end" "" "$(sed -n 's/^[^|]*|\( *\)} \(.*\
 check "a call is within its caller" sh -c \
 	"grep -A 1 'ksys_read() {' tree | grep -q '    vfs_read()' || ! cat tree"
 if put graph "$mode" 2>/dev/null; then
-	# A task that goes to another CPU and back is shown in two parts.
-	taskset 1 mctrace record -q -g -t -o file sh -c "$words"
+	mctrace record -q -g -o file sh -c "$words"
 	put function "$mode"
 	mctrace report file > report
 	mctrace report --tree file > tree
@@ -255,6 +259,73 @@ else
 	skip "with returns, too" "this kernel does not see returns"
 	skip "durations" "this kernel does not see returns"
 fi
+
+# --- answers
+mctrace record -q -o file sh -c "$words"
+mctrace report file > report
+equal "a profile counts each call" "$(grep -c ' <-- ' report)" \
+	"$(mctrace profile file | awk '$1 ~ /^[0-9]+$/ { n += $1 } END { print n }')"
+equal "so do stacks" "$(grep -c ' <-- ' report)" \
+	"$(mctrace export --to folded file | awk '{ n += $NF } END { print n }')"
+equal "a function's callers are those of the report" \
+	"$(sed -n 's/.* vfs_read+[^ ]* <-- \([^+]*\)+.*/\1/p' report | sort -u | xargs)" \
+	"$(mctrace profile --callers file | awk '
+		/ vfs_read$/ { its = 1; next } its && / <- / { print $NF; next } { its = 0 }' |
+		sort -u | xargs)"
+check "what is wanted of returns says how to get them" \
+	says 'record -g' mctrace latency vfs_read file
+check "a function that was not called" says 'was not called' mctrace graph no_such_function file
+check "a flame graph of calls" sh -c 'mctrace flame -o - file | grep -q "</svg>"'
+check "two recordings that are the same do not differ" sh -c \
+	'[ -z "$(mctrace diff --json file file)" ]'
+equal "JSON has each event" "$(grep -c '^CPU ' report)" \
+	"$(mctrace report --json file | grep -c '^{')"
+check "a form that there is not" says "no form 'nothing'" mctrace export --to nothing file
+if put graph "$mode" 2>/dev/null; then
+	put function "$mode"
+	settings > before
+	mctrace record -q -g -o file sh -c "$words"
+	equal "self times are as long as outermost calls" \
+		"$(mctrace report --tree --json file | sed -n 's/.*"self_ns":\([0-9]*\).*/\1/p' |
+			awk '{ n += $1 } END { printf "%.0f", n }')" \
+		"$(mctrace export --to folded file | awk '{ n += $NF } END { printf "%.0f", n }')"
+	equal "latency has all calls of the profile" \
+		"$(mctrace profile --json file |
+			sed -n 's/.*"vfs_open".*"calls":\([0-9]*\)}/\1/p')" \
+		"$(mctrace latency vfs_open --json file | sed -n 's/.*"calls":\([0-9]*\),.*/\1/p')"
+	check "live, too" sh -c \
+		'mctrace latency vfs_open --live --json ls / | grep -q "\"calls\":[1-9]"'
+	as_before "which sets all back"
+	check "slow calls are compared with usual ones" sh -c \
+		'mctrace slow vfs_open file | grep -q "^# usual: [1-9]"'
+	mctrace why -e ENOENT cat /proc/no_such_file > out 2> err
+	check "why finds the system call" grep -q 'sys_openat returned -ENOENT' out
+	check "and the function that was the first" grep -q '<- first' out
+	equal "it is one of that call's" "$(grep -c '<- first' out)" \
+		"$(grep -c ' returned -ENOENT' out)"
+	as_before "and leaves nothing set"
+	check "no error is no answer" sh -c \
+		'mctrace why -e EDOM true | grep -q "no system call failed"'
+else
+	for test in self latency live before slow why first one nothing none; do
+		skip "returns: $test" "this kernel does not see returns"
+	done
+fi
+sleep 100 &
+sleeper=$!
+put $sleeper "$pid"
+(sleep 1; kill $sleeper) &
+mctrace record -q -o file sleep 2
+equal "a process that has gone meanwhile is not set back" "0 " "$? $(cat "$pid")"
+mctrace record -q -o file sleep 100 &
+recorder=$!
+wait_until "$MCT_PATIENCE" recording
+kill -TERM $recorder
+wait $recorder
+equal "a signal ends it and the command" "143 0" "$? $(ps | grep -c "[s]leep 100")"
+mctrace record -q -R vfs_open:mark -o file ls / > out
+check "a trigger is set" sh -c "mctrace report file | grep -q '^# mark .* vfs_open+'"
+equal "and goes" "" "$(cat "$triggers")"
 
 # --- files that are damaged
 mctrace record -q -o file -l 'vfs_*' ls / > /dev/null

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which calls of each task have not returned: its stack, as far as it is known.
- *
- * Where returns were recorded, they take calls away: as the kernel does it, see
- * kernel/trace/mctracer/opencalls.h. Where not, the place in the caller tells whose call the
- * next one is: what was called after that caller has returned.
+ * Which calls of each task have not returned: its stack, as far as it is known. A return is of
+ * the last call of its function; see kernel/trace/mctracer/opencalls.h.
  */
 #ifndef _MCTRACE_CALLS_H
 #define _MCTRACE_CALLS_H
@@ -12,37 +9,59 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "mctracer_decode.h"
+
 struct symbol;
 
 struct call {
 	const struct symbol *symbol;	/* the function, at its call site */
 	uint32_t parent_ip;
+	bool exact;		/* ns was recorded */
+	bool implied;		/* it is not traced, but what it has called is */
 	uint64_t ns;
-	bool exact;
-	bool open;		/* for who prints a tree: its "{" is printed */
+	uint64_t below;		/* how long the calls took that it has made and that returned */
+	/* What who looks at calls remembers of this one. */
+	bool open;		/* tree.c: its "{" is printed */
+	uint32_t path;		/* paths.c: where in all that was called it is */
+	uint64_t nr;		/* tally.c: the how manieth of the function that is asked for */
 };
 
 struct task_calls {
 	struct task_calls *next;	/* by hash */
 	uint32_t pid;
+	uint32_t tgid;
 	unsigned int cpu;	/* of the idle tasks, which share pid 0; else 0 */
+	char comm[MCTRACER_COMM_LEN + 1];
 	struct call *calls;	/* the outermost first */
 	unsigned int nr, room;
+	unsigned int oldest;	/* those before it are forgotten */
+	/* What who looks at tasks remembers of this one. */
+	bool waits;		/* tree.c: the last call is not printed yet: is it a leaf? */
+	int shown;		/* tree.c: where it is being printed: 1 + CPU; 0: nowhere */
+	uint32_t track;		/* export: which it is there, from 1 on */
 };
 
 struct calls;
 
-struct calls *calls_new(void);
+/*
+ * At most @depth calls of a task are kept, of more the oldest are forgotten; of more tasks than
+ * @tasks all are. 0: any number.
+ */
+struct calls *calls_new(unsigned int depth, unsigned int tasks);
 void calls_free(struct calls *calls);
 /* Of all tasks: calls are missing. */
 void calls_forget(struct calls *calls);
 struct task_calls *calls_of(struct calls *calls, uint32_t pid, unsigned int cpu);
+/* The same, but NULL if it has called nothing. */
+struct task_calls *calls_find(struct calls *calls, uint32_t pid, unsigned int cpu);
+/* Each task; @task NULL: the first. NULL at the end. */
+struct task_calls *calls_next_task(const struct calls *calls, const struct task_calls *task);
 /* A task has made one. */
-struct call *calls_enter(struct task_calls *task, const struct call *call);
+struct call *calls_enter(struct calls *calls, struct task_calls *task, const struct call *call);
 /*
  * A function returns, or goes on in another one, at a place in @symbol: of which call; NULL
- * if that is not known. What has been called after that never returns, and is taken away.
+ * if that is not known. It is left as it is.
  */
-const struct call *calls_leave(struct task_calls *task, const struct symbol *symbol);
+struct call *calls_which(const struct task_calls *task, const struct symbol *symbol);
 
 #endif /* _MCTRACE_CALLS_H */

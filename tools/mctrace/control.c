@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mctrace start, stop, reset, show, snapshot: the tracer's switches. */
 #include <getopt.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mctrace.h"
+#include "session.h"
 #include "setup.h"
 #include "tracer.h"
 #include "util.h"
@@ -31,16 +33,20 @@ static void parse(int argc, char **argv, const char *help)
 
 int cmd_start(int argc, char **argv)
 {
+	sigset_t before;
+
+	setup_block_signals(&before);	/* none comes between two settings */
 	setup_from(argc, argv,
 		   "Traces into the kernel's rings, until 'mctrace stop'.\n\n" SETUP_HELP);
-	tracer_set("ctrl", "1");
-	tracer_keep();
+	setup_switch_on();
+	session_keep();
 	return EXIT_SUCCESS;
 }
 
 int cmd_stop(int argc, char **argv)
 {
 	parse(argc, argv, "Ends tracing; what was traced stays, for 'mctrace show'.\n");
+	session_lock();
 	tracer_write("ctrl", "0");
 	return EXIT_SUCCESS;
 }
@@ -53,7 +59,7 @@ int cmd_reset(int argc, char **argv)
 	unsigned int i;
 
 	parse(argc, argv, "Ends tracing, and sets all to what it is after boot.\n");
-	tracer_lock();
+	session_lock();
 	tracer_write("ctrl", "0");
 	for (i = 0; i < ARRAY_SIZE(lists); i++)
 		tracer_write(lists[i], "");
@@ -93,7 +99,7 @@ int cmd_show(int argc, char **argv)
 	if (optind < argc)
 		die_usage("show", "show takes no argument");
 	tracer_find();
-	tracer_show(file, NULL);
+	tracer_show(file, NULL, NULL);
 	return EXIT_SUCCESS;
 }
 
@@ -130,6 +136,6 @@ int cmd_snapshot(int argc, char **argv)
 	if (take || drop)
 		tracer_write("snapshot", take ? "1" : "0");
 	else
-		tracer_show("snapshot", NULL);
+		tracer_show("snapshot", NULL, NULL);
 	return EXIT_SUCCESS;
 }

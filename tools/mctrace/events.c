@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* From words to events; of all CPUs, the oldest first. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,9 +161,11 @@ static void begin_run(struct cursor *cursor, size_t run)
 	uint64_t before = cursor->state.calls, ns = cursor->ns;
 	bool counted = cursor->counted, hidden = cursor->hidden;
 	const struct recording_cpu *cpu = cursor->cpu;
+	unsigned int nr = cursor->nr;
 
 	*cursor = (struct cursor) {
 		.cpu = cpu,
+		.nr = nr,
 		.run = run,
 		.pos = at->pos,
 		.timed = true,
@@ -257,15 +260,16 @@ void events_begin(struct events *events, const struct recording *from)
 	unsigned int i;
 
 	events->from = from;
-	events->nr_cpus = from->nr_cpus;
+	events->nr = 0;
 	events->cursors = xcalloc(from->nr_cpus, sizeof(*events->cursors));
 	events->current = -1;
+	events->next = -1;
 	for (i = 0; i < from->nr_cpus; i++) {
-		cursor = &events->cursors[i];
-		cursor->cpu = &from->cpus[i];
-		cursor->found = FOUND_NOTHING;
-		if (!cursor->cpu->nr)
+		if (!from->cpus[i].nr)
 			continue;
+		cursor = &events->cursors[events->nr++];
+		cursor->cpu = &from->cpus[i];
+		cursor->nr = i;
 		begin_run(cursor, 0);
 		advance(cursor);
 	}
@@ -277,29 +281,59 @@ void events_end(struct events *events)
 }
 
 /* Of calls that came at the same time, those of the first CPU are first. */
-static struct cursor *oldest(struct events *events)
+static bool is_before(const struct cursor *a, const struct cursor *b)
 {
-	struct cursor *cursor, *oldest = NULL;
-	unsigned int i;
-
-	for (i = 0; i < events->nr_cpus; i++) {
-		cursor = &events->cursors[i];
-		if (cursor->found == FOUND_FRAME)
-			return cursor;		/* right behind its call */
-		if (cursor->found != FOUND_NOTHING && (!oldest || cursor->ns < oldest->ns))
-			oldest = cursor;
-	}
-	return oldest;
+	return a->ns < b->ns || (a->ns == b->ns && a < b);
 }
 
-static bool show(struct events *events, struct cursor *cursor, struct event *event)
+/* The oldest, but for that of the CPU @except. */
+static int oldest(const struct events *events, int except)
 {
-	if (!cursor)
+	const struct cursor *cursor;
+	int i, found = -1;
+
+	for (i = 0; i < (int)events->nr; i++) {
+		cursor = &events->cursors[i];
+		if (i == except || cursor->found == FOUND_NOTHING)
+			continue;
+		if (found < 0 || is_before(cursor, &events->cursors[found]))
+			found = i;
+	}
+	return found;
+}
+
+/* As long as a CPU's next event is the oldest the others need not be looked at. */
+static void find_next(struct events *events)
+{
+	struct cursor *cursor;
+
+	if (events->current >= 0) {
+		cursor = &events->cursors[events->current];
+		advance(cursor);
+		if (cursor->found == FOUND_FRAME)
+			return;			/* right behind its call */
+		if (cursor->found != FOUND_NOTHING &&
+		    (events->next < 0 || is_before(cursor, &events->cursors[events->next])))
+			return;
+		events->current = events->next;
+	} else {
+		events->current = oldest(events, -1);
+	}
+	if (events->current >= 0)
+		events->next = oldest(events, events->current);
+}
+
+bool events_next(struct events *events, struct event *event)
+{
+	struct cursor *cursor;
+
+	find_next(events);
+	if (events->current < 0)
 		return false;
-	events->current = cursor - events->cursors;
+	cursor = &events->cursors[events->current];
 	*event = (struct event) {
 		.found = cursor->found,
-		.cpu = events->current,
+		.cpu = cursor->nr,
 		.ns = cursor->ns,
 		.exact = cursor->exact,
 		.missing = cursor->missing,
@@ -308,25 +342,29 @@ static bool show(struct events *events, struct cursor *cursor, struct event *eve
 	return true;
 }
 
-bool events_next(struct events *events, struct event *event)
+void event_comm(const struct event *event, char *comm)
 {
-	if (events->current >= 0)
-		advance(&events->cursors[events->current]);
-	return show(events, oldest(events), event);
+	bool known = event->state->known & MCTRACER_KNOWS_TASK;
+
+	snprintf(comm, MCTRACER_COMM_LEN + 1, "%.*s", MCTRACER_COMM_LEN,
+		 known ? event->state->comm : "<...>");
+	for (; *comm; comm++)
+		if (iscntrl((unsigned char)*comm))
+			*comm = '?';
 }
 
-bool events_next_of_task(struct events *events, struct event *event)
+const char *event_mark(const struct event *event)
 {
-	struct cursor *cursor = events->current < 0 ? NULL : &events->cursors[events->current];
-	uint32_t pid;
+	static const char * const names[] = {
+		[MCTRACER_MARK_MARK]	 = "mark",
+		[MCTRACER_MARK_ON]	 = "traceon",
+		[MCTRACER_MARK_OFF]	 = "traceoff",
+		[MCTRACER_MARK_OFF_SOON] = "traceoff soon",
+		[MCTRACER_MARK_SNAPSHOT] = "snapshot",
+	};
+	uint64_t which = event->state->value;
 
-	if (cursor) {
-		pid = cursor->state.pid;
-		advance(cursor);
-		if (cursor->found != FOUND_NOTHING && cursor->state.pid == pid)
-			return show(events, cursor, event);
-	}
-	return show(events, oldest(events), event);
+	return which < ARRAY_SIZE(names) ? names[which] : "unknown mark";
 }
 
 /* What follows on without a gap, in one CPU's words: calls are counted in the words themselves. */

@@ -25,6 +25,7 @@ enum found {
 /* One CPU's words: where the next is, and what those before have said. */
 struct cursor {
 	const struct recording_cpu *cpu;
+	unsigned int nr;		/* the CPU's */
 	size_t run, i;			/* of the next word */
 	uint64_t pos;			/* its position */
 	struct mctracer_state state;
@@ -44,9 +45,10 @@ struct cursor {
 
 struct events {
 	const struct recording *from;
-	struct cursor *cursors;		/* by CPU */
-	unsigned int nr_cpus;
-	int current;			/* whose event is the current one */
+	struct cursor *cursors;		/* of CPUs that have words */
+	unsigned int nr;
+	int current;			/* whose event is the current one, ... */
+	int next;			/* ... and whose is the oldest of the others; -1: of none */
 };
 
 /* What is current; good until the next events_next(). */
@@ -62,9 +64,13 @@ struct event {
 void events_begin(struct events *events, const struct recording *from);
 /* False at the end. */
 bool events_next(struct events *events, struct event *event);
-/* The same, but what a task does on a CPU until another one runs there is left together. */
-bool events_next_of_task(struct events *events, struct event *event);
 void events_end(struct events *events);
+
+/* Its task's name, of at most MCTRACER_COMM_LEN, with what would break a line replaced. */
+void event_comm(const struct event *event, char *comm);
+
+/* What a mark is called: "traceon". */
+const char *event_mark(const struct event *event);
 
 /* How many calls and returns there are in all. */
 uint64_t events_count(const struct recording *from);

@@ -12,14 +12,17 @@
 #include <unistd.h>
 
 #include "follow.h"
+#include "kallsyms.h"
 #include "mctracer_decode.h"
 #include "ring.h"
+#include "session.h"
 #include "tracer.h"
 #include "util.h"
 
 #define BLOCK_WORDS	32768		/* what is written at once */
 #define SHORT_NAP_NS	250000
 #define LONG_NAP_NS	10000000
+#define LOOK_MS		500		/* for modules */
 #define LAST_NAPS	2000		/* for a word that is not written yet, at the end */
 
 struct follow_cpu {
@@ -103,36 +106,67 @@ static void *follow_cpu(void *arg)
 	return NULL;
 }
 
-/* What the parent says at the end, until it closes; NULL if it is gone. */
-static char *wait_for_end(int fd, const struct recording_writer *to)
+/* Modules that have come have names, too. */
+static void look_for_modules(struct recording_writer *to, char **modules, char **symbols)
 {
+	char *now = read_file("/proc/modules"), *all;
+
+	if (!now || (*modules && !strcmp(now, *modules))) {
+		free(now);
+		return;
+	}
+	if (*modules) {
+		all = kallsyms_read();
+		if (strcmp(all, *symbols))
+			recording_put_text(to, RECORDING_SYMBOLS, all);
+		free(*symbols);
+		*symbols = all;
+	}
+	free(*modules);
+	*modules = now;
+}
+
+/* What the parent says at the end, until it closes; NULL if it is gone. */
+static char *wait_for_end(int fd, struct recording_writer *to, const char *symbols)
+{
+	char *info = xcalloc(1, 65536), *modules = NULL, *known = xstrdup(symbols);
 	struct pollfd fds = { .fd = fd, .events = POLLIN };
 	size_t size = 0;
-	char *info = xcalloc(1, 65536);
-	ssize_t n;
+	ssize_t n = -1;
 
 	while (!READ_ONCE(to->error)) {
-		if (poll(&fds, 1, 100) <= 0)
+		look_for_modules(to, &modules, &known);
+		if (poll(&fds, 1, LOOK_MS) <= 0)
 			continue;
 		n = read(fd, info + size, 65535 - size);
-		if (n > 0) {
+		if (n > 0)
 			size += n;
-			continue;
-		}
-		if (n == 0 && size)
-			return info;
-		if (n < 0 && errno == EINTR)
-			continue;
-		break;
+		else if (n == 0 || errno != EINTR)
+			break;
 	}
+	free(modules);
+	free(known);
+	if (n == 0 && size)
+		return info;
 	free(info);
 	return NULL;
 }
 
-static void run(int fd, int ready, struct recording_writer *to,
-		struct follow_counts *counts)
+static int count_cpus(void)
 {
-	int nr = sysconf(_SC_NPROCESSORS_CONF), cpu;
+	char file[64];
+	int nr = -1;
+
+	do
+		snprintf(file, sizeof(file), "per_cpu/cpu%d/raw", ++nr);
+	while (tracer_has(file));
+	return nr;
+}
+
+static void run(int fd, int ready, struct recording_writer *to, struct follow_counts *counts,
+		const char *symbols)
+{
+	int nr = count_cpus(), cpu;
 	struct follow_cpu *cpus = xcalloc(nr, sizeof(*cpus));
 	char *info;
 	bool alone;
@@ -148,7 +182,7 @@ static void run(int fd, int ready, struct recording_writer *to,
 		die("the process that began this recording is gone");
 	close(ready);
 
-	info = wait_for_end(fd, to);
+	info = wait_for_end(fd, to, symbols);
 	alone = !info && !READ_ONCE(to->error);
 	if (alone)
 		tracer_write("ctrl", "0");
@@ -158,7 +192,7 @@ static void run(int fd, int ready, struct recording_writer *to,
 		ring_close(&cpus[cpu].ring);	/* its size can't be set back before */
 	}
 	if (alone)
-		die("the process that began this recording is gone%s", tracer_restore() ?
+		die("the process that began this recording is gone%s", session_restore() ?
 		    ": the tracer is as it was" : "");
 	if (info)
 		recording_put_text(to, RECORDING_END, info);
@@ -168,7 +202,7 @@ static void run(int fd, int ready, struct recording_writer *to,
 	exit(EXIT_SUCCESS);
 }
 
-void follow_begin(struct follower *follower, struct recording_writer *to)
+void follow_begin(struct follower *follower, struct recording_writer *to, const char *symbols)
 {
 	int told[2], ready[2];
 	char c;
@@ -187,13 +221,13 @@ void follow_begin(struct follower *follower, struct recording_writer *to)
 		signal(SIGQUIT, SIG_IGN);
 		close(told[1]);
 		close(ready[0]);
-		run(told[0], ready[1], to, follower->counts);
+		run(told[0], ready[1], to, follower->counts, symbols);
 	}
 	close(told[0]);
 	close(ready[1]);
 	follower->told = told[1];
 	if (read(ready[0], &c, 1) != 1) {	/* it has said why */
-		tracer_restore();
+		session_restore();
 		exit(EXIT_FAILURE);
 	}
 	close(ready[0]);

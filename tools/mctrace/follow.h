@@ -25,8 +25,11 @@ struct follower {
 	struct follow_counts *counts;
 };
 
-/* Begins; when it returns all rings are being followed, from the last clear on. */
-void follow_begin(struct follower *follower, struct recording_writer *to);
+/*
+ * Begins; when it returns all rings are being followed, from the last clear on. @symbols is what
+ * /proc/kallsyms said: when modules come it is written again.
+ */
+void follow_begin(struct follower *follower, struct recording_writer *to, const char *symbols);
 /* It has ended by itself, with this status of waitpid(): says why if it could not. */
 void follow_ended(int status);
 /*

@@ -5,6 +5,14 @@
 
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
+int cmd_graph(int argc, char **argv);
+int cmd_latency(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+int cmd_slow(int argc, char **argv);
+int cmd_why(int argc, char **argv);
+int cmd_flame(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_stream(int argc, char **argv);

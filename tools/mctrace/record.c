@@ -16,6 +16,7 @@
 #include "follow.h"
 #include "kallsyms.h"
 #include "mctrace.h"
+#include "session.h"
 #include "setup.h"
 #include "tracer.h"
 #include "util.h"
@@ -44,6 +45,8 @@ struct record {
 	pid_t child;		/* 0: none, or it has ended */
 	int status;		/* its */
 	int go;			/* closed: the child may go on */
+	sigset_t before;	/* what signals were blocked */
+	int signal;		/* that has ended it */
 	struct follower follower;
 	bool followed;		/* the follower is there */
 	bool shown;		/* there is a line that says how far it is */
@@ -84,7 +87,6 @@ static void parse(struct record *record, struct setup *setup, int argc, char **a
 /* It waits to be let go, and is recorded from its exec() on. */
 static void start_child(struct record *record)
 {
-	sigset_t none;
 	int go[2];
 	char c;
 
@@ -99,8 +101,7 @@ static void start_child(struct record *record)
 			_exit(EXIT_FAILURE);
 		close(go[0]);
 		signal(SIGPIPE, SIG_DFL);
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
+		sigprocmask(SIG_SETMASK, &record->before, NULL);
 		if (!strcmp(record->output, "-"))	/* that is the recording's */
 			dup2(STDERR_FILENO, STDOUT_FILENO);
 		execvp(record->command[0], record->command);
@@ -151,21 +152,32 @@ static void show_progress(struct record *record)
 	record->shown = true;
 }
 
+/* What ends it ends the command, too; but a terminal tells both. */
+static void take_signal(struct record *record, const siginfo_t *info)
+{
+	record->signal = info->si_signo;
+	if (record->child && info->si_code != SI_KERNEL)
+		kill(record->child, info->si_signo);
+}
+
 /* Until there is a reason to stop. Signals are blocked and waited for. */
 static void wait_for_end(struct record *record, const sigset_t *signals)
 {
 	const struct timespec second = { .tv_sec = 1 };
+	siginfo_t info;
 	int sig, status;
 	pid_t pid;
 
 	for (;;) {
-		sig = sigtimedwait(signals, NULL, &second);
+		sig = sigtimedwait(signals, &info, &second);
 		if (sig < 0 && (errno == EAGAIN || errno == EINTR)) {
 			show_progress(record);
 			continue;
 		}
-		if (sig != SIGCHLD)
+		if (sig != SIGCHLD) {
+			take_signal(record, &info);
 			return;
+		}
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 			if (pid == record->child) {
 				record->child = 0;
@@ -215,7 +227,7 @@ static int finish(struct record *record)
 	good = record->followed && follow_end(&record->follower, info);
 	seen = record->follower.counts->seen;
 	free(info);
-	if (!tracer_restore())
+	if (!session_restore())
 		good = false;
 	if (record->shown)
 		fputs("\r\033[K", stderr);
@@ -227,6 +239,8 @@ static int finish(struct record *record)
 			record->follower.counts->bytes / 1e6, record->output);
 	if (!good)
 		return EXIT_FAILURE;
+	if (record->command && record->signal)
+		return 128 + record->signal;
 	if (WIFSIGNALED(record->status))
 		return 128 + WTERMSIG(record->status);
 	return WEXITSTATUS(record->status);
@@ -242,34 +256,31 @@ int cmd_record(int argc, char **argv)
 
 	parse(&record, &setup, argc, argv);
 	tracer_find();
-	tracer_lock();
+	session_lock();
 	setup_check_free();
-	symbols = kallsyms_read();
 
+	setup_block_signals(&record.before);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGQUIT);
 	signal(SIGCHLD, SIG_DFL);	/* who began this may ignore it */
 	sigprocmask(SIG_BLOCK, &signals, NULL);
+	sigprocmask(SIG_BLOCK, NULL, &signals);
 
 	setup_apply(&setup);
+	symbols = kallsyms_read();
 	recording_create(&to, record.output);
 	info = info_before(&setup);
 	recording_put_text(&to, RECORDING_INFO, info);
 	recording_put_text(&to, RECORDING_SYMBOLS, symbols);
-	free(symbols);
 	if (record.command)
 		start_child(&record);
 	if (record.command && !record.all) {
 		pids = xasprintf("%d children", record.child);
-		tracer_set("pid", pids);
+		session_set("pid", pids);
 		free(pids);
 	}
 	setup_pause();
-	follow_begin(&record.follower, &to);
+	follow_begin(&record.follower, &to, symbols);
 	record.followed = true;
 	clock_gettime(CLOCK_MONOTONIC, &record.began);
 	tracer_write("tracing_on", "1");
@@ -277,5 +288,6 @@ int cmd_record(int argc, char **argv)
 		die_errno("%s", record.command[0]);
 	wait_for_end(&record, &signals);
 	free(info);
+	free(symbols);
 	return finish(&record);
 }

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "recording.h"
@@ -29,10 +29,15 @@ void recording_create(struct recording_writer *to, const char *path)
 		.chunk_size = sizeof(struct recording_chunk),
 	};
 
+	struct stat st;
+
 	memset(to, 0, sizeof(*to));
 	pthread_mutex_init(&to->mutex, NULL);
 	signal(SIGPIPE, SIG_IGN);	/* it is an error like the others */
 	if (strcmp(path, "-")) {
+		/* Who reads an older one goes on with that. */
+		if (!stat(path, &st) && S_ISREG(st.st_mode))
+			unlink(path);
 		to->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 		if (to->fd < 0)
 			die_errno("%s", path);

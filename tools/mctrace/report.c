@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mctrace report: a recording as text, as the kernel prints it, or as a tree. */
-#include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "events.h"
 #include "mctrace.h"
-#include "symbols.h"
 #include "text.h"
 #include "tree.h"
 #include "util.h"
+#include "view.h"
 
+static const char usage[] = "report [OPTION...] [FILE]";
 static const char help[] =
 "Prints a recording (" RECORDING_DEFAULT "), one event a line, as the kernel's own trace has it.\n"
 "\n"
-"  --tree                nested, by task; with durations where returns were recorded\n";
+"  --tree                nested, by task; with durations where returns were recorded\n"
+VIEW_HELP;
+
+enum { TREE = VIEW_OPTIONS_END };
 
 static const struct option options[] = {
-	{ "tree", no_argument, NULL, 'T' },
-	{ "help", no_argument, NULL, 'h' },
+	{ "tree", no_argument, NULL, TREE },
+	VIEW_OPTIONS,
 	{ }
 };
 
@@ -36,54 +38,39 @@ static void put_header(const struct recording *from, uint64_t entries)
 	       (unsigned long long)(written - lost - entries), (unsigned long long)lost);
 }
 
-static void put_text(const struct recording *from, struct symbols *symbols)
+static void put_text(const struct view *view)
 {
-	struct text *text = text_new(from, symbols);
+	struct text *text = text_new(view->from, view->symbols);
 	struct events events;
 	struct event event;
 
-	put_header(from, events_count(from));
-	events_begin(&events, from);
-	while (events_next(&events, &event))
-		text_event(text, &event, stdout);
+	if (!view->json && !view->task)
+		put_header(view->from, events_count(view->from));
+	events_begin(&events, view->from);
+	while (events_next(&events, &event) && !ferror(stdout))
+		text_event(text, &event, view, stdout);
 	events_end(&events);
 	text_free(text);
 }
 
 int cmd_report(int argc, char **argv)
 {
-	struct recording *from;
-	struct symbols *symbols;
+	struct view view = { };
 	bool tree = false;
-	int c, ret = EXIT_SUCCESS;
+	int c;
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case 'T':
+	while ((c = getopt_long(argc, argv, "i:h", options, NULL)) != -1) {
+		if (c == TREE)
 			tree = true;
-			break;
-		case 'h':
-			show_help("report [OPTION...] [FILE]", help);
-		default:
-			die_usage("report", "report has no such option");
-		}
+		else
+			view_option(&view, c, optarg, "report", usage, help);
 	}
 	if (argc - optind > 1)
 		die_usage("report", "one recording at a time");
-	from = recording_open(argv[optind]);
-	symbols = symbols_of(from);
-	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+	view_open(&view, argv[optind]);
 	if (tree)
-		tree_print(from, symbols, stdout);
+		tree_print(&view, stdout);
 	else
-		put_text(from, symbols);
-	if (fflush(stdout) && errno != EPIPE)
-		die_errno("standard output");
-	if (from->damage) {
-		warning("%s; what is before was shown", from->damage);
-		ret = EXIT_FAILURE;
-	}
-	symbols_free(symbols);
-	recording_close(from);
-	return ret;
+		put_text(&view);
+	return view_close(&view);
 }

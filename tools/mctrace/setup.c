@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Setting the tracer up as the command line says. */
 #include <ctype.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mctrace.h"
+#include "session.h"
 #include "setup.h"
 #include "tracer.h"
 #include "util.h"
@@ -14,19 +16,30 @@
  * Enough for 10 ms of a busy CPU, which a follower may sleep. On 32 bit rings can't be so large,
  * nor where there is too little memory.
  */
-#define RING_KB	8192
+#define RING_KB		8192
+#define SMALLEST_KB	64
+
+static bool chosen_kb;	/* the rings are to be as large as was asked for */
+
+static void add_line(char **list, const char *more)
+{
+	char *both = xasprintf("%s%s\n", *list ?: "", more);
+
+	free(*list);
+	*list = both;
+}
 
 /* One expression a line; commas separate, too. */
 static void add(char **list, const char *more)
 {
-	char *both, *c;
+	char *c;
 
-	both = xasprintf("%s%s\n", *list ?: "", more);
-	for (c = both; *c; c++)
+	if (!*more)
+		die_usage(NULL, "a name is empty; '*' is for all");
+	add_line(list, more);
+	for (c = *list; *c; c++)
 		if (*c == ',')
 			*c = '\n';
-	free(*list);
-	*list = both;
 }
 
 static bool is_number(const char *text)
@@ -49,6 +62,12 @@ bool setup_option(struct setup *setup, int letter, const char *argument)
 	case 't':
 		setup->times = true;
 		break;
+	case 'T':
+		setup->no_times = true;
+		break;
+	case 'R':
+		add_line(&setup->triggers, argument);
+		break;
 	case 'c':
 		setup->context = true;
 		break;
@@ -62,6 +81,7 @@ bool setup_option(struct setup *setup, int letter, const char *argument)
 		if (!is_number(argument))
 			die_usage("record", "'%s' is no number of kilobytes", argument);
 		setup->kb = argument;
+		chosen_kb = true;
 		break;
 	default:
 		return false;
@@ -95,10 +115,10 @@ static void set_size(const struct setup *setup)
 	int size;
 
 	if (setup->kb)
-		tracer_set("buffer_size_kb", setup->kb);
+		session_set("buffer_size_kb", setup->kb);
 	for (size = RING_KB; !setup->kb && size > atol(now); size /= 2) {
 		snprintf(kb, sizeof(kb), "%d", size);
-		if (tracer_try("buffer_size_kb", kb))
+		if (session_try("buffer_size_kb", kb))
 			break;
 	}
 	free(now);
@@ -106,18 +126,23 @@ static void set_size(const struct setup *setup)
 
 void setup_apply(const struct setup *setup)
 {
+	bool times;
+
 	set_size(setup);
-	tracer_set("/proc/sys/kernel/mcount_enabled", "1");
-	tracer_set("filter", setup->filter ?: "");
-	tracer_set("notrace", setup->notrace ?: "");
-	tracer_set("pid", setup->pids ?: "");
+	session_set("/proc/sys/kernel/mcount_enabled", "1");
+	session_set("filter", setup->filter ?: "");
+	session_set("notrace", setup->notrace ?: "");
+	session_set("pid", setup->pids ?: "");
 	if (tracer_has("mode"))
-		tracer_set("mode", setup->graph ? "graph" : "function");
+		session_set("mode", setup->graph ? "graph" : "function");
 	else if (setup->graph)
 		die("this kernel records no returns: it wants CONFIG_MCOUNT_RETURNS=y");
-	tracer_set("options", setup->times ? "time" : "notime");
-	tracer_set("options", setup->context ? "context" : "nocontext");
-	tracer_set("options", "overwrite");
+	if (setup->triggers)
+		session_set("triggers", setup->triggers);
+	times = setup->times || (setup->graph && !setup->no_times);
+	session_set("options", times ? "time" : "notime");
+	session_set("options", setup->context ? "context" : "nocontext");
+	session_set("options", "overwrite");
 }
 
 void setup_from(int argc, char **argv, const char *help)
@@ -140,15 +165,44 @@ void setup_from(int argc, char **argv, const char *help)
 		die_usage(argv[0], "%s takes no argument: 'mctrace record' runs a command",
 			  argv[0]);
 	tracer_find();
-	tracer_lock();
+	session_lock();
 	setup_check_free();
 	setup_apply(&setup);
 }
 
-/* The tracer's switch allocates the rings, and so comes first. */
+void setup_block_signals(sigset_t *before)
+{
+	struct sigaction hup;
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGQUIT);
+	if (sigaction(SIGHUP, NULL, &hup) || hup.sa_handler != SIG_IGN)
+		sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, before);
+}
+
+void setup_switch_on(void)
+{
+	char kb[16], *now;
+	int size;
+
+	while (!session_try("ctrl", "1")) {
+		now = tracer_read("buffer_size_kb");
+		size = atoi(now) / 2;
+		free(now);
+		snprintf(kb, sizeof(kb), "%d", size);
+		if (errno != ENOMEM || size < SMALLEST_KB || chosen_kb ||
+		    !session_try("buffer_size_kb", kb))
+			tracer_write("ctrl", "1");	/* which says why */
+	}
+}
+
 void setup_pause(void)
 {
-	tracer_set("ctrl", "1");
+	setup_switch_on();
 	tracer_write("tracing_on", "0");
 	tracer_write("trace", "");
 }

@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What is to be recorded, as it is asked for on the command line: the same letters for all
- * commands that record. What is set is set back by tracer_restore().
+ * commands that record. What is set is set back by session_restore().
  */
 #ifndef _MCTRACE_SETUP_H
 #define _MCTRACE_SETUP_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #define SETUP_HELP \
 "  -l, --func FUNC       only functions of this name; may have *, and be repeated\n" \
 "  -n, --notrace FUNC    not these\n" \
 "  -g, --graph           returns, too, with the time that each call took\n" \
-"  -t, --times           the exact time of each call\n" \
+"  -t, --times           the exact time of each call; with --graph unless ...\n" \
+"  -T, --no-times        ... this: times are estimated, which is cheaper\n" \
+"  -R, --trigger LINE    FUNCTION:ACTION, as the file triggers has it\n" \
 "  -c, --context         what the CPU was doing: irqs off, preemption\n" \
 "  -P, --pid PID         only this process\n" \
 "  -b, --buffer-size KB  of each CPU's ring\n"
 
-#define SETUP_LETTERS	"l:n:gtcP:p:b:"
+#define SETUP_LETTERS	"l:n:gtTcP:p:b:R:"
 
 #define SETUP_OPTIONS \
 	{ "func", required_argument, NULL, 'l' }, \
 	{ "notrace", required_argument, NULL, 'n' }, \
 	{ "graph", no_argument, NULL, 'g' }, \
 	{ "times", no_argument, NULL, 't' }, \
+	{ "no-times", no_argument, NULL, 'T' }, \
+	{ "trigger", required_argument, NULL, 'R' }, \
 	{ "context", no_argument, NULL, 'c' }, \
 	{ "pid", required_argument, NULL, 'P' }, \
 	{ "buffer-size", required_argument, NULL, 'b' }
@@ -32,7 +37,8 @@ struct setup {
 	char *filter;		/* NULL: all */
 	char *notrace;
 	char *pids;
-	bool graph, times, context;
+	char *triggers;
+	bool graph, times, no_times, context;
 	const char *kb;		/* NULL: as it is, but not less than is good for a recording */
 };
 
@@ -45,8 +51,12 @@ void setup_from(int argc, char **argv, const char *help);
 
 /* Is nobody else tracing? Else it ends, and says how to go on. */
 void setup_check_free(void);
+/* SIGINT and so on come when they are wanted; what was blocked before. SIGHUP as nohup has it. */
+void setup_block_signals(sigset_t *before);
 /* Everything but recording itself; and then that, paused, with empty rings. */
 void setup_apply(const struct setup *setup);
 void setup_pause(void);
+/* The switch allocates the rings: smaller ones, if there is too little memory. */
+void setup_switch_on(void);
 
 #endif /* _MCTRACE_SETUP_H */

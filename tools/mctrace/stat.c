@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mctrace.h"
+#include "session.h"
 #include "tracer.h"
 #include "util.h"
 
@@ -62,7 +63,7 @@ int cmd_stat(int argc, char **argv)
 		die_usage("stat", "stat takes no argument");
 	tracer_find();
 	printf("%-12s %s\n", "tracer", state());
-	tracer_user();
+	session_user();
 	put_lines("mode", "mode", "");
 	put_lines("options", "options", "");
 	put_lines("ring, KB", "buffer_size_kb", "");

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "mctrace.h"
+#include "session.h"
 #include "setup.h"
 #include "tracer.h"
 #include "util.h"
@@ -38,8 +39,10 @@ static void leave_out_oneself(void)
 
 int cmd_stream(int argc, char **argv)
 {
-	struct sigaction action = { .sa_handler = on_signal };	/* no SA_RESTART: read() ends */
+	struct sigaction action = { .sa_handler = on_signal };
+	sigset_t before;
 
+	setup_block_signals(&before);	/* they come while it waits */
 	setup_from(argc, argv, help);
 	leave_out_oneself();
 	sigaction(SIGINT, &action, NULL);
@@ -48,7 +51,7 @@ int cmd_stream(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	setup_pause();
 	tracer_write("tracing_on", "1");
-	tracer_show("trace_pipe", &enough);
+	tracer_show("trace_pipe", &enough, &before);
 	tracer_write("ctrl", "0");
-	return tracer_restore() ? EXIT_SUCCESS : EXIT_FAILURE;
+	return session_restore() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -20,9 +20,11 @@ struct symbols {
 	unsigned int nr_tables;
 	struct symbol **slots;		/* by hash of the address; NULL: empty */
 	size_t nr_slots, used;		/* a power of two */
-	char **names;			/* of functions, by id */
-	uint32_t *named;		/* ids + 1 by hash of the name; 0: none */
-	size_t nr_names, nr_named;	/* nr_named: a power of two */
+	char **names;			/* of functions, by id, ... */
+	uint64_t *addresses;		/* ... and where each begins */
+	size_t nr_names;
+	uint32_t *ids;			/* ids + 1 by hash of the address; 0: none */
+	size_t nr_slots_of_ids;		/* a power of two */
 };
 
 /* As the kernel does it: of several at an address the first one. */
@@ -51,7 +53,8 @@ static void parse(struct table *table, const char *text, size_t size)
 		}
 		table->lines[table->nr++] = line;
 	}
-	qsort(table->lines, table->nr, sizeof(*table->lines), by_address);
+	if (table->nr)
+		qsort(table->lines, table->nr, sizeof(*table->lines), by_address);
 }
 
 /* Then no address has more bits. */
@@ -116,16 +119,17 @@ static uint64_t end_of(const struct table *table, const struct kallsyms_line *li
 }
 
 static const struct kallsyms_line *look_up(const struct symbols *symbols, uint64_t address,
-					   uint64_t *end)
+					   const struct table **table, uint64_t *end)
 {
 	const struct kallsyms_line *line;
 	unsigned int i;
 
 	for (i = 0; i < symbols->nr_tables; i++) {
-		line = find_line(&symbols->tables[i], address);
+		*table = &symbols->tables[i];
+		line = find_line(*table, address);
 		if (!line)
 			continue;
-		*end = end_of(&symbols->tables[i], line);
+		*end = end_of(*table, line);
 		if (address < *end)
 			return line;
 	}
@@ -138,58 +142,104 @@ static size_t hash(uint64_t x)
 	return x >> 32 ^ x;
 }
 
-static uint64_t hash_text(const char *text, size_t length)
+static void grow_ids(struct symbols *symbols)
 {
-	uint64_t x = length;
+	size_t nr = symbols->nr_slots_of_ids ? 2 * symbols->nr_slots_of_ids : 8192, i;
+	uint32_t id;
 
-	while (length--)
-		x = x * 31 + (unsigned char)*text++;
-	return hash(x);
+	free(symbols->ids);
+	symbols->nr_slots_of_ids = nr;
+	symbols->ids = xcalloc(nr, sizeof(*symbols->ids));
+	symbols->names = xrealloc(symbols->names, nr, sizeof(*symbols->names));
+	symbols->addresses = xrealloc(symbols->addresses, nr, sizeof(*symbols->addresses));
+	for (id = 0; id < symbols->nr_names; id++) {
+		for (i = hash(symbols->addresses[id]) & (nr - 1); symbols->ids[i];)
+			i = (i + 1) & (nr - 1);
+		symbols->ids[i] = id + 1;
+	}
 }
 
-static void remember_name(struct symbols *symbols, uint32_t id)
-{
-	const char *name = symbols->names[id];
-	size_t i = hash_text(name, strlen(name)) & (symbols->nr_named - 1);
-
-	while (symbols->named[i])
-		i = (i + 1) & (symbols->nr_named - 1);
-	symbols->named[i] = id + 1;
-}
-
-static uint32_t id_of(struct symbols *symbols, const char *name, size_t length)
+/*
+ * Of functions that share a name each has its own id: by where it begins. What has no name is
+ * a function of its own.
+ */
+static uint32_t id_of(struct symbols *symbols, uint64_t address, const char *name, size_t length)
 {
 	size_t i;
 	uint32_t id;
 
-	if (2 * symbols->nr_names >= symbols->nr_named) {
-		free(symbols->named);
-		symbols->nr_named = symbols->nr_named ? 2 * symbols->nr_named : 8192;
-		symbols->named = xcalloc(symbols->nr_named, sizeof(*symbols->named));
-		symbols->names = xrealloc(symbols->names, symbols->nr_named,
-					  sizeof(*symbols->names));
-		for (id = 0; id < symbols->nr_names; id++)
-			remember_name(symbols, id);
-	}
-	for (i = hash_text(name, length) & (symbols->nr_named - 1); symbols->named[i];
-	     i = (i + 1) & (symbols->nr_named - 1)) {
-		id = symbols->named[i] - 1;
-		if (!strncmp(symbols->names[id], name, length) && !symbols->names[id][length])
+	if (2 * symbols->nr_names >= symbols->nr_slots_of_ids)
+		grow_ids(symbols);
+	for (i = hash(address) & (symbols->nr_slots_of_ids - 1); symbols->ids[i];
+	     i = (i + 1) & (symbols->nr_slots_of_ids - 1)) {
+		id = symbols->ids[i] - 1;
+		if (symbols->addresses[id] == address)
 			return id;
 	}
 	id = symbols->nr_names++;
 	symbols->names[id] = xasprintf("%.*s", (int)length, name);
-	symbols->named[i] = id + 1;
+	symbols->addresses[id] = address;
+	symbols->ids[i] = id + 1;
 	return id;
+}
+
+static bool is_any(const char *name, const char * const *names, size_t nr)
+{
+	while (nr--)
+		if (!strcmp(name, names[nr]))
+			return true;
+	return false;
+}
+
+static bool is_entry(const char *name)
+{
+	static const char * const names[] = {
+		"do_syscall_64", "__do_fast_syscall_32", "do_int80_syscall_32",
+		"do_int80_emulation", "do_SYSENTER_32", "ret_from_fork", "ret_from_fork_asm",
+		"syscall_exit_to_user_mode", "irqentry_exit_to_user_mode",
+	};
+	static const char leaving[] = "arch_exit_to_user_mode_prepare";	/* and what gcc adds */
+
+	return is_any(name, names, ARRAY_SIZE(names)) ||
+	       !strncmp(name, leaving, strlen(leaving));
+}
+
+static bool is_interrupt(const char *name)
+{
+	static const char * const names[] = { "common_interrupt", "exc_nmi", "default_do_nmi" };
+
+	return is_any(name, names, ARRAY_SIZE(names)) || !strncmp(name, "sysvec_", 7) ||
+	       !strncmp(name, "fred_sysvec_", 12);
+}
+
+/*
+ * Where the function begins that this is a cold part of: it has the same name before the
+ * ".cold". If there are several it is that part itself.
+ */
+static uint64_t whole_of(const struct table *table, const struct kallsyms_line *cold,
+			 size_t length)
+{
+	const struct kallsyms_line *line, *whole = NULL;
+
+	for (line = table->lines; line < table->lines + table->nr; line++) {
+		if (line->name_length != length || memcmp(line->name, cold->name, length))
+			continue;
+		if (whole)
+			return cold->address;
+		whole = line;
+	}
+	return whole ? whole->address : cold->address;
 }
 
 /* Recorded is what is behind an instruction, the last of its function perhaps. */
 static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
 {
 	uint64_t address = symbols->narrow ? low : (uint64_t)(int32_t)low, end;
-	const struct kallsyms_line *line = look_up(symbols, address - 1, &end);
+	const struct table *table;
+	const struct kallsyms_line *line = look_up(symbols, address - 1, &table, &end);
 	struct symbol *symbol = xcalloc(1, sizeof(*symbol));
-	const char *cold = NULL;
+	const char *cold;
+	size_t length;
 
 	symbol->address = low;
 	if (line) {
@@ -201,15 +251,18 @@ static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
 					 line->name + line->name_length + 2,
 					 line->module_length ? "]" : "");
 		cold = memmem(line->name, line->name_length, ".cold", strlen(".cold"));
+		length = cold ? (size_t)(cold - line->name) : line->name_length;
 		symbol->function = cold ? 0 : line->address;
-		symbol->id = id_of(symbols, line->name,
-				   cold ? (size_t)(cold - line->name) : line->name_length);
+		symbol->id = id_of(symbols, cold ? whole_of(table, line, length) : line->address,
+				   line->name, length);
 	} else {
 		symbol->text = xstrdup("[unknown]");
-		symbol->id = id_of(symbols, symbol->text, strlen(symbol->text));
+		symbol->id = id_of(symbols, address, symbol->text, strlen(symbol->text));
 	}
 	symbol->length = strlen(symbol->text);
 	symbol->name = symbols->names[symbol->id];
+	symbol->is_entry = is_entry(symbol->name);
+	symbol->is_interrupt = is_interrupt(symbol->name);
 	return symbol;
 }
 
@@ -259,6 +312,24 @@ const char *symbols_name(const struct symbols *symbols, uint32_t id)
 	return symbols->names[id];
 }
 
+uint64_t symbols_address(const struct symbols *symbols, uint32_t id)
+{
+	return symbols->addresses[id];
+}
+
+void symbols_each(const struct symbols *symbols, void *arg,
+		  void (*fn)(void *arg, uint64_t address, const char *name, size_t length,
+			     const char *module, size_t module_length))
+{
+	const struct kallsyms_line *line;
+	const struct table *table;
+
+	for (table = symbols->tables; table < symbols->tables + symbols->nr_tables; table++)
+		for (line = table->lines; line < table->lines + table->nr; line++)
+			fn(arg, line->address, line->name, line->name_length,
+			   line->name + line->name_length + 2, line->module_length);
+}
+
 void symbols_free(struct symbols *symbols)
 {
 	size_t i;
@@ -275,6 +346,7 @@ void symbols_free(struct symbols *symbols)
 	free(symbols->tables);
 	free(symbols->slots);
 	free(symbols->names);
-	free(symbols->named);
+	free(symbols->addresses);
+	free(symbols->ids);
 	free(symbols);
 }

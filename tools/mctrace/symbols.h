@@ -6,6 +6,7 @@
 #ifndef _MCTRACE_SYMBOLS_H
 #define _MCTRACE_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,8 @@ struct symbol {
 	uint32_t function;	/* where it begins, low half; 0: not known, or a cold part */
 	uint32_t id;		/* of the function, from 0 on; a cold part has the whole's */
 	uint32_t length;
+	bool is_entry;		/* it enters from user space, leaves to it, or begins a thread */
+	bool is_interrupt;	/* it is how an interrupt enters, of a device, a timer or a CPU */
 	const char *text;	/* "vfs_read+0x5/0x270", "ext4_map_blocks+0x5/0x90 [ext4]" */
 	const char *name;	/* "vfs_read" */
 };
@@ -28,6 +31,11 @@ const struct symbol *symbol_of(struct symbols *symbols, uint32_t address);
 /* How many functions there are so far, and what the one of @id is called. */
 size_t symbols_functions(const struct symbols *symbols);
 const char *symbols_name(const struct symbols *symbols, uint32_t id);
+uint64_t symbols_address(const struct symbols *symbols, uint32_t id);
+/* All that the kernel's table had when the recording was made, for who has a place for it. */
+void symbols_each(const struct symbols *symbols, void *arg,
+		  void (*fn)(void *arg, uint64_t address, const char *name, size_t length,
+			     const char *module, size_t module_length));
 void symbols_free(struct symbols *symbols);
 
 #endif /* _MCTRACE_SYMBOLS_H */

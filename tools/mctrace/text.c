@@ -1,22 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
-/* An event as a line. kernel/trace/mctracer/text.c tells what each means. */
-#include <ctype.h>
+/* An event as a line, in the words of the kernel (see kernel/trace/mctracer), or as JSON. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "buffer.h"
 #include "calls.h"
+#include "json.h"
 #include "text.h"
 #include "util.h"
 
 #define NS_PER_S	1000000000ULL
+
+/* As the kernel has it: what it has forgotten is not said here either. */
+#define MAX_DEPTH	128
+#define MAX_TASKS	4096
+
+struct who {
+	unsigned int cpu;
+	uint32_t pid;
+	char comm[MCTRACER_COMM_LEN];
+	char text[64];
+	size_t length;
+};
 
 struct text {
 	struct symbols *symbols;
 	struct calls *calls;
 	bool times;
 	bool contexts;
-	char *line;			/* being made */
-	size_t length, room;
+	struct who who;			/* of the last line */
+	struct buffer line;		/* being made */
 };
 
 static bool has_option(const struct recording *from, const char *name)
@@ -35,7 +48,7 @@ struct text *text_new(const struct recording *from, struct symbols *symbols)
 	struct text *text = xcalloc(1, sizeof(*text));
 
 	text->symbols = symbols;
-	text->calls = calls_new();
+	text->calls = calls_new(MAX_DEPTH, MAX_TASKS);
 	text->times = has_option(from, "time");
 	text->contexts = has_option(from, "context");
 	return text;
@@ -44,68 +57,27 @@ struct text *text_new(const struct recording *from, struct symbols *symbols)
 void text_free(struct text *text)
 {
 	calls_free(text->calls);
-	free(text->line);
+	buffer_free(&text->line);
 	free(text);
 }
 
-/* --- a line grows --- */
-
-static char *room_for(struct text *text, size_t more)
-{
-	while (text->length + more > text->room) {
-		text->room = text->room ? 2 * text->room : 4096;
-		text->line = xrealloc(text->line, text->room, 1);
-	}
-	return text->line + text->length;
-}
-
-static void put(struct text *text, const char *from, size_t length)
-{
-	memcpy(room_for(text, length), from, length);
-	text->length += length;
-}
-
-static void puts_to(struct text *text, const char *from)
-{
-	put(text, from, strlen(from));
-}
-
-static void put_char(struct text *text, char c)
-{
-	put(text, &c, 1);
-}
-
-/* printf() would take longer than all the rest. */
-static void put_number(struct text *text, uint64_t n, int digits)
-{
-	char buf[24];
-	int i = sizeof(buf);
-
-	while (n || digits > 0) {
-		buf[--i] = '0' + n % 10;
-		n /= 10;
-		digits--;
-	}
-	put(text, buf + i, sizeof(buf) - i);
-}
+/* --- what lines are made of --- */
 
 static const struct symbol *put_address(struct text *text, uint32_t address)
 {
 	const struct symbol *symbol = symbol_of(text->symbols, address);
 
-	put(text, symbol->text, symbol->length);
+	buffer_put(&text->line, symbol->text, symbol->length);
 	return symbol;
 }
 
-/* --- what lines are made of --- */
-
 static void put_time(struct text *text, uint64_t ns)
 {
-	put_char(text, '[');
-	put_number(text, ns / NS_PER_S, 1);
-	put_char(text, '.');
-	put_number(text, ns % NS_PER_S, 9);
-	puts_to(text, "] ");
+	buffer_char(&text->line, '[');
+	buffer_number(&text->line, ns / NS_PER_S, 1);
+	buffer_char(&text->line, '.');
+	buffer_number(&text->line, ns % NS_PER_S, 9);
+	buffer_puts(&text->line, "] ");
 }
 
 /* In the letters of ftrace's latency format. */
@@ -116,7 +88,7 @@ static void put_context(struct text *text, uint32_t context)
 	char irq;
 
 	if (context & MCTRACER_CONTEXT_UNKNOWN) {
-		puts_to(text, "---- ");
+		buffer_puts(&text->line, "---- ");
 		return;
 	}
 	if (context & MCTRACER_NMI)
@@ -127,47 +99,30 @@ static void put_context(struct text *text, uint32_t context)
 		irq = context & MCTRACER_SOFTIRQ ? 's' : '.';
 	flags = (context & MCTRACER_NEED_RESCHED ? 1 : 0) |
 		(context & MCTRACER_PREEMPT_RESCHED ? 2 : 0);
-	put_char(text, context & MCTRACER_IRQS_OFF ? 'd' : '.');
-	put_char(text, resched[flags]);
-	put_char(text, irq);
-	put_char(text, depth ? "0123456789abcdef"[depth < 15 ? depth : 15] : '.');
-	put_char(text, ' ');
+	buffer_char(&text->line, context & MCTRACER_IRQS_OFF ? 'd' : '.');
+	buffer_char(&text->line, resched[flags]);
+	buffer_char(&text->line, irq);
+	buffer_char(&text->line, depth ? "0123456789abcdef"[depth < 15 ? depth : 15] : '.');
+	buffer_char(&text->line, ' ');
 }
 
-const char *text_who(const struct mctracer_state *state, unsigned int cpu, size_t *length)
-{
-	static struct {
-		unsigned int cpu;
-		uint32_t pid;
-		char comm[MCTRACER_COMM_LEN];
-		char text[64];
-		size_t length;
-	} who;
-	char comm[MCTRACER_COMM_LEN + 1], *c;
-
-	if (!who.length || who.cpu != cpu || who.pid != state->pid ||
-	    memcmp(who.comm, state->comm, sizeof(who.comm))) {
-		who.cpu = cpu;
-		who.pid = state->pid;
-		memcpy(who.comm, state->comm, sizeof(who.comm));
-		snprintf(comm, sizeof(comm), "%.*s", MCTRACER_COMM_LEN,
-			 state->known & MCTRACER_KNOWS_TASK ? state->comm : "<...>");
-		for (c = comm; *c; c++)
-			if (iscntrl((unsigned char)*c))
-				*c = '?';
-		who.length = snprintf(who.text, sizeof(who.text), "CPU %u: %s:%u ", cpu, comm,
-				      state->pid);
-	}
-	*length = who.length;
-	return who.text;
-}
-
+/* "CPU 2: hackbench:11867 ", which is the same most of the time. */
 static void put_who(struct text *text, const struct event *event)
 {
-	size_t length;
-	const char *who = text_who(event->state, event->cpu, &length);
+	const struct mctracer_state *state = event->state;
+	char comm[MCTRACER_COMM_LEN + 1];
+	struct who *who = &text->who;
 
-	put(text, who, length);
+	if (!who->length || who->cpu != event->cpu || who->pid != state->pid ||
+	    memcmp(who->comm, state->comm, sizeof(who->comm))) {
+		who->cpu = event->cpu;
+		who->pid = state->pid;
+		memcpy(who->comm, state->comm, sizeof(who->comm));
+		event_comm(event, comm);
+		who->length = snprintf(who->text, sizeof(who->text), "CPU %u: %s:%u ", event->cpu,
+				       comm, state->pid);
+	}
+	buffer_put(&text->line, who->text, who->length);
 }
 
 /* A number if it may well be one; else an address. */
@@ -179,14 +134,14 @@ static void put_result(struct text *text, uint64_t result)
 		snprintf(buf, sizeof(buf), " %d", (int32_t)result);
 	else
 		snprintf(buf, sizeof(buf), " 0x%llx", (unsigned long long)result);
-	puts_to(text, buf);
+	buffer_puts(&text->line, buf);
 }
 
 static void put_took(struct text *text, uint64_t ns, bool exact)
 {
-	puts_to(text, exact ? " after " : " after ~");
-	put_number(text, ns, 1);
-	puts_to(text, " ns");
+	buffer_puts(&text->line, exact ? " after " : " after ~");
+	buffer_number(&text->line, ns, 1);
+	buffer_puts(&text->line, " ns");
 }
 
 static void put_outcome(struct text *text, const struct mctracer_state *state)
@@ -201,50 +156,46 @@ static void put_outcome(struct text *text, const struct mctracer_state *state)
 
 static void put_mark(struct text *text, const struct event *event)
 {
-	static const char * const names[] = {
-		[MCTRACER_MARK_MARK]	 = "mark",
-		[MCTRACER_MARK_ON]	 = "traceon",
-		[MCTRACER_MARK_OFF]	 = "traceoff",
-		[MCTRACER_MARK_OFF_SOON] = "traceoff soon",
-		[MCTRACER_MARK_SNAPSHOT] = "snapshot",
-	};
 	uint64_t which = event->state->value;
 
 	if (which != MCTRACER_MARK_MARK && which != MCTRACER_MARK_SNAPSHOT)
 		calls_forget(text->calls);	/* what was not recorded is not known */
-	puts_to(text, "# ");
-	puts_to(text, which < ARRAY_SIZE(names) ? names[which] : "unknown mark");
-	put_char(text, ' ');
+	buffer_puts(&text->line, "# ");
+	buffer_puts(&text->line, event_mark(event));
+	buffer_char(&text->line, ' ');
 	put_time(text, event->ns);
 	put_who(text, event);
 	put_address(text, event->state->ip);
 	if (event->state->has)
-		puts_to(text, " returns");
+		buffer_puts(&text->line, " returns");
 	put_outcome(text, event->state);
 }
 
 static void put_return(struct text *text, const struct event *event, const struct symbol *symbol)
 {
 	const struct mctracer_state *state = event->state;
-	const struct call *call;
+	struct task_calls *task = calls_find(text->calls, state->pid, event->cpu);
+	const struct call *call = task ? calls_which(task, symbol) : NULL;
 	int64_t took;
 
-	call = calls_leave(calls_of(text->calls, state->pid, event->cpu), symbol);
-	puts_to(text, state->value & MCTRACER_RETURN_TAIL ? " goes on" : " returns");
+	if (call)
+		task->nr = call - task->calls;
+	buffer_puts(&text->line, state->value & MCTRACER_RETURN_TAIL ? " goes on" : " returns");
 	put_outcome(text, state);
 	if (call && !(state->has & MCTRACER_HAS_TOOK)) {
 		took = event->ns - call->ns;
 		put_took(text, took > 0 ? took : 0, event->exact && call->exact);
 	} else if (!call && !state->has) {
-		puts_to(text, ", called before");
+		buffer_puts(&text->line, ", called before");
 	}
 	if (call) {
-		puts_to(text, " --> ");
+		buffer_puts(&text->line, " --> ");
 		put_address(text, call->parent_ip);
 	}
 }
 
-static void put_call(struct text *text, const struct event *event, const struct symbol *symbol)
+static void remember_call(struct text *text, const struct event *event,
+			  const struct symbol *symbol)
 {
 	const struct mctracer_state *state = event->state;
 	struct call call = {
@@ -252,9 +203,14 @@ static void put_call(struct text *text, const struct event *event, const struct 
 		.ns = event->ns, .exact = event->exact,
 	};
 
-	calls_enter(calls_of(text->calls, state->pid, event->cpu), &call);
-	puts_to(text, " <-- ");
-	put_address(text, state->parent_ip);
+	calls_enter(text->calls, calls_of(text->calls, state->pid, event->cpu), &call);
+}
+
+static void put_call(struct text *text, const struct event *event, const struct symbol *symbol)
+{
+	remember_call(text, event, symbol);
+	buffer_puts(&text->line, " <-- ");
+	put_address(text, event->state->parent_ip);
 }
 
 static void put_recorded(struct text *text, const struct event *event)
@@ -273,17 +229,16 @@ static void put_recorded(struct text *text, const struct event *event)
 		put_call(text, event, symbol);
 }
 
-void text_event(struct text *text, const struct event *event, FILE *to)
+static void put_event(struct text *text, const struct event *event)
 {
-	text->length = 0;
 	switch (event->found) {
 	case FOUND_GAP:
 		calls_forget(text->calls);
-		puts_to(text, "# lost ");
-		put_number(text, event->missing, 1);
+		buffer_puts(&text->line, "# lost ");
+		buffer_number(&text->line, event->missing, 1);
 		break;
 	case FOUND_FRAME:
-		puts_to(text, "    -- ");
+		buffer_puts(&text->line, "    -- ");
 		put_address(text, event->state->value);
 		break;
 	case FOUND_MARK:
@@ -293,6 +248,100 @@ void text_event(struct text *text, const struct event *event, FILE *to)
 		put_recorded(text, event);
 		break;
 	}
-	put_char(text, '\n');
-	fwrite_unlocked(text->line, 1, text->length, to);
+}
+
+/* The same for programs: one event is one object. */
+static void put_json(struct text *text, const struct event *event)
+{
+	static const char * const whats[] = {
+		[FOUND_CALL] = "call", [FOUND_RETURN] = "return", [FOUND_GAP] = "lost",
+		[FOUND_FRAME] = "frame", [FOUND_MARK] = "mark",
+	};
+	const struct mctracer_state *state = event->state;
+	struct buffer *line = &text->line;
+	char comm[MCTRACER_COMM_LEN + 1];
+
+	buffer_char(line, '{');
+	json_text(line, "event", whats[event->found]);
+	if (event->found == FOUND_GAP) {
+		json_number(line, "calls", event->missing);
+		return;
+	}
+	if (event->found == FOUND_FRAME) {
+		json_text(line, "caller", symbol_of(text->symbols, state->value)->text);
+		return;
+	}
+	json_number(line, "ns", event->ns);
+	json_bool(line, "exact", event->exact);
+	json_number(line, "cpu", event->cpu);
+	event_comm(event, comm);
+	json_text(line, "comm", comm);
+	json_number(line, "pid", state->pid);
+	json_number(line, "tgid", state->tgid);
+	json_text(line, "function", symbol_of(text->symbols, state->ip)->text);
+	if (event->found == FOUND_CALL)
+		json_text(line, "caller", symbol_of(text->symbols, state->parent_ip)->text);
+	if (event->found == FOUND_MARK)
+		json_text(line, "mark", event_mark(event));
+	if (event->found == FOUND_CALL)
+		return;
+	if (event->found == FOUND_RETURN)
+		json_bool(line, "tail", state->value & MCTRACER_RETURN_TAIL);
+	if (state->has & MCTRACER_HAS_RESULT) {
+		buffer_puts(line, ",\"result\":");
+		buffer_printf(line, "%lld", (long long)state->result);
+	}
+}
+
+/* Of a return: whose call it is, and how long that took. */
+static void json_return(struct text *text, const struct event *event)
+{
+	const struct mctracer_state *state = event->state;
+	struct task_calls *task = calls_find(text->calls, state->pid, event->cpu);
+	const struct call *call;
+	uint64_t took;
+
+	call = task ? calls_which(task, symbol_of(text->symbols, state->ip)) : NULL;
+	if (call) {
+		task->nr = call - task->calls;
+		took = event->ns > call->ns ? event->ns - call->ns : 0;
+		json_number(&text->line, "took_ns", took);
+		json_bool(&text->line, "estimated", !event->exact || !call->exact);
+	} else if (state->has & MCTRACER_HAS_TOOK) {
+		json_number(&text->line, "took_ns", state->took);
+	}
+}
+
+static void put_json_event(struct text *text, const struct event *event)
+{
+	put_json(text, event);
+	if (event->found == FOUND_CALL)
+		remember_call(text, event, symbol_of(text->symbols, event->state->ip));
+	else if (event->found == FOUND_RETURN)
+		json_return(text, event);
+	else if (event->found == FOUND_GAP)
+		calls_forget(text->calls);
+	buffer_char(&text->line, '}');
+}
+
+static bool is_shown(const struct event *event, const struct view *view)
+{
+	struct task_calls task = { .pid = event->state->pid, .tgid = event->state->tgid };
+
+	if (!view->task || event->found == FOUND_GAP)
+		return true;
+	event_comm(event, task.comm);
+	return view_shows(view, &task);
+}
+
+void text_event(struct text *text, const struct event *event, const struct view *view, FILE *to)
+{
+	if (!is_shown(event, view))
+		return;
+	if (view->json)
+		put_json_event(text, event);
+	else
+		put_event(text, event);
+	buffer_char(&text->line, '\n');
+	buffer_write(&text->line, to);
 }

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,15 +13,8 @@
 #include "util.h"
 
 #define DEBUGFS		"/sys/kernel/debug"
-#define SETTINGS	16
-
-static struct {
-	char *file;
-	char *before;
-} settings[SETTINGS];
-
-static int nr_settings;
-static pid_t owner;	/* who has set them */
+/* The kernel takes no more at once; what is longer goes line by line. */
+#define MAX_WRITE	262144
 
 void tracer_find(void)
 {
@@ -55,7 +48,7 @@ bool tracer_has(const char *file)
 	return !access(tracer_path(file), F_OK);
 }
 
-static void die_file(const char *file)
+void tracer_die(const char *file)
 {
 	if (errno == EPERM)
 		die("the kernel is locked down, which closes %s: boot without lockdown",
@@ -72,20 +65,28 @@ char *tracer_read(const char *file)
 	char *text = read_file(tracer_path(file));
 
 	if (!text)
-		die_file(file);
+		tracer_die(file);
 	return text;
 }
 
-void tracer_show(const char *file, const volatile sig_atomic_t *enough)
+void tracer_show(const char *file, const volatile sig_atomic_t *enough, const sigset_t *wake)
 {
-	int fd = open(tracer_path(file), O_RDONLY | O_CLOEXEC);
+	int fd = open(tracer_path(file), O_RDONLY | O_CLOEXEC | (enough ? O_NONBLOCK : 0));
+	const struct timespec now = { };
+	struct pollfd poll = { .fd = fd, .events = POLLIN };
+	bool more = true;
 	char buf[65536];
 	ssize_t n;
 
 	if (fd < 0)
-		die_file(file);
+		tracer_die(file);
 	while (!enough || !*enough) {
+		if (enough && ppoll(&poll, 1, more ? &now : NULL, wake) < 0)
+			continue;		/* a signal, which comes in here alone */
 		n = read(fd, buf, sizeof(buf));
+		more = n >= 0 || errno != EAGAIN;
+		if (!more)
+			continue;
 		if (n < 0 && errno != EINTR)
 			die_errno("%s", tracer_path(file));
 		if (!n)
@@ -128,16 +129,32 @@ static void log_show(int fd)
 	}
 }
 
-/* One write, since the kernel takes each as a whole. 0 or what errno was. */
-static int put(const char *file, const char *text)
+/* How much of it is to be written at once: whole lines. */
+static size_t first_lines(const char *text)
+{
+	size_t length = strlen(text);
+
+	if (length <= MAX_WRITE)
+		return length;
+	for (length = MAX_WRITE; length && text[length - 1] != '\n';)
+		length--;
+	return length ? length : MAX_WRITE;
+}
+
+/* The kernel takes each write as a whole. */
+int tracer_put(const char *file, const char *text, bool append)
 {
 	int fd, ret = 0;
+	ssize_t n;
 
-	fd = open(tracer_path(file), O_WRONLY | O_TRUNC | O_CLOEXEC);
+	fd = open(tracer_path(file), O_WRONLY | (append ? O_APPEND : O_TRUNC) | O_CLOEXEC);
 	if (fd < 0)
 		return errno;
-	if (*text && write(fd, text, strlen(text)) < 0)
-		ret = errno;
+	for (; *text && !ret; text += n > 0 ? n : 0) {
+		n = write(fd, text, first_lines(text));
+		if (n <= 0)
+			ret = n < 0 ? errno : EIO;
+	}
 	if (close(fd) && !ret)
 		ret = errno;
 	return ret;
@@ -155,144 +172,15 @@ void tracer_write(const char *file, const char *text)
 {
 	int fd = log_open();
 
-	errno = put(file, text);
+	errno = tracer_put(file, text, false);
 	if (!errno) {
 		if (fd >= 0)
 			close(fd);
 		return;
 	}
 	if (errno == EPERM || errno == EACCES || !tracer_has(file))
-		die_file(file);
+		tracer_die(file);
 	warning("'%s' can't be written to %s: %s", first_line(text), file, strerror(errno));
 	log_show(fd);
 	exit(EXIT_FAILURE);
-}
-
-/*
- * Who has locked @fd, and the name of that process: /proc/locks has lines
- * "1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF". 0 if nobody has.
- */
-static int locked_by(int fd, char *comm, size_t size)
-{
-	char *locks = read_file("/proc/locks"), *line, *saved, *name, path[64];
-	unsigned long inode;
-	struct stat st;
-	int pid = 0;
-
-	if (!locks || fstat(fd, &st))
-		return 0;
-	for (line = strtok_r(locks, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved)) {
-		if (sscanf(line, "%*d: FLOCK %*s %*s %d %*x:%*x:%lu", &pid, &inode) == 2 &&
-		    inode == st.st_ino)
-			break;
-		pid = 0;
-	}
-	free(locks);
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	name = read_file(path);
-	snprintf(comm, size, "%.*s", name ? (int)strcspn(name, "\n") : 4, name ?: "gone");
-	free(name);
-	return pid;
-}
-
-void tracer_user(void)
-{
-	int fd = open(tracer_path("ctrl"), O_RDONLY | O_CLOEXEC), pid;
-	char comm[32];
-
-	pid = fd < 0 ? 0 : locked_by(fd, comm, sizeof(comm));
-	if (pid)
-		printf("%-12s process %d (%s)\n", "used by", pid, comm);
-	if (fd >= 0)
-		close(fd);
-}
-
-void tracer_lock(void)
-{
-	int fd = open(tracer_path("ctrl"), O_RDONLY | O_CLOEXEC);	/* and never closed */
-	char comm[32];
-
-	if (fd < 0)
-		die_file("ctrl");
-	if (flock(fd, LOCK_EX | LOCK_NB))
-		die("process %d (%s) is using the tracer: end it first",
-		    locked_by(fd, comm, sizeof(comm)), comm);
-}
-
-/* Whoever ends, for whatever reason: but not those that it has forked. */
-static void restore_at_exit(void)
-{
-	if (getpid() == owner)
-		tracer_restore();
-}
-
-static void remember(const char *file)
-{
-	char *before = tracer_read(file);
-	int i;
-
-	if (!owner) {
-		owner = getpid();
-		atexit(restore_at_exit);
-	}
-	for (i = 0; i < nr_settings; i++)
-		if (!strcmp(settings[i].file, file))
-			break;
-	if (i == nr_settings) {
-		if (i == SETTINGS)
-			die("more than %d settings", SETTINGS);
-		settings[i].file = xstrdup(file);
-		settings[i].before = xstrdup(before);
-		nr_settings++;
-	}
-	free(before);
-}
-
-void tracer_set(const char *file, const char *text)
-{
-	remember(file);
-	tracer_write(file, text);
-}
-
-bool tracer_try(const char *file, const char *text)
-{
-	remember(file);
-	errno = put(file, text);
-	return !errno;
-}
-
-/* What was read can be written back; of options each line is one. */
-static int put_back(const char *file, char *before)
-{
-	char *line, *saved;
-	int ret, failed = 0;
-
-	if (strcmp(file, "options"))
-		return put(file, before);
-	for (line = strtok_r(before, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved)) {
-		ret = put(file, line);
-		failed = failed ?: ret;
-	}
-	return failed;
-}
-
-void tracer_keep(void)
-{
-	nr_settings = 0;
-}
-
-bool tracer_restore(void)
-{
-	bool good = true;
-	int i = nr_settings;
-
-	nr_settings = 0;
-	while (i--) {
-		errno = put_back(settings[i].file, settings[i].before);
-		if (errno) {
-			warning("%s can't be set back: %s", settings[i].file, strerror(errno));
-			good = false;
-		}
-	}
-	return good;
 }

@@ -20,30 +20,19 @@ char *tracer_read(const char *file);
 bool tracer_has(const char *file);
 
 /*
- * Copies it to standard output, as it comes; until *@enough, which a signal may set, if that is
- * not NULL.
+ * Copies it to standard output, as it comes; if @enough is not NULL, until one of the signals sets
+ * that which are blocked but not in @wake.
  */
-void tracer_show(const char *file, const volatile sig_atomic_t *enough);
+void tracer_show(const char *file, const volatile sig_atomic_t *enough, const sigset_t *wake);
 
 /* Writes it, whatever it was; and what the kernel's log says about it is shown if it fails. */
 void tracer_write(const char *file, const char *text);
 
 /*
- * For as long as this process, and those that it forks, are there nobody else's mctrace sets
- * anything; tells who does, if there is one.
+ * The same without a word: 0, or what errno was. With @append what the file has stays.
  */
-void tracer_lock(void);
-
-/* Prints who that is, if there is one, as a line of "mctrace stat". */
-void tracer_user(void);
-
-/* The same as tracer_write(), but tracer_restore() writes back what there was before the first. */
-void tracer_set(const char *file, const char *text);
-/* The same, but false and errno if the kernel refuses, and then nothing has changed. */
-bool tracer_try(const char *file, const char *text);
-/* What was set stays when this process ends. */
-void tracer_keep(void);
-/* As much as can be restored; false if something could not. */
-bool tracer_restore(void);
+int tracer_put(const char *file, const char *text, bool append);
+/* errno is why a file can't be used: says so, and what to do. Ends. */
+void tracer_die(const char *file) __attribute__((noreturn));
 
 #endif /* _MCTRACE_TRACER_H */

@@ -7,29 +7,31 @@
  *	    0.691 us  |    _raw_spin_lock();
  *	 + 22.664 us  |  } alloc_fd
  *
- * Where returns were recorded they close what their calls have opened. Where not, a call is
- * within the last one of the function that its parent_ip is in; if that is not known, that
- * function is not traced, and shown beside the last call. But what the entry code from user
- * space calls, or begins a thread, is within nothing; and so is every such function if only some
- * were chosen, since then most are.
+ * What a task does on a CPU until another one runs there is left together: it is printed when
+ * that ends, or is long. So memory is needed for a few lines of each CPU alone.
  */
+#include <stdlib.h>
 #include <string.h>
 
-#include "calls.h"
-#include "events.h"
-#include "text.h"
+#include "buffer.h"
+#include "json.h"
 #include "tree.h"
 #include "util.h"
+#include "walk.h"
+
+#define ENOUGH	65536		/* bytes of one CPU */
 
 struct tree {
-	struct symbols *symbols;
-	struct calls *calls;
-	struct task_calls *task;	/* whose events are being printed */
-	int cpu;			/* where; -1: none yet */
-	bool returns;			/* are recorded */
-	bool chosen;			/* not all functions are */
-	bool waits;			/* the task's last call is not printed yet: is it a leaf? */
-	FILE *to;
+	struct walker walker;
+	const struct view *view;
+	struct {
+		struct buffer text;
+		struct task_calls *task;	/* whose */
+	} *cpus;
+	unsigned int nr_cpus;
+	struct buffer *to;	/* the current CPU's */
+	struct buffer took;	/* a duration, to be put to the right of its column */
+	FILE *out;
 };
 
 /* As function_graph marks what took long. */
@@ -50,206 +52,257 @@ static char mark_of(uint64_t ns)
 	return ' ';
 }
 
-/* The column before "|", and the place of a call so deep. */
-static void put_column(struct tree *tree, bool timed, uint64_t ns, bool exact, unsigned int depth)
+/* What took long is coloured on a terminal. */
+static const char *color_of(const struct tree *tree, char mark)
 {
-	char took[32] = "";
-
-	if (timed)
-		snprintf(took, sizeof(took), "%s%llu.%03llu us", exact ? "" : "~",
-			 (unsigned long long)(ns / 1000), (unsigned long long)(ns % 1000));
-	fprintf(tree->to, "%c%14s  |  %*s", timed ? mark_of(ns) : ' ', took, 2 * depth, "");
+	if (!tree->view->color || mark == ' ')
+		return "";
+	return mark == '+' ? "\033[33m" : "\033[31m";
 }
 
-/* The call that waits: it has calls in it, or not, as far as is known. */
-static void put_waiting(struct tree *tree, bool open)
+/* The column before "|", and the place of a call so deep. */
+static void put_column(struct tree *tree, const struct ending *ending, unsigned int depth)
+{
+	bool took = ending && ending->returned;
+	char mark = took ? mark_of(ending->took) : ' ';
+	const char *color = color_of(tree, mark);
+	struct buffer *to = tree->to;
+
+	tree->took.length = 0;
+	if (took) {
+		buffer_puts(&tree->took, ending->exact ? "" : "~");
+		buffer_thousandths(&tree->took, ending->took);
+		buffer_puts(&tree->took, " us");
+	}
+	buffer_puts(to, color);
+	buffer_char(to, mark);
+	if (tree->took.length < 14)
+		buffer_spaces(to, 14 - tree->took.length);
+	buffer_put(to, tree->took.data, tree->took.length);
+	buffer_puts(to, *color ? "\033[m" : "");
+	buffer_puts(to, "  |  ");
+	buffer_spaces(to, 2 * depth);
+}
+
+static void put_name(struct tree *tree, const char *name, const char *behind)
+{
+	buffer_puts(tree->to, name);
+	buffer_puts(tree->to, behind);
+}
+
+static void flush(struct tree *tree, unsigned int cpu)
+{
+	if (tree->cpus[cpu].text.length)
+		buffer_write(&tree->cpus[cpu].text, tree->out);
+	tree->walker.enough = ferror(tree->out);
+}
+
+/* The last call, which waits: there are calls in it, or not, as far as is known. */
+static void put_waiting(struct tree *tree, struct task_calls *task, bool open)
 {
 	struct call *call;
 
-	if (!tree->waits)
+	if (!task->waits)
 		return;
-	tree->waits = false;
-	call = &tree->task->calls[tree->task->nr - 1];
+	task->waits = false;
+	call = &task->calls[task->nr - 1];
 	call->open = open;
-	put_column(tree, false, 0, true, tree->task->nr - 1);
-	fprintf(tree->to, "%s()%s\n", call->symbol->name, open ? " {" : ";");
+	put_column(tree, NULL, task->nr - 1);
+	put_name(tree, call->symbol->name, open ? "() {\n" : "();\n");
 }
 
-/* Those that are deeper than so many have ended, though no return says so. */
-static void close_to(struct tree *tree, unsigned int nr)
+/* The task doesn't run there any more. What its last call has in it is not known yet. */
+static void end_stint(struct tree *tree, unsigned int cpu)
 {
-	struct task_calls *task = tree->task;
+	struct task_calls *task = tree->cpus[cpu].task;
 
-	for (; task->nr > nr; task->nr--) {
-		if (!task->calls[task->nr - 1].open)
-			continue;
-		put_column(tree, false, 0, true, task->nr - 1);
-		fprintf(tree->to, "} %s\n", task->calls[task->nr - 1].symbol->name);
-	}
-}
-
-/* Who is called by entry code. */
-static bool begins_anew(const struct symbol *caller)
-{
-	static const char * const names[] = {
-		"do_syscall_64", "__do_fast_syscall_32", "do_int80_emulation", "ret_from_fork",
-		"ret_from_fork_asm",
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(caller->name, names[i]))
-			return true;
-	return false;
-}
-
-/*
- * Without returns: the next call is made by @caller, so what was called after that has returned.
- * If it is none of those that are known, it is not traced: then it is shown all the same.
- */
-static void find_caller(struct tree *tree, const struct symbol *caller)
-{
-	struct call call = { .symbol = caller, .open = true };
-	struct task_calls *task = tree->task;
-	unsigned int nr;
-
-	for (nr = task->nr; nr; nr--)
-		if (task->calls[nr - 1].symbol->id == caller->id)
-			break;
-	if (!nr && !tree->chosen && !begins_anew(caller))
-		nr = task->nr - tree->waits;
-	else if (nr)
-		call.symbol = NULL;
-	put_waiting(tree, nr == task->nr && !call.symbol);
-	close_to(tree, nr);
-	if (!call.symbol)
+	if (!task)
 		return;
-	put_column(tree, false, 0, true, nr);
-	fprintf(tree->to, "%s() { /* not traced */\n", caller->name);
-	calls_enter(task, &call);
+	tree->to = &tree->cpus[cpu].text;
+	put_waiting(tree, task, true);
+	flush(tree, cpu);
+	task->shown = 0;
+	tree->cpus[cpu].task = NULL;
 }
 
-static void put_call(struct tree *tree, const struct event *event)
+/* To where a task's lines go: another one may have been there, or it may have been elsewhere. */
+static void begin(struct tree *tree, struct task_calls *task)
 {
-	const struct symbol *caller = symbol_of(tree->symbols, event->state->parent_ip);
-	struct task_calls *task = tree->task;
-	struct call call = {
-		.symbol = symbol_of(tree->symbols, event->state->ip),
-		.parent_ip = event->state->parent_ip,
-		.ns = event->ns,
-		.exact = event->exact,
-	};
+	unsigned int cpu = tree->walker.event->cpu;
 
-	if (tree->returns) {
-		put_waiting(tree, true);
-		if (!task->nr) {
-			put_column(tree, false, 0, true, 0);
-			fprintf(tree->to, "/* by %s */\n", caller->text);
-		}
-	} else {
-		find_caller(tree, caller);
+	if (task->shown == (int)cpu + 1 && tree->cpus[cpu].text.length > ENOUGH)
+		end_stint(tree, cpu);	/* other CPUs' lines may come before it goes on */
+	if (task->shown != (int)cpu + 1) {
+		if (task->shown)
+			end_stint(tree, task->shown - 1);
+		end_stint(tree, cpu);
+		tree->cpus[cpu].task = task;
+		task->shown = cpu + 1;
+		tree->to = &tree->cpus[cpu].text;
+		buffer_printf(tree->to, "CPU %u: %s:%u\n", cpu, *task->comm ? task->comm : "<...>",
+			      task->pid);
 	}
-	calls_enter(task, &call);
-	tree->waits = true;
+	tree->to = &tree->cpus[cpu].text;
 }
 
-static void put_return(struct tree *tree, const struct event *event)
+static void enter(struct walker *walker, struct task_calls *task, struct call *call)
 {
-	const struct symbol *symbol = symbol_of(tree->symbols, event->state->ip);
-	const char *how = event->state->value & MCTRACER_RETURN_TAIL ? " goes on" : "";
-	struct task_calls *task = tree->task;
-	const struct call *call;
-	unsigned int before = task->nr;
-	uint64_t took;
+	struct tree *tree = (struct tree *)walker;
+
+	if (!view_shows(tree->view, task))
+		return;
+	task->nr--;			/* who waits is the one above, which is no leaf */
+	begin(tree, task);
+	put_waiting(tree, task, true);
+	task->nr++;
+	if (call->implied) {
+		call->open = true;
+		put_column(tree, NULL, task->nr - 1);
+		put_name(tree, call->symbol->name, "() { /* not traced */\n");
+		return;
+	}
+	if (walker->returns && task->nr == 1) {
+		put_column(tree, NULL, 0);
+		buffer_puts(tree->to, "/* by ");
+		put_name(tree, symbol_of(walker->symbols, call->parent_ip)->text, " */\n");
+	}
+	task->waits = true;
+}
+
+static void leave(struct walker *walker, struct task_calls *task, struct call *call,
+		  const struct ending *ending)
+{
+	struct tree *tree = (struct tree *)walker;
 	bool leaf;
 
-	call = calls_leave(task, symbol);
-	leaf = call && tree->waits && task->nr + 1 == before;
-	if (call) {		/* as it was, until what was called in it is closed */
-		unsigned int nr = task->nr;
-
-		task->nr = before;
-		if (!leaf)
-			put_waiting(tree, false);
-		close_to(tree, nr + 1);
-		task->nr = nr;
-	} else {
-		put_waiting(tree, false);
-		close_to(tree, 0);
-	}
-	tree->waits = false;
-	took = call && event->ns > call->ns ? event->ns - call->ns : 0;
-	put_column(tree, call, took, call && event->exact && call->exact, task->nr);
-	if (leaf)
-		fprintf(tree->to, "%s();%s%s%s\n", symbol->name, *how ? " /*" : "", how,
-			*how ? " */" : "");
-	else
-		fprintf(tree->to, "} %s%s%s\n", symbol->name, how, call ? "" : ", called before");
-}
-
-/* Another task, or the same elsewhere. */
-static void put_task(struct tree *tree, const struct event *event)
-{
-	struct task_calls *task = calls_of(tree->calls, event->state->pid, event->cpu);
-	size_t length;
-	const char *who;
-
-	if (tree->task == task && tree->cpu == (int)event->cpu)
+	if (ending->cut) {		/* nothing says that it has ended */
+		if (task->waits) {
+			tree->to = &tree->cpus[task->shown - 1].text;
+			put_waiting(tree, task, walker->returns);
+		}
 		return;
-	put_waiting(tree, tree->returns);
-	tree->task = task;
-	tree->cpu = event->cpu;
-	who = text_who(event->state, event->cpu, &length);
-	fprintf(tree->to, "%.*s\n", (int)length - 1, who);
-}
-
-static void put_event(struct tree *tree, const struct event *event)
-{
-	switch (event->found) {
-	case FOUND_CALL:
-		put_task(tree, event);
-		put_call(tree, event);
-		break;
-	case FOUND_RETURN:
-		put_task(tree, event);
-		put_return(tree, event);
-		break;
-	case FOUND_FRAME:
-		break;		/* the tree shows it */
-	case FOUND_MARK:
-		put_task(tree, event);
-		put_waiting(tree, tree->returns);
-		put_column(tree, false, 0, true, tree->task->nr);
-		fprintf(tree->to, "/* mark at %s */\n",
-			symbol_of(tree->symbols, event->state->ip)->text);
-		break;
-	default:
-		put_waiting(tree, tree->returns);
-		calls_forget(tree->calls);
-		tree->task = NULL;
-		fprintf(tree->to, "# lost %llu\n", (unsigned long long)event->missing);
-		break;
 	}
+	if (!view_shows(tree->view, task))
+		return;
+	begin(tree, task);
+	leaf = task->waits;
+	if (!ending->returned) {
+		put_waiting(tree, task, false);
+		if (!call->open)
+			return;
+	}
+	task->waits = false;
+	put_column(tree, ending, task->nr - 1);
+	if (!leaf)
+		buffer_puts(tree->to, "} ");
+	put_name(tree, call->symbol->name, leaf ? "();" : "");
+	if (ending->tail)
+		buffer_puts(tree->to, leaf ? " /* goes on */" : " goes on");
+	buffer_char(tree->to, '\n');
 }
 
-void tree_print(const struct recording *from, struct symbols *symbols, FILE *to)
+static void leave_earlier(struct walker *walker, struct task_calls *task,
+			  const struct symbol *symbol, const struct event *event)
+{
+	struct tree *tree = (struct tree *)walker;
+
+	if (!view_shows(tree->view, task))
+		return;
+	begin(tree, task);
+	put_waiting(tree, task, true);
+	put_column(tree, NULL, 0);
+	buffer_puts(tree->to, "} ");
+	put_name(tree, symbol->name, event->state->value & MCTRACER_RETURN_TAIL ? " goes on" : "");
+	buffer_puts(tree->to, ", called before\n");
+}
+
+static void note(struct walker *walker, struct task_calls *task, const struct event *event)
+{
+	struct tree *tree = (struct tree *)walker;
+
+	if (event->found == FOUND_FRAME || !view_shows(tree->view, task))
+		return;			/* a frame is where the tree shows it */
+	begin(tree, task);
+	put_waiting(tree, task, true);
+	put_column(tree, NULL, task->nr);
+	buffer_puts(tree->to, "/* ");
+	buffer_puts(tree->to, event_mark(event));
+	buffer_puts(tree->to, " at ");
+	put_name(tree, symbol_of(walker->symbols, event->state->ip)->text, " */\n");
+}
+
+/* For programs: each call, when it has ended. */
+static void leave_json(struct walker *walker, struct task_calls *task, struct call *call,
+		       const struct ending *ending)
+{
+	struct tree *tree = (struct tree *)walker;
+	struct buffer *line = &tree->took;
+
+	if (call->implied || !view_shows(tree->view, task))
+		return;
+	buffer_char(line, '{');
+	json_text(line, "comm", task->comm);
+	json_number(line, "pid", task->pid);
+	json_number(line, "depth", task->nr - 1);
+	json_number(line, "ns", call->ns);
+	json_text(line, "function", call->symbol->text);
+	json_text(line, "caller", symbol_of(walker->symbols, call->parent_ip)->text);
+	if (ending->returned) {
+		json_number(line, "took_ns", ending->took);
+		json_number(line, "self_ns", ending->self);
+		json_bool(line, "estimated", !ending->exact);
+		json_bool(line, "tail", ending->tail);
+	}
+	buffer_puts(line, "}\n");
+	buffer_write(line, tree->out);
+	walker->enough = ferror(tree->out);
+}
+
+static void end_all(struct tree *tree)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < tree->nr_cpus; cpu++)
+		end_stint(tree, cpu);
+}
+
+static void begin_anew(struct walker *walker, const struct event *event)
+{
+	struct tree *tree = (struct tree *)walker;
+
+	end_all(tree);
+	if (event->found == FOUND_GAP)
+		fprintf(tree->out, "# lost %llu\n", (unsigned long long)event->missing);
+}
+
+static void end(struct walker *walker)
+{
+	end_all((struct tree *)walker);
+}
+
+void tree_print(const struct view *view, FILE *to)
 {
 	struct tree tree = {
-		.symbols = symbols,
-		.calls = calls_new(),
-		.cpu = -1,
-		.to = to,
+		.walker = {
+			.enter = enter,
+			.leave = leave,
+			.before = leave_earlier,
+			.note = note,
+			.lost = begin_anew,
+			.end = end,
+		},
+		.view = view,
+		.nr_cpus = view->from->nr_cpus,
+		.out = to,
 	};
-	const char *mode = recording_info(from, "mode");
-	struct events events;
-	struct event event;
+	unsigned int cpu;
 
-	tree.returns = mode && !strcmp(mode, "graph");
-	tree.chosen = recording_number(from, "chosen");
-	events_begin(&events, from);
-	while (events_next_of_task(&events, &event))
-		put_event(&tree, &event);
-	put_waiting(&tree, false);
-	events_end(&events);
-	calls_free(tree.calls);
+	if (view->json)
+		tree.walker = (struct walker) { .leave = leave_json };
+	tree.cpus = xcalloc(tree.nr_cpus, sizeof(*tree.cpus));
+	walk(view->from, view->symbols, &tree.walker);
+	for (cpu = 0; cpu < tree.nr_cpus; cpu++)
+		buffer_free(&tree.cpus[cpu].text);
+	free(tree.cpus);
+	buffer_free(&tree.took);
 }

@@ -5,9 +5,8 @@
 
 #include <stdio.h>
 
-#include "recording.h"
-#include "symbols.h"
+#include "view.h"
 
-void tree_print(const struct recording *from, struct symbols *symbols, FILE *to);
+void tree_print(const struct view *view, FILE *to);
 
 #endif /* _MCTRACE_TREE_H */

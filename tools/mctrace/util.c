@@ -58,6 +58,16 @@ void die_usage(const char *command, const char *format, ...)
 	exit(EXIT_USAGE);
 }
 
+unsigned long option_number(const char *command, const char *option, const char *text)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (end == text || *end || *text == '-')
+		die_usage(command, "%s wants a number, not '%s'", option, text);
+	return n;
+}
+
 void *xcalloc(size_t n, size_t size)
 {
 	void *p = calloc(n ?: 1, size);

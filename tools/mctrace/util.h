@@ -34,6 +34,9 @@ void die_errno(const char *format, ...) __attribute__((format(printf, 1, 2), nor
 void die_usage(const char *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 
+/* The number that an option of a command has; else it says so and ends. */
+unsigned long option_number(const char *command, const char *option, const char *text);
+
 /* Memory, or the end. */
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *old, size_t n, size_t size);

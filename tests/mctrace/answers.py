@@ -1,0 +1,1115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# Compares what mctrace says of recordings with the truth, which recordings.py knows. Prints TAP.
+#
+#     answers.py [--header H] [--sanitized MCTRACE_WITH_ASAN] [--seeds N] MCTRACE
+import argparse
+import collections
+import json
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+import decoder
+import recordings
+
+TIMEOUT = 20            # seconds, for anything
+SHOWN = 8               # differences of one test
+
+
+class Tap:
+    def __init__(self):
+        self.nr = self.failed = 0
+
+    def ok(self, name, differences, todo=None):
+        """Well if there are no differences. @todo: why it is known that there are some."""
+        self.nr += 1
+        self.failed += bool(differences) and not todo
+        print("%s %d - %s%s" % ("not ok" if differences else "ok", self.nr, name,
+                                " # TODO " + todo if todo else ""))
+        for line in differences[:SHOWN]:
+            print("# " + str(line).replace("\n", "\n# "))
+        if len(differences) > SHOWN:
+            print("# and %d more" % (len(differences) - SHOWN))
+        sys.stdout.flush()
+
+    def skip(self, name, why):
+        self.nr += 1
+        print("ok %d - %s # SKIP %s" % (self.nr, name, why))
+
+    def done(self):
+        print("1..%d" % self.nr)
+        return 1 if self.failed else 0
+
+
+class Mctrace:
+    def __init__(self, path, sanitized):
+        self.path = os.path.abspath(path)
+        self.sanitized = sanitized and os.path.abspath(sanitized)
+        self.commands = re.findall(r"^  (\w+) ", self.run("--help").stdout.decode(), re.M)
+
+    def has(self, *arguments):
+        return arguments[0] in self.commands
+
+    def run(self, *arguments, sanitized=False):
+        environment = dict(os.environ, LC_ALL="C", ASAN_OPTIONS="exitcode=99:detect_leaks=0",
+                           UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1")
+        path = self.sanitized if sanitized else self.path
+        return subprocess.run([path, *arguments], stdout=subprocess.PIPE, env=environment,
+                              stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=TIMEOUT,
+                              check=False)
+
+    def text(self, *arguments):
+        """What it prints; it is not to complain."""
+        ran = self.run(*arguments)
+        if ran.returncode or ran.stderr:
+            raise Wrong("%s: status %d, %s" % (" ".join(arguments), ran.returncode,
+                                               ran.stderr.decode(errors="replace")))
+        return ran.stdout.decode("utf-8", "surrogateescape")
+
+
+class Wrong(Exception):
+    pass
+
+
+class Case:
+    """A recording in a file, and its truth."""
+    def __init__(self, folder, name, rec):
+        self.name = name
+        self.path = os.path.join(folder, name.replace(" ", "-") + ".dat")
+        self.truth = rec.truth()
+        rec.write(self.path, largest=random.Random(name).choice([32768, 1000, 60]))
+
+    def calls(self):
+        """The names of what was called, in time order."""
+        return [event[3] for event in self.truth["events"] if event[2] == "enter"]
+
+    def completed(self):
+        return sum(one["completed"] for one in self.truth["functions"].values())
+
+
+def compare(what, got, wanted):
+    """Two dictionaries."""
+    differences = []
+    for key in sorted(set(got) | set(wanted), key=str):
+        if got.get(key) != wanted.get(key):
+            differences.append("%s %s: %s, not %s" % (what, key, got.get(key), wanted.get(key)))
+    return differences
+
+
+def compare_lists(what, got, wanted):
+    for i, (one, other) in enumerate(zip(got, wanted)):
+        if one != other:
+            return ["%s %d: %s, not %s" % (what, i, one, other)]
+    if len(got) != len(wanted):
+        return ["%s: %d, not %d" % (what, len(got), len(wanted))]
+    return []
+
+
+def json_lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+# --- the recordings themselves ---
+
+def check_decoder(_, case):
+    """They say what the truth does: by another decoder, and its matching of returns to calls."""
+    got = list(decoder.match(decoder.decode(case.path)))
+    wanted = case.truth["events"]
+    if case.truth["mode"] == "function":        # how deep they are is not in it
+        got, wanted = [[e[0], *e[2:]] for e in got], [[e[0], *e[2:]] for e in wanted]
+    return compare_lists("event", got, wanted)
+
+
+def check_header(path):
+    """The words are still what include/uapi/linux/mctracer.h says."""
+    with open(path, encoding="utf-8") as file:
+        values = dict(re.findall(r"^#define\s+MCTRACER_(\w+)\s+(\d+)\b", file.read(), re.M))
+    names = ("TIME MORE TASK OTHER CONTEXT VALUE RETURN COUNT CLOCK GAP FRAME MARK TOOK "
+             "DATA_BITS OTHER_SHIFT RETURN_TAIL MARK_MARK MARK_ON MARK_OFF MARK_OFF_SOON "
+             "MARK_SNAPSHOT").split()
+    return compare("MCTRACER_", {name: int(values.get(name, -1)) for name in names},
+                   {name: getattr(recordings, name) for name in names})
+
+
+def small_recording():
+    """The truth of it is worked out by hand below. All steps are of 2 ns, and the waits."""
+    rec = recordings.Recording(cpus=2, late=False, now=0)
+    cat = rec.task(65, "cat", inside=["vfs_open"])
+    rec.run(0, cat)
+    rec.leave(0)                        # 2: called before
+    rec.call(0, "vfs_read")             # 4
+    rec.call(0, "kfree")                # 6
+    rec.wait(100)
+    rec.call(0, "kfree")                # 108
+    rec.leave(0)                        # 110: took 2
+    rec.run(1, cat)
+    rec.leave(1)                        # 112: took 106
+    rec.run(0, cat)
+    rec.call(0, "sysvec_apic_timer_interrupt", irq=True)        # 114
+    frame = rec.call(0, "dput")         # 116
+    rec.leave(0, tail=True)             # 118: took 2
+    rec.call(0, "mntput", instead=frame)        # 120
+    rec.leave(0)                        # 122: took 2
+    rec.leave(0)                        # 124: took 10
+    rec.leave(0)                        # 126: took 122
+    rec.call(0, "do_exit")              # 128
+    rec.call(0, "kfree")                # 130
+    rec.leave(0)                        # 132: took 2
+    return rec
+
+
+SMALL = {       # calls, total, self, average, longest
+    "vfs_read": (1, 122, 6, 122, 122),
+    "kfree": (3, 108, 108, 36, 106),
+    "sysvec_apic_timer_interrupt": (1, 10, 6, 10, 10),
+    "dput": (1, 2, 2, 2, 2),
+    "mntput": (1, 2, 2, 2, 2),
+    "do_exit": (1, 0, 0, 0, 0),
+}
+SMALL_FOLDED = {
+    "cat;vfs_read": 6,
+    "cat;vfs_read;kfree": 104,
+    "cat;vfs_read;kfree;kfree": 2,
+    "cat;vfs_read;sysvec_apic_timer_interrupt": 6,
+    "cat;vfs_read;sysvec_apic_timer_interrupt;dput": 2,
+    "cat;vfs_read;sysvec_apic_timer_interrupt;mntput": 2,
+    "cat;do_exit;kfree": 2,
+}
+
+
+def check_small(_, case):
+    got = {name: (one["calls"], one["total_ns"], one["self_ns"], one["avg_ns"], one["max_ns"])
+           for name, one in case.truth["functions"].items()}
+    return (compare("function", got, SMALL) +
+            compare("stack", case.truth["folded"], SMALL_FOLDED))
+
+
+# --- report ---
+
+REPORT_LINE = re.compile(
+    r"\[(\d+)\.(\d{9})\] (?:[-.d][-.npN][-.zZhHs][-.0-9a-f] )?CPU (\d+): (.*):(\d+) "
+    r"(\S+)\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[\w+\])?( <-- | returns| goes on)(.*)$")
+
+
+def parse_report(text):
+    """Events as in the truth, but for the depth, and the other lines."""
+    events, others = [], []
+    for line in text.splitlines():
+        found = REPORT_LINE.match(line)
+        if not found:
+            others.append(line)
+            continue
+        seconds, fraction, cpu, comm, pid, name, how, rest = found.groups()
+        took = re.search(r" after (~?\d+) ns", rest)
+        took = took and (took[1] if "~" in took[1] else int(took[1]))
+        events.append([comm + ":" + pid, "enter" if "<--" in how else "leave",
+                       name.replace(".cold", ""), int(seconds + fraction), int(cpu), took])
+    return events, others
+
+
+def check_report(mctrace, case):
+    events, others = parse_report(mctrace.text("report", case.path))
+    wanted = [[e[0], *e[2:]] for e in case.truth["events"]]
+    counts = dict(re.findall(r"^# (\w+): (\d+)$", "\n".join(others), re.M))
+    counts = {key: int(value) for key, value in counts.items()}
+    lost = sum(int(n) for n in re.findall(r"^# lost (\d+)$", "\n".join(others), re.M))
+    missing = case.truth["counts"]["lost"] + case.truth["counts"]["overwritten"]
+    return (compare_lists("event", events, wanted) +
+            compare("count", counts, case.truth["counts"]) +
+            compare("missing calls", {"": lost}, {"": missing}))
+
+
+# --- report --tree ---
+
+TREE_LINE = re.compile(r"(.) *(?:(~?)(\d+)\.(\d{3}) us)?  \|  ( *)(.*)$")
+MARKS = [(1000000000, "$"), (100000000, "@"), (10000000, "*"), (1000000, "#"), (100000, "!"),
+         (10000, "+"), (-1, " ")]
+
+
+class Tree:
+    """Reads one, and finds out whether it is well nested."""
+    def __init__(self, text):
+        self.events = {}        # of each task [depth, what, function, took], ...
+        self.stacks = {}        # ... and the names that have a "{" and no "}"
+        self.wrong = []
+        self.task = None
+        for self.nr, line in enumerate(text.splitlines(), 1):
+            who = re.match(r"CPU \d+: (.*:\d+)$", line)
+            if who:
+                self.task = who[1]
+            elif line.startswith("# lost"):
+                self.stacks.clear()
+            else:
+                self.line(line)
+
+    def complain(self, what):
+        self.wrong.append("line %d: %s" % (self.nr, what))
+
+    def line(self, line):
+        found = TREE_LINE.match(line)
+        if not found or self.task is None:
+            self.complain("what is '%s'?" % line)
+            return
+        mark, about, us, ns, indent, text = found.groups()
+        took = int(us + ns) if us else None
+        if us and mark != next(m for least, m in MARKS if took > least):
+            self.complain("'%s' is no mark for %d ns" % (mark, took))
+        if about:
+            self.complain("that time is no estimate")
+        if text.startswith(("/* traceoff ", "/* traceon ")):
+            self.stacks.clear()         # what is not recorded is not known
+        if text.startswith("/*"):
+            return
+        stack = self.stacks.setdefault(self.task, [])
+        depth = len(indent) // 2
+        if text.startswith("} "):
+            self.close(stack, depth, text, took)
+        else:
+            self.open(stack, depth, text, took)
+
+    def add(self, depth, what, name, took):
+        self.events.setdefault(self.task, []).append([depth, what, name, took])
+
+    def open(self, stack, depth, text, took):
+        name = text.split("(")[0]
+        if depth != len(stack):
+            self.complain("'%s' is %d deep, not %d" % (text, depth, len(stack)))
+        if not text.endswith("/* not traced */"):
+            self.add(depth, "enter", name, None)
+        if "() {" in text:
+            stack.append(name)
+        elif took is not None:
+            self.add(depth, "leave", name, took)
+
+    def close(self, stack, depth, text, took):
+        name = text[2:].replace(" goes on", "").replace(", called before", "")
+        before = text.endswith(", called before")
+        if before and (stack or depth):
+            self.complain("'%s' is within %s" % (text, stack))
+        if not before and (not stack or stack.pop() != name or depth != len(stack)):
+            self.complain("'%s', %d deep, closes another one" % (text, depth))
+        if before or took is not None:
+            self.add(depth, "leave", name, took)
+
+
+def by_task(case):
+    tasks = {}
+    for task, depth, what, name, _, _, took in case.truth["events"]:
+        tasks.setdefault(task, []).append([depth, what, name, took])
+    return tasks
+
+
+def check_tree(mctrace, case):
+    tree = Tree(mctrace.text("report", "--tree", case.path))
+    differences = list(tree.wrong)
+    wanted = by_task(case)
+    for task in sorted(set(wanted) | set(tree.events)):
+        differences += compare_lists(task + ": event", tree.events.get(task, []),
+                                     wanted.get(task, []))
+    return differences
+
+
+def check_function_tree(mctrace, case):
+    """Without returns: each call is there once, in its task's order."""
+    tree = Tree(mctrace.text("report", "--tree", case.path))
+    differences = list(tree.wrong)
+    got = {task: [e[2] for e in events if e[1] == "enter"]
+           for task, events in tree.events.items()}
+    wanted = {task: [e[2] for e in events] for task, events in by_task(case).items()}
+    for task in sorted(set(wanted) | set(got)):
+        differences += compare_lists(task + ": call", got.get(task, []), wanted.get(task, []))
+    return differences
+
+
+# --- profile, latency ---
+
+PROFILE = ["function", "total_ns", "self_ns", "avg_ns", "max_ns", "calls"]
+
+
+def check_profile(mctrace, case):
+    keys = PROFILE if case.truth["mode"] == "graph" else ["function", "calls"]
+    differences, got = [], {}
+    for line in json_lines(mctrace.text("profile", "--json", case.path)):
+        if sorted(line) != sorted(keys):
+            differences.append("%s has other keys than %s" % (line, keys))
+            continue
+        if line["function"] in got:
+            differences.append("%s is there twice" % line["function"])
+        got[line["function"]] = [line[key] for key in keys]
+    wanted = {name: [name] + [one[key] for key in keys[1:]]
+              for name, one in case.truth["functions"].items()}
+    return differences + compare("profile", got, wanted)
+
+
+def latency_functions(case):
+    """Some that are called often, and the slowest."""
+    functions = case.truth["functions"]
+    names = [name for name in functions if functions[name]["completed"]]
+    often = sorted(names, key=lambda name: -functions[name]["completed"])
+    slow = sorted(names, key=lambda name: -functions[name]["max_ns"])
+    return sorted(set(often[:3] + slow[:2]))
+
+
+def check_buckets(name, lines, durations):
+    differences, left = [], list(durations)
+    end = 0
+    for line in lines:
+        begin, to, count = line["from_ns"], line["to_ns"], line["count"]
+        behind = to if not to & (to - 1) else to + 1    # is to_ns the last, or behind it?
+        if begin & (begin - 1) or behind & (behind - 1) or behind < 2 * begin or begin < end:
+            differences.append("%s: %s is no bucket behind %d" % (name, line, end))
+        inside = [ns for ns in left if begin <= ns < behind]
+        if len(inside) != count:
+            differences.append("%s: %s, not %d" % (name, line, len(inside)))
+        left = [ns for ns in left if not begin <= ns < behind]
+        end = behind
+    if left:
+        differences.append("%s: in no bucket: %s" % (name, left[:5]))
+    return differences
+
+
+def check_latency(mctrace, case):
+    differences = []
+    for name in latency_functions(case):
+        one = case.truth["functions"][name]
+        durations = one["durations"]
+        lines = json_lines(mctrace.text("latency", name, "--json", case.path))
+        last = lines.pop()
+        differences += check_buckets(name, lines, durations)
+        wanted = {"function": name, "min_ns": min(durations), "max_ns": max(durations),
+                  "avg_ns": one["avg_ns"]}
+        # "calls" may be those that have a duration, and a recursive one may be within another.
+        if last.get("calls") in (one["calls"], one["completed"]):
+            wanted["calls"] = last["calls"]
+        else:
+            wanted["calls"] = one["completed"]
+        wanted["total_ns"] = sum(durations)
+        if last.get("total_ns") == one["total_ns"]:
+            wanted["total_ns"] = one["total_ns"]
+        differences += compare(name, last, wanted)
+    return differences
+
+
+# --- export ---
+
+def check_folded(mctrace, case):
+    got, differences = {}, []
+    for line in mctrace.text("export", "--to", "folded", case.path).splitlines():
+        stack, ns = line.rsplit(" ", 1)
+        if stack in got or ns == "0":
+            differences.append("'%s' is too much" % line)
+        got[stack] = int(ns)
+    wanted = {stack: ns for stack, ns in case.truth["folded"].items() if ns}
+    differences += compare("sum", {"": sum(got.values())}, {"": sum(wanted.values())})
+    return differences + compare("stack", got, wanted)
+
+
+def export(mctrace, case, to, name):
+    """To a file or folder beside the recording."""
+    out = case.path + "." + name
+    if os.path.isdir(out):
+        shutil.rmtree(out)
+    mctrace.text("export", "--to", to, "-o", out, case.path)
+    return out
+
+
+def wanted_durations(case):
+    return collections.Counter((name, ns) for name, one in case.truth["functions"].items()
+                               for ns in one["durations"])
+
+
+def to_ns(us):
+    return round(us * 1000)
+
+
+def check_nested(spans):
+    """[begin, end] each, of one thread."""
+    stack = []
+    for begin, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        while stack and stack[-1] <= begin:
+            stack.pop()
+        if stack and end > stack[-1]:
+            return ["from %d to %d is not within what ends at %d" % (begin, end, stack[-1])]
+        stack.append(end)
+    return []
+
+
+def chrome_calls(events):
+    """(name, begin, end, cut) of each thread, and what is wrong. Cut is what has an end that says
+    something: that no return was recorded."""
+    calls, stacks, wrong = {}, {}, []
+    last = {}
+    for event in [event for event in events if event["ph"] in "BE"]:
+        thread = (event["pid"], event["tid"])
+        if event["ts"] < last.get(thread, event["ts"]):
+            wrong.append("%s is before %s" % (event, last[thread]))
+        last[thread] = event["ts"]
+    for event in sorted([e for e in events if e["ph"] in "BEX"], key=lambda e: e["ts"]):
+        thread = (event["pid"], event["tid"])
+        stack = stacks.setdefault(thread, [])
+        mine = calls.setdefault(thread, [])
+        if event["ph"] == "X":
+            begin = to_ns(event["ts"])
+            mine.append((event["name"], begin, begin + to_ns(event["dur"]), False))
+        elif event["ph"] == "B":
+            stack.append(event)
+        elif not stack or event.get("name", stack[-1]["name"]) != stack[-1]["name"]:
+            wrong.append("%s ends what has not begun" % event)
+        else:
+            begun = stack.pop()
+            mine.append((begun["name"], to_ns(begun["ts"]), to_ns(event["ts"]),
+                         "args" in event))
+    wrong += ["%s: %s have no end" % (thread, [e["name"] for e in stack])
+              for thread, stack in stacks.items() if stack]
+    return calls, wrong
+
+
+def load_json(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def check_chrome(mctrace, case):
+    events = load_json(export(mctrace, case, "json", "json"))["traceEvents"]
+    calls, wrong = chrome_calls(events)
+    for thread, mine in calls.items():
+        wrong += ["%s: %s" % (thread, w) for w in check_nested([call[1:3] for call in mine])]
+    whole = [call for mine in calls.values() for call in mine if not call[3]]
+    if len(whole) != case.completed():
+        wrong.append("%d calls, not %d" % (len(whole), case.completed()))
+    got = collections.Counter((name, end - begin) for name, begin, end, _ in whole)
+    return wrong + compare("calls that took", got, wanted_durations(case))
+
+
+def check_profile_of(profile, frames):
+    """One of speedscope's: what is wrong."""
+    if profile.get("type") != "evented":
+        return ["a profile of type %s" % profile.get("type")]
+    wrong, stack, last = [], [], profile["startValue"]
+    for event in profile["events"]:
+        if event["at"] < last:
+            wrong.append("%s is before %s" % (event, last))
+        last = event["at"]
+        if not 0 <= event["frame"] < len(frames):
+            wrong.append("%s: there is no such frame" % event)
+        if event["type"] == "O":
+            stack.append(event["frame"])
+        elif event["type"] != "C" or not stack or stack.pop() != event["frame"]:
+            wrong.append("%s closes another one" % event)
+    if stack:
+        wrong.append("%d are not closed" % len(stack))
+    if last > profile["endValue"]:
+        wrong.append("%s is behind the end" % last)
+    return ["%s: %s" % (profile.get("name"), what) for what in wrong]
+
+
+def check_speedscope(mctrace, case):
+    scope = load_json(export(mctrace, case, "speedscope", "speedscope.json"))
+    wrong = [] if "speedscope.app/file-format-schema" in scope.get("$schema", "") else ["$schema"]
+    frames = scope["shared"]["frames"]
+    names = collections.Counter(frame["name"] for frame in frames)
+    wrong += ["frame %s is there %d times" % item for item in names.items() if item[1] > 1]
+    opened = 0
+    for profile in scope["profiles"]:
+        wrong += check_profile_of(profile, frames)
+        opened += sum(event["type"] == "O" for event in profile["events"])
+    if opened < case.completed():
+        wrong.append("%d calls, and %d were completed" % (opened, case.completed()))
+    return wrong
+
+
+def read_by(program, *arguments):
+    """What another program says of what was exported."""
+    ran = subprocess.run([program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         stdin=subprocess.DEVNULL, timeout=60, check=False)
+    if ran.returncode:
+        raise Wrong("%s %s: status %d, %s" % (program, " ".join(arguments), ran.returncode,
+                                              ran.stderr.decode(errors="replace")))
+    return ran.stdout.decode(errors="replace")
+
+
+TRACE_CMD_LINE = re.compile(r".*-\d+ +\[\d+\].* (\d+\.\d+): +(\w+): *(.*)$")
+
+
+def check_trace_cmd(mctrace, case):
+    out = export(mctrace, case, "trace.dat", "trace.dat")
+    got = []
+    for line in read_by("trace-cmd", "report", "-t", "-i", out).splitlines():
+        found = TRACE_CMD_LINE.match(line)
+        if found and "exit" not in found[2]:
+            text = found[3].split("|")[-1].strip()
+            got.append((float(found[1]), re.split(r"[ (+]", text)[0]))
+    # A call that returns on another CPU is printed too late.
+    got.sort(key=lambda call: call[0])
+    return compare_lists("function", [name for _, name in got], case.calls())
+
+
+def between(got, case):
+    """Each function is there as often as it was called; those without an end may be left out."""
+    wrong = []
+    for name in sorted(set(got) | set(case.truth["functions"])):
+        one = case.truth["functions"].get(name, {"calls": 0, "completed": 0})
+        if not one["completed"] <= got.get(name, 0) <= one["calls"]:
+            wrong.append("%s: %d, not %d, or %d that were completed" %
+                         (name, got.get(name, 0), one["calls"], one["completed"]))
+    return wrong
+
+
+def check_uftrace(mctrace, case):
+    out = export(mctrace, case, "uftrace", "uftrace")
+    calls = {}
+    for line in read_by("uftrace", "report", "--no-pager", "-d", out).splitlines():
+        fields = line.split()
+        if len(fields) >= 4 and fields[-2].isdigit() and not fields[-1].startswith("linux:"):
+            calls[fields[-1]] = int(fields[-2])
+    replayed = collections.Counter()
+    for line in read_by("uftrace", "replay", "--no-pager", "-d", out).splitlines():
+        found = re.search(r"\| +(\S+)\(\)(;| \{)", line)
+        if found:
+            replayed[found[1]] += 1
+    return between(calls, case) + between(replayed, case)
+
+
+def check_ctf(mctrace, case):
+    out = export(mctrace, case, "ctf", "ctf")
+    lines = read_by("babeltrace2", out).splitlines()
+    events = case.truth["events"]
+    wrong = compare("events", {"": len(lines)}, {"": len(events)})
+    for line, event in zip(lines, events):
+        if event[3] not in line:
+            wrong.append("'%s' is not of %s" % (line, event))
+            break
+    return wrong
+
+
+# --- files that are not as they should be ---
+
+READERS = [("report",), ("report", "--tree"), ("profile", "--json"),
+           ("latency", "vfs_read", "--json"), ("graph", "vfs_read"), ("slow", "vfs_read"),
+           ("flame", "-o", "/dev/null"), ("export", "--to", "folded"),
+           ("export", "--to", "json", "-o", "/dev/null"),
+           ("export", "--to", "speedscope", "-o", "/dev/null"),
+           ("export", "--to", "trace.dat", "-o", "/dev/null")]
+
+
+def readers(mctrace):
+    return [arguments for arguments in READERS if mctrace.has(*arguments)]
+
+
+def outcome(mctrace, arguments, path, sanitized, says):
+    """What is wrong with how it ends, or nothing."""
+    try:
+        ran = mctrace.run(*arguments, path, sanitized=sanitized)
+    except subprocess.TimeoutExpired:
+        return "it takes more than %d s" % TIMEOUT
+    error = ran.stderr.decode(errors="replace")
+    if "runtime error" in error or "AddressSanitizer" in error:
+        first = re.search(r".*(runtime error|AddressSanitizer: ).*", error)[0]
+        return re.sub(r"==\d+==|0x[0-9a-f]+", "", first)
+    if ran.returncode not in (0, 1):
+        return "status %d, %s" % (ran.returncode, error.strip()[:200])
+    if says and (ran.returncode != 1 or says not in error):
+        return "status %d, and it says '%s'" % (ran.returncode, error.strip())
+    return None
+
+
+class Complaints:
+    """The same only once."""
+    def __init__(self, mctrace):
+        self.mctrace = mctrace
+        self.found = {}
+
+    def file(self, path, what, says=None):
+        """All commands with that file: they don't break, and say so if it is known to be bad."""
+        for sanitized in [False, True] if self.mctrace.sanitized else [False]:
+            for arguments in readers(self.mctrace):
+                wrong = outcome(self.mctrace, arguments, path, sanitized, says)
+                if wrong:
+                    who = " ".join(arguments) + (" (sanitized)" if sanitized else "")
+                    self.found.setdefault((who, wrong), []).append(what)
+
+    def lines(self):
+        return ["%s, %d times, the first is %s: %s" % (who, len(files), files[0], wrong)
+                for (who, wrong), files in self.found.items()]
+
+
+def bad_case(folder):
+    rec = recordings.simulate(700, 5, notes=8192, gaps=True, marks=True, extras=True, context=True)
+    return Case(folder, "bad", rec)
+
+
+def chunks_of(data):
+    """The offset of each, and its type."""
+    at = 16
+    while at < len(data):
+        _, kind, size = struct.unpack_from("<IIQ", data, at)
+        yield at, kind
+        at += 40 + size
+
+
+def write_file(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def check_good(mctrace, cases):
+    complaints = Complaints(mctrace)
+    for case in cases:
+        complaints.file(case.path, case.name)
+    return complaints.lines()
+
+
+def check_cuts(mctrace, folder, data):
+    rng = random.Random(1)
+    cuts = set(range(18)) | {len(data) - 1, len(data) - 8, len(data) - 41}
+    for at, _ in list(chunks_of(data))[:4] + list(chunks_of(data))[-3:]:
+        cuts |= {at - 1, at, at + 1, at + 39, at + 40, at + 41, at + 48}
+    cuts |= {rng.randrange(len(data)) for _ in range(30)}
+    complaints = Complaints(mctrace)
+    path = os.path.join(folder, "cut.dat")
+    for cut in sorted(cut for cut in cuts if 0 <= cut < len(data)):
+        write_file(path, data[:cut])
+        complaints.file(path, "cut at %d" % cut, "offset")
+    return complaints.lines()
+
+
+def flip(data, at, bit):
+    changed = bytearray(data)
+    changed[at] ^= 1 << bit
+    return changed
+
+
+def check_flips(mctrace, folder, data, places, says=None):
+    """@places: offsets of bytes."""
+    rng = random.Random(2)
+    complaints = Complaints(mctrace)
+    path = os.path.join(folder, "flipped.dat")
+    for at in places:
+        bit = rng.randrange(8)
+        write_file(path, flip(data, at, bit))
+        complaints.file(path, "bit %d of byte %d" % (bit, at), says)
+    return complaints.lines()
+
+
+def check_garbage(mctrace, folder, case):
+    """Words that no kernel would write."""
+    complaints = Complaints(mctrace)
+    path = os.path.join(folder, "garbage.dat")
+    with open(case.path, "rb") as file:
+        data = file.read()
+    first = next(at for at, kind in chunks_of(data) if kind == recordings.WORDS)
+    for seed in range(12):
+        rng = random.Random(seed)
+        words = []
+        for _ in range(400):
+            kind = rng.choice([0, 0, 1, 2, 3, 3, 4, 5, 6, 7, 7])
+            word = recordings.make_word(kind, rng.getrandbits(rng.choice([3, 30, 59])))
+            call = recordings.call_word(0x81000100 + rng.randrange(20000), rng.getrandbits(31))
+            words.append(rng.choice([word, word, call, rng.getrandbits(64), 0]))
+        chunk = recordings.CHUNK.pack(recordings.CHUNK_MARK, recordings.WORDS, 8 * len(words),
+                                      rng.choice([0, 1, 100]), 8192, rng.getrandbits(60) & ~7,
+                                      rng.getrandbits(64))
+        chunk += struct.pack("<%dQ" % len(words), *words)
+        write_file(path, data[:first] + 3 * chunk + data[first:])
+        complaints.file(path, "garbage %d" % seed)
+    return complaints.lines()
+
+
+def check_future(mctrace, folder, data):
+    complaints = Complaints(mctrace)
+    path = os.path.join(folder, "future.dat")
+    write_file(path, data[:8] + struct.pack("<I", 2) + data[12:])
+    complaints.file(path, "version 2", "version 2")
+    return complaints.lines()
+
+
+def with_cpu(data, cpu):
+    """The last chunk of words says that it is of another CPU."""
+    at = [at for at, kind in chunks_of(data) if kind == recordings.WORDS][-1]
+    changed = bytearray(data)
+    struct.pack_into("<I", changed, at + 16, cpu)
+    return changed
+
+
+def check_odd(mctrace, folder, data):
+    """What is strange, but nothing is to break by it."""
+    complaints = Complaints(mctrace)
+    path = os.path.join(folder, "odd.dat")
+    offsets = [at for at, _ in chunks_of(data)] + [len(data)]
+    for kind in (recordings.INFO, recordings.SYMBOLS, recordings.WORDS):
+        parts = [data[:16]]
+        for (at, its), end in zip(chunks_of(data), offsets[1:]):
+            if its != kind:
+                parts.append(data[at:end])
+        write_file(path, b"".join(parts))
+        complaints.file(path, "without chunks of type %d" % kind)
+    for cpu in (100, 4095, 65535):
+        write_file(path, with_cpu(data, cpu))
+        complaints.file(path, "CPU %d" % cpu)
+    write_file(path, with_cpu(data, 65536))
+    complaints.file(path, "CPU 65536", "offset")
+    return complaints.lines()
+
+
+def check_unknown(mctrace, folder):
+    """A chunk, words and lines that this mctrace doesn't know change nothing."""
+    wrong = []
+    paths = []
+    for new in (False, True):
+        rec = recordings.simulate(50, 3, cpus=1)
+        if new:
+            rec.info = "something new\n"
+        sim = recordings.Simulation(rec, tasks=2)
+        for i in range(20):
+            sim.step()
+            if new:
+                rec.filler(0, recordings.make_word(recordings.UNKNOWN, i))
+                rec.filler(0, recordings.make_word(recordings.MORE, i))
+                rec.filler(0, recordings.other_word(20 + i, i))
+                rec.filler(0, recordings.make_word(recordings.MORE, i))
+        case = Case(folder, "unknown %d" % new, rec)
+        paths.append(case.path)
+        wrong += check_report(mctrace, case) if new else []
+    with open(paths[1], "ab") as file:
+        recordings.write_text(file, 77, "what is this?")
+    for arguments in readers(mctrace):
+        old, new = [mctrace.text(*arguments, path) for path in paths]
+        if old != new:
+            wrong.append(" ".join(arguments) + " prints something else")
+    return wrong
+
+
+def test_bad_files(tap, mctrace, folder):
+    case = bad_case(folder)
+    with open(case.path, "rb") as file:
+        data = file.read()
+    rng = random.Random(7)
+    chunks = list(chunks_of(data))
+    heads = [at for at, _ in rng.sample(chunks, min(12, len(chunks)))]
+    words = [at for at, kind in chunks if kind == recordings.WORDS]
+    within = [rng.choice(words) + 40 + rng.randrange(400) for _ in range(60)]
+
+    def test(name, check, *arguments):
+        attempt(tap, name, None, check, mctrace, *arguments)
+
+    test("bad files: of one that is cut it is said where", check_cuts, folder, data)
+    test("bad files: bits of the header", check_flips, folder, data, range(16), "offset")
+    test("bad files: bits of what marks a chunk", check_flips, folder, data,
+         [at + i % 4 for i, at in enumerate(heads)], "offset")
+    test("bad files: bits of chunks' heads", check_flips, folder, data,
+         [at + rng.randrange(4, 40) for at in heads for _ in range(5)])
+    test("bad files: bits of words", check_flips, folder, data,
+         [at for at in within if at < len(data)])
+    test("bad files: bits anywhere", check_flips, folder, data,
+         [rng.randrange(len(data)) for _ in range(60)])
+    test("bad files: a version of the future", check_future, folder, data)
+    test("bad files: words that make no sense", check_garbage, folder, case)
+    test("bad files: parts that are not there, and strange CPUs", check_odd, folder, data)
+    test("what this mctrace doesn't know is passed over", check_unknown, folder)
+
+
+# --- names that other formats must quote ---
+
+def check_names(mctrace, folder):
+    rec = recordings.simulate(200, 4, cpus=1, before=False)
+    for pid, comm in enumerate(['a"b\\c', "tab\there", "\udcff\udcfe", "<b>&amp;", "{}[],:", ""]):
+        rec.run(0, rec.task(5000 + pid, comm))
+        for name in ("vfs_read", "vfs_write"):
+            rec.call(0, name)
+            rec.wait(100)
+            rec.leave(0)
+    case = Case(folder, "names", rec)
+    wrong = []
+    for to in ("json", "speedscope"):
+        load_json(export(mctrace, case, to, to))
+    json_lines(mctrace.text("profile", "--json", case.path))
+    wrong += check_chrome(mctrace, case) + check_speedscope(mctrace, case)
+    return wrong
+
+
+# --- small cases that are easy to get wrong ---
+
+def away_and_back():
+    """Nothing else is recorded on CPU 0 meanwhile, so no word says that the task was away."""
+    rec = recordings.Recording(cpus=2, late=False)
+    task = rec.task(65, "cat")
+    rec.run(0, task)
+    rec.call(0, "vfs_read")
+    rec.run(1, task)
+    rec.run(0, None)
+    rec.call(1, "kfree")
+    rec.wait(500)
+    rec.run(1, None)
+    rec.run(0, task)
+    rec.call(0, "dput")
+    rec.wait(100)
+    rec.leave(0)
+    rec.leave(0)
+    rec.leave(0)
+    return rec
+
+
+def returns_elsewhere():
+    """A call in which nothing is called returns on another CPU."""
+    rec = recordings.Recording(cpus=2, late=False)
+    task = rec.task(65, "cat")
+    rec.run(0, task)
+    rec.call(0, "vfs_read")
+    rec.call(0, "kfree")
+    rec.run(0, None)
+    rec.run(1, task)
+    rec.leave(1)
+    rec.leave(1)
+    return rec
+
+
+def never_returned_before():
+    """What never returns is within what was called before: when that returns it is gone."""
+    rec = recordings.Recording(cpus=1, late=False)
+    task = rec.task(65, "cat", inside=["ksys_read", "vfs_read"])
+    rec.run(0, task)
+    rec.call(0, "kfree")
+    rec.call(0, "dput")
+    rec.leave(0, frame=task.stack[1])
+    rec.call(0, "vfs_write")
+    rec.wait(100)
+    rec.leave(0)
+    return rec
+
+
+def gap_elsewhere():
+    """The task's calls go on together on CPU 0 while CPU 1 loses some."""
+    rec = recordings.Recording(cpus=2, late=False)
+    rec.run(0, rec.task(65, "cat"))
+    rec.run(1, rec.task(66, "dog"))
+    rec.call(0, "vfs_read")
+    rec.call(0, "kfree")
+    rec.call(1, "vfs_write")
+    rec.lose(1)
+    rec.call(1, "dput")
+    rec.leave(1)
+    rec.found(1, False)
+    rec.call(1, "mntput")
+    rec.leave(1)
+    rec.leave(0)
+    rec.call(0, "dput")
+    rec.leave(0)
+    rec.leave(0)
+    return rec
+
+
+def long_together():
+    """What one task does on CPU 0 takes many lines, while tasks change on CPU 1."""
+    rec = recordings.Recording(cpus=2, late=False)
+    rec.run(0, rec.task(65, "cat"))
+    others = [rec.task(66, "dog"), rec.task(67, "cow")]
+    rec.call(0, "vfs_read")
+    for i in range(5000):
+        rec.call(0, "kfree")
+        rec.leave(0)
+        if i % 500 == 0:
+            rec.run(1, others[i // 500 % 2])
+            rec.call(1, "dput")
+            rec.call(1, "mntput")
+            rec.leave(1)
+            rec.leave(1)
+    rec.leave(0)
+    return rec
+
+
+def off_and_on():
+    """Between traceoff and traceon nothing was recorded: what was open is not known any more."""
+    rec = recordings.Recording(cpus=1, late=False)
+    rec.run(0, rec.task(65, "cat"))
+    rec.call(0, "vfs_read")
+    rec.call(0, "kfree")
+    rec.mark(0, "kfree", recordings.MARK_OFF)
+    rec.wait(1000)
+    rec.mark(0, "kfree", recordings.MARK_ON)
+    rec.leave(0)
+    rec.call(0, "dput")
+    rec.leave(0)
+    rec.leave(0)
+    return rec
+
+
+def cold_behind_lost():
+    """A cold part returns; a call in it has not returned: it is not that one's cold part."""
+    rec = recordings.Recording(cpus=1, late=False)
+    task = rec.task(65, "cat")
+    rec.run(0, task)
+    frame = rec.call(0, "vfs_read")
+    rec.call(0, "dput")
+    rec.wait(100)
+    rec.leave(0, frame=frame, cold=True)
+    return rec
+
+
+def deep():
+    """As deep as is remembered, 128."""
+    rec = recordings.Recording(cpus=1, late=False)
+    rec.run(0, rec.task(65, "cat"))
+    for i in range(128):
+        rec.call(0, recordings.CORE[i % len(recordings.CORE)])
+    for i in range(128):
+        rec.wait(10)
+        rec.leave(0)
+    return rec
+
+
+def zero_time():
+    """Each of two calls took no time that the clock has seen."""
+    rec = recordings.Recording(cpus=1, late=False)
+    rec.run(0, rec.task(65, "cat"))
+    rec.call(0, "vfs_read")
+    rec.call(0, "dput")
+    rec.now -= 2
+    rec.leave(0)
+    rec.now -= 2
+    rec.leave(0)
+    rec.now -= 2
+    rec.call(0, "vfs_read")
+    rec.now -= 2
+    rec.leave(0)
+    return rec
+
+
+def slow_recursion():
+    """Only the slowest call of a function calls itself, by several ways."""
+    rec = recordings.Recording(cpus=1, late=False)
+    rec.run(0, rec.task(65, "cat"))
+    for i in range(20):
+        rec.call(0, "vfs_read")
+        for name in recordings.CORE[20:40]:
+            rec.call(0, name)
+            rec.wait(10)
+            rec.leave(0)
+        for name in recordings.CORE[2:12] if i == 10 else []:
+            rec.call(0, name)
+            rec.call(0, "vfs_read")
+            rec.wait(10000)
+            rec.leave(0)
+            rec.leave(0)
+        rec.leave(0)
+    return rec
+
+
+SMALL_CASES = [away_and_back, returns_elsewhere, never_returned_before, gap_elsewhere,
+               long_together, off_and_on, cold_behind_lost, deep, zero_time, slow_recursion]
+
+
+# --- which recordings are for which checks ---
+
+def simulated(folder, seeds):
+    """Recordings with little, with all, and without returns."""
+    plain, full, function = [], [], []
+    for seed in range(1, seeds + 1):
+        plain.append(Case(folder, "calm %d" % seed, recordings.simulate(
+            2000, 300 + seed, cpus=1 + seed % 4, away=False, exits=False)))
+        plain.append(Case(folder, "plain %d" % seed,
+                          recordings.simulate(3000, seed, cpus=1 + seed % 4)))
+        full.append(Case(folder, "full %d" % seed, recordings.simulate(
+            3000, 100 + seed, cpus=1 + seed % 4, notes=[65536, 8192][seed % 2], gaps=True,
+            marks=True, extras=True, context=seed % 3 == 0, hidden=seed % 5,
+            first=[0, (1 << 54) - 2 * 65536][seed % 2],
+            clock_offset=[0, 1234567890, -500000][seed % 3])))
+        function.append(Case(folder, "function %d" % seed, recordings.simulate(
+            2000, 200 + seed, mode="function", context=seed % 2 == 0, gaps=seed % 2 == 0)))
+    return plain, full, function
+
+
+# The command, what it is called, the check, which recordings, and which program is needed.
+CHECKS = [
+    ("report", "report", check_report, "plain full function small", None),
+    ("report", "report --tree", check_tree, "plain full small", None),
+    ("report", "report --tree without returns", check_function_tree, "function", None),
+    ("profile", "profile", check_profile, "plain full function small", None),
+    ("latency", "latency", check_latency, "plain full", None),
+    ("export", "export --to folded", check_folded, "plain full small", None),
+    ("export", "export --to json", check_chrome, "plain full small", None),
+    ("export", "export --to speedscope", check_speedscope, "plain full small", None),
+    ("export", "export --to trace.dat", check_trace_cmd, "plain function", "trace-cmd"),
+    ("export", "export --to uftrace", check_uftrace, "plain", "uftrace"),
+    ("export", "export --to ctf", check_ctf, "plain function", "babeltrace2"),
+]
+
+
+TODO = {"cold behind lost": "a cold part is taken for that of the last call, as the kernel does"}
+
+
+def attempt(tap, name, todo, check, *arguments):
+    try:
+        differences = check(*arguments)
+    except (Wrong, ValueError, KeyError, IndexError, TypeError, AssertionError, OSError,
+            subprocess.TimeoutExpired) as error:
+        differences = ["%s: %s" % (type(error).__name__, error)]
+    tap.ok(name, differences, todo)
+
+
+def run_check(tap, mctrace, name, check, case):
+    attempt(tap, "%s: %s" % (name, case.name), TODO.get(case.name), check, mctrace, case)
+
+
+def test_truth(tap, mctrace, folder, cases):
+    run_check(tap, mctrace, "the truth, worked out by hand", check_small,
+              Case(folder, "by hand", small_recording()))
+    for case in cases:
+        run_check(tap, mctrace, "the recording says the truth", check_decoder, case)
+
+
+def test_commands(tap, mctrace, sets):
+    for command, name, check, which, program in CHECKS:
+        for case in [case for one in which.split() for case in sets[one]]:
+            if not mctrace.has(command):
+                tap.skip("%s: %s" % (name, case.name), "there is no '%s'" % command)
+            elif program and not shutil.which(program):
+                tap.skip("%s: %s" % (name, case.name), "there is no " + program)
+            else:
+                run_check(tap, mctrace, name, check, case)
+
+
+def test_all(tap, mctrace, folder, seeds):
+    plain, full, function = simulated(folder, seeds)
+    small = [Case(folder, make.__name__.replace("_", " "), make())
+             for make in [small_recording] + SMALL_CASES]
+    test_truth(tap, mctrace, folder, plain + full + function)
+    test_commands(tap, mctrace,
+                  {"plain": plain, "full": full, "function": function, "small": small})
+    if mctrace.has("export") and mctrace.has("profile"):
+        attempt(tap, "names that are to be quoted", None, check_names, mctrace, folder)
+    else:
+        tap.skip("names that are to be quoted", "there is no 'export'")
+    attempt(tap, "good files: nothing is done that must not be", None, check_good, mctrace,
+            plain + full + function + small)
+    test_bad_files(tap, mctrace, folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Test mctrace by recordings that are known.")
+    parser.add_argument("--sanitized", help="the same, built with -fsanitize=address,undefined")
+    parser.add_argument("--header", help="include/uapi/linux/mctracer.h, to compare with")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--keep", help="a folder where the recordings stay")
+    parser.add_argument("mctrace")
+    args = parser.parse_args()
+    mctrace = Mctrace(args.mctrace, args.sanitized)
+    tap = Tap()
+    if args.header:
+        attempt(tap, "words are what the header says", None, check_header, args.header)
+    if args.keep:
+        os.makedirs(args.keep, exist_ok=True)
+        test_all(tap, mctrace, args.keep, args.seeds)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            test_all(tap, mctrace, folder, args.seeds)
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+# Reads a recording of mctrace, without mctrace and without what wrote it, to check both: slow,
+# and only for recordings in which each call has its time.
+import bisect
+import struct
+
+# Types of words, and what those of type 3 are: include/uapi/linux/mctracer.h.
+TIME, MORE, TASK, OTHER, CONTEXT, VALUE, UNKNOWN, RETURN = range(8)
+COUNT, CLOCK, GAP, FRAME, MARK, TOOK = 1, 2, 3, 4, 5, 6
+HIDDEN = 1 << 53        # of a difference of positions: it is negative
+
+
+class Symbols:
+    def __init__(self, text):
+        found = []
+        for line in text.splitlines():
+            fields = line.split()
+            if fields[1] in "tTwW":
+                found.append((int(fields[0], 16), fields[2]))
+        found.sort(key=lambda symbol: symbol[0])        # of several at an address the first one
+        self.addresses = [address for address, _ in found]
+        self.names = [name for _, name in found]
+
+    def name(self, low):
+        address = low - 1 | 0xffffffff00000000
+        at = bisect.bisect_right(self.addresses, address) - 1
+        at = bisect.bisect_left(self.addresses, self.addresses[at])
+        return self.names[at].replace(".cold", "")
+
+
+def read_chunks(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    magic, version, size = struct.unpack_from("<8sII", data)
+    assert (magic, version, size) == (b"mctrace\n", 1, 40), "the header"
+    at = 16
+    while at < len(data):
+        mark, kind, size, cpu, notes, pos, start = struct.unpack_from("<IIQIIQQ", data, at)
+        assert mark == 0x6b6e6863 and size % 8 == 0, "a chunk at %d" % at
+        at += 40
+        yield kind, cpu, notes, pos, start, data[at:at + size]
+        at += size
+
+
+class Cpu:
+    """Turns words into events: (ns, cpu, pid, comm, what, low half of the address, value)."""
+    def __init__(self, cpu):
+        self.cpu = cpu
+        self.behind = None      # the position behind the chunk before
+        self.pid = self.comm = self.offset = self.time = self.calls = None
+        self.last = (None, 0)   # what the last word was that was no "more", how many since
+        self.waiting = []       # events before the first notes
+        self.ns = 0
+        self.events = []
+
+    def jump(self):
+        self.before = self.calls
+        self.pid = self.calls = None
+        self.counted = 0
+
+    def add(self, shown, what, address, value):
+        if shown:
+            self.waiting.append([self.time, what, address, value])
+        if self.pid is not None and self.last[0] != TASK:
+            self.flush()
+
+    def flush(self):
+        for time, what, address, value in self.waiting:
+            if what != "gap":
+                self.ns = self.offset + time & (1 << 64) - 1
+            self.events.append((self.ns, self.cpu, self.pid, self.comm, what, address, value))
+        self.waiting.clear()
+
+    def chunk(self, notes, pos, start, data):
+        if self.behind != pos:
+            assert pos % notes == 0, "it goes on between two notes"
+            self.jump()
+        for (word,) in struct.iter_unpack("<Q", data):
+            self.word(word, not (pos - start) & HIDDEN)
+            pos = pos + 8 & (1 << 54) - 1
+        self.behind = pos
+
+    def word(self, word, shown):
+        if not word:
+            return
+        assert word >> 63
+        if word >> 31 & 1:
+            self.count()
+            self.add(shown, "enter", word & 0xffffffff, 0)
+            return
+        data = (word & 0xfffffff) << 31 | word >> 32 & 0x7fffffff
+        kind = word >> 28 & 7
+        if kind == MORE:
+            self.last = (self.last[0], self.last[1] + 1)
+            self.more(data)
+            return
+        self.last = (kind, 0)
+        if kind == TIME and data:
+            self.time = 2 * data
+        elif kind == TASK:
+            self.pid = data & 0x3fffff
+            self.comm = bytes([data >> 44])
+        elif kind == RETURN:
+            self.count()
+            self.add(shown, "leave", data & 0x7fffffff | 1 << 31, data >> 31)
+        elif kind == OTHER:
+            self.other(data >> 53, data & (1 << 53) - 1, shown)
+
+    def count(self):
+        if self.calls is None:
+            self.counted += 1
+        else:
+            self.calls += 1
+
+    def more(self, data):
+        kind, nr = self.last
+        if kind == TASK and nr <= 2:
+            self.comm += data.to_bytes(7, "little")
+        elif kind == TASK:
+            self.last = (None, 0)
+            self.flush()
+        elif kind == (OTHER, CLOCK) and nr == 1:
+            self.offset |= data
+
+    def other(self, which, value, shown):
+        self.last = ((OTHER, which), 0)
+        if which == COUNT:
+            missing = 0 if self.before is None else value - self.counted - self.before
+            assert self.calls is None or self.calls == value, "calls are not counted well"
+            if self.calls is None and missing:
+                self.waiting.insert(0, [self.time, "gap", 0, missing])
+            self.calls = value
+        elif which == CLOCK:
+            assert value & 0xffffffff == 1 and not value >> 32 & 63 and value >> 38 & 1
+            self.offset = (value >> 40 & 31) << 59
+        elif which == GAP:
+            self.add(shown, "gap", 0, value)
+        elif which == MARK:
+            self.add(shown, "mark", value & 0xffffffff, value >> 32)
+
+
+def decode(path):
+    """Events in time order: [ns, cpu, task, what, function, value]."""
+    cpus = {}
+    text = ""
+    for kind, cpu, notes, pos, start, data in read_chunks(path):
+        if kind == 2:
+            text = data.rstrip(b"\0").decode()
+        elif kind == 3:
+            cpus.setdefault(cpu, Cpu(cpu)).chunk(notes, pos, start, data)
+    symbols = Symbols(text)
+    events = [event for cpu in sorted(cpus) for event in cpus[cpu].events]
+    events.sort(key=lambda event: event[0])
+    for ns, cpu, pid, comm, what, address, value in events:
+        task = "%s:%d" % (comm.rstrip(b"\0").decode("utf-8", "surrogateescape"), pid)
+        name = symbols.name(address) if address else ""
+        yield [ns, cpu, task, what, name, value]
+
+
+def match(events):
+    """What the truth has of them: [task, depth, what, function, ns, cpu, took]."""
+    stacks = {}
+    for ns, cpu, task, what, name, _ in events:
+        if what == "gap":
+            stacks.clear()
+        if what not in ("enter", "leave"):
+            continue
+        stack = stacks.setdefault(task, [])
+        took = None
+        if what == "leave":
+            took = take_away(stack, name, ns)
+        yield [task, len(stack), what, name, ns, cpu, took]
+        if what == "enter":
+            stack.append((name, ns))
+
+
+def take_away(stack, name, ns):
+    names = [function for function, _ in stack]
+    if name not in names:
+        stack.clear()
+        return None
+    while stack[-1][0] != name:
+        stack.pop()
+    return ns - stack.pop()[1]

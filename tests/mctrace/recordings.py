@@ -1,0 +1,854 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# Makes recordings of mctrace whose truth is known: simulates tasks that call functions on CPUs,
+# writes what the kernel would have recorded of them, and tells what is to be found in it.
+#
+# As a program:   python3 recordings.py -o mctrace.dat --truth truth.json --seed 1 --events 5000
+# As a module:    rec = Recording(cpus=2)
+#                 task = rec.task(65, "cat")
+#                 rec.run(0, task)
+#                 rec.call(0, "vfs_read")
+#                 rec.wait(1000)
+#                 rec.leave(0)
+#                 rec.write("mctrace.dat")
+#                 rec.truth()
+import argparse
+import array
+import json
+import random
+import struct
+import sys
+
+# --- words: include/uapi/linux/mctracer.h ---
+
+VALID = 1 << 63
+CALL = 1 << 31
+TIME, MORE, TASK, OTHER, CONTEXT, VALUE, UNKNOWN, RETURN = range(8)
+COUNT, CLOCK, GAP, FRAME, MARK, TOOK = 1, 2, 3, 4, 5, 6
+DATA_BITS = 59
+OTHER_SHIFT = 53
+POSITION_MASK = (1 << 54) - 1
+RETURN_TAIL = 1
+CLOCK_IS_NS = 1 << 38
+CONTEXT_UNKNOWN = 0x40000000
+CONTEXT_HARDIRQ = 0x00010000
+CONTEXT_IRQS_OFF = 0x01000000
+MARK_MARK, MARK_ON, MARK_OFF, MARK_OFF_SOON, MARK_SNAPSHOT = 0, 1, 2, 3, 4
+
+
+def make_word(kind, data):
+    return VALID | (data & 0x7fffffff) << 32 | kind << 28 | data >> 31 & 0xfffffff
+
+
+def other_word(which, value):
+    return make_word(OTHER, which << OTHER_SHIFT | value)
+
+
+def call_word(ip, parent_ip):
+    return VALID | (parent_ip & 0x7fffffff) << 32 | CALL | ip & 0xffffffff
+
+
+def return_word(ip, how):
+    return make_word(RETURN, how << 31 | ip & 0x7fffffff)
+
+
+def value_words(value):
+    data = value & (1 << 64) - 1
+    words = [make_word(VALUE, data & (1 << DATA_BITS) - 1)]
+    if not -(1 << DATA_BITS - 1) <= value < 1 << DATA_BITS - 1:
+        words.append(make_word(MORE, data >> DATA_BITS))
+    return words
+
+
+def task_words(task):
+    comm = task.comm.encode("utf-8", "surrogateescape")[:15].ljust(15, b"\0")
+    return [make_word(TASK, task.pid | comm[0] << 44),
+            make_word(MORE, int.from_bytes(comm[1:8], "little")),
+            make_word(MORE, int.from_bytes(comm[8:15], "little")),
+            make_word(MORE, task.tgid)]
+
+
+def clock_words(offset):
+    offset &= (1 << 64) - 1
+    value = 1 | CLOCK_IS_NS | offset >> DATA_BITS << 40     # mult 1, shift 0
+    return [other_word(CLOCK, value), make_word(MORE, offset & (1 << DATA_BITS) - 1)]
+
+
+NOTHING = make_word(TIME, 0)
+
+# --- functions, and where they are ---
+
+CORE = """vfs_read vfs_write vfs_open ksys_read ksys_write do_sys_openat2 path_openat alloc_fd
+rw_verify_area security_file_permission _raw_spin_lock _raw_spin_unlock __rcu_read_lock
+__rcu_read_unlock kmem_cache_alloc kmem_cache_free __kmalloc kfree page_cache_get try_charge
+filemap_read copy_page_to_iter touch_atime link_path_walk walk_component lookup_fast dput mntput
+schedule __schedule pick_next_task_fair update_curr enqueue_task_fair dequeue_task_fair
+try_to_wake_up hrtimer_interrupt tick_nohz_handler irq_enter_rcu irq_exit_rcu handle_irq_event
+free_pcppages_bulk __mod_zone_page_state mutex_lock mutex_unlock""".split()
+MODULES = {
+    "ext4": "ext4_map_blocks ext4_file_read_iter ext4_da_write_begin ext4_getblk".split(),
+    "nf_tables": "nft_do_chain nft_lookup_eval".split(),
+}
+INTERRUPTS = {
+    "sysvec_apic_timer_interrupt": "asm_sysvec_apic_timer_interrupt",
+    "common_interrupt": "asm_common_interrupt",
+}
+NEVER_RETURN = ["do_exit"]
+CALLERS = ["do_syscall_64", "ret_from_fork_asm", "cpu_startup_entry", *INTERRUPTS.values()]
+COLD = ["vfs_read", "do_sys_openat2", "kfree", "ext4_map_blocks"]
+ALIASES = {"vfs_open": "vfs_open_alias"}        # the second name of an address
+USUAL = CORE + [name for names in MODULES.values() for name in names]
+
+
+class Function:
+    def __init__(self, name, address, size, rng):
+        self.name = name
+        self.address = address
+        self.size = size
+        self.cold = None        # the part that is rarely run, another Function
+        self.entry = address + rng.choice([5, 9])
+        # What is recorded is behind an instruction: that may be the function's last.
+        self.exits = [address + size, address + rng.randrange(12, size)]
+        self.sites = [address + rng.randrange(12, size + 1) for _ in range(6)]
+
+
+class Functions:
+    def __init__(self, rng):
+        self.rng = rng
+        self.by_name = {}
+        self.lines = ["0000000000000000 D per_cpu_start"]
+        address = 0xffffffff81000000
+        for name in CALLERS + CORE + list(INTERRUPTS) + NEVER_RETURN:
+            address = self.add(name, address, "")
+        self.lines.append("%016x D some_data" % address)
+        address = 0xffffffff81c00000
+        for name in COLD:
+            if name in CORE:
+                address = self.add_cold(name, address, "")
+        self.lines.append("%016x T _etext" % address)
+        address = 0xffffffffc0200000
+        for module, names in MODULES.items():
+            for name in names:
+                address = self.add(name, address, "\t[%s]" % module)
+                if name in COLD:
+                    address = self.add_cold(name, address, "\t[%s]" % module)
+            address = (address + 0x1fff) & ~0xfff
+
+    def add(self, name, address, module):
+        size = 16 * self.rng.randrange(3, 60)
+        self.by_name[name] = Function(name, address, size, self.rng)
+        self.lines.append("%016x %s %s%s" % (address, self.rng.choice("tT"), name, module))
+        if name in ALIASES:
+            self.lines.append("%016x T %s%s" % (address, ALIASES[name], module))
+        return address + size
+
+    def add_cold(self, name, address, module):
+        size = 16 * self.rng.randrange(2, 8)
+        self.by_name[name].cold = Function(name, address, size, self.rng)
+        self.lines.append("%016x t %s.cold%s" % (address, name, module))
+        return address + size
+
+    def kallsyms(self):
+        return "\n".join(self.lines) + "\n"
+
+
+# --- tasks and the truth ---
+
+class Frame:
+    """A call that has not returned."""
+    def __init__(self, function, parent_ip, irq):
+        self.function = function
+        self.parent_ip = parent_ip
+        self.irq = irq
+        self.ns = 0
+        self.callees_ns = 0     # of the direct callees that have returned
+
+
+class Task:
+    def __init__(self, pid, comm, tgid, label):
+        self.pid = pid
+        self.tgid = tgid
+        self.comm = comm
+        self.label = label
+        self.stack = []         # of Frame: all
+        self.known = []         # those whose calls were recorded, and not forgotten since
+
+
+class Truth:
+    """What is to be found in the recording."""
+    def __init__(self):
+        self.functions = {}
+        self.folded = {}
+        self.events = []
+        self.open = []          # tasks that have known calls, or had some
+
+    def of(self, name):
+        return self.functions.setdefault(name, {"calls": 0, "total_ns": 0, "self_ns": 0,
+                                                "durations": []})
+
+    def enter(self, task, frame, ns, cpu):
+        self.of(frame.function.name)["calls"] += 1
+        self.events.append([task.label, len(task.known), "enter", frame.function.name, ns, cpu,
+                            None])
+        frame.ns = ns
+        if not task.known:
+            self.open.append(task)
+        task.known.append(frame)
+
+    def leave(self, task, frame, ns, cpu):
+        """@frame ends, and whatever was called in it."""
+        took = None
+        if frame in task.known:
+            while task.known[-1] is not frame:
+                task.known.pop()
+            took = ns - frame.ns
+            self.add(task, frame, took)
+            task.known.pop()
+            if task.known:
+                task.known[-1].callees_ns += took
+        else:
+            task.known.clear()
+        self.events.append([task.label, len(task.known), "leave", frame.function.name, ns, cpu,
+                            took])
+
+    def add(self, task, frame, took):
+        name = frame.function.name
+        own = took - frame.callees_ns
+        function = self.of(name)
+        function["durations"].append(took)
+        function["self_ns"] += own
+        if name not in [outer.function.name for outer in task.known[:-1]]:
+            function["total_ns"] += took
+        stack = ";".join([task.comm] + [known.function.name for known in task.known])
+        self.folded[stack] = self.folded.get(stack, 0) + own
+
+    def forget(self):
+        for task in self.open:
+            task.known.clear()
+        self.open.clear()
+
+    def result(self, times=1):
+        """@times: so many times the same comes one after the other."""
+        functions = {}
+        for name, function in self.functions.items():
+            durations = function["durations"]
+            functions[name] = {
+                "calls": function["calls"] * times,
+                "completed": len(durations) * times,
+                "total_ns": function["total_ns"] * times,
+                "self_ns": function["self_ns"] * times,
+                "avg_ns": sum(durations) // len(durations) if durations else 0,
+                "max_ns": max(durations, default=0),
+                "min_ns": min(durations, default=0),
+                "durations": durations if times == 1 else [],
+            }
+        return {
+            "functions": functions,
+            "folded": {stack: ns * times for stack, ns in self.folded.items()},
+            "events": self.events if times == 1 else [],
+        }
+
+
+# --- rings ---
+
+class Ring:
+    """The words of a CPU, as the kernel writes them."""
+    def __init__(self, cpu, notes, first, clock_offset, rng):
+        self.cpu = cpu
+        self.notes = notes
+        self.clock_offset = clock_offset
+        self.rng = rng          # None: nothing is left to chance
+        self.runs = []          # of [position, words]
+        self.pos = first
+        self.start = first
+        self.calls = 0          # calls and returns, since counting began
+        self.task = None        # the last one that was named
+        self.context = CONTEXT_UNKNOWN
+        self.noted = None       # where the last notes are: which multiple of notes
+        self.seen = None        # which multiple it has come to
+        self.late = False       # a call comes before the notes
+        self.gap = 0            # calls that are missing, which is to be said
+        self.begin_run()
+
+    def begin_run(self):
+        self.words = array.array("Q")
+        self.runs.append([self.pos & POSITION_MASK, self.words])
+
+    def append(self, words):
+        self.words.extend(words)
+        self.pos += 8 * len(words)
+
+    def left(self):
+        """Words up to the next multiple of notes."""
+        return (self.notes - self.pos % self.notes) // 8
+
+    def time_word(self, ns):
+        return make_word(TIME, ns - self.clock_offset >> 1)
+
+    def say(self, task, ns, context, everything):
+        words = []
+        if everything:
+            if self.gap:
+                words.append(other_word(GAP, self.gap))
+            words.append(other_word(COUNT, self.calls))
+            words += clock_words(self.clock_offset)
+        words.append(self.time_word(ns))
+        if everything or context != self.context:
+            words.append(make_word(CONTEXT, context))
+        words += task_words(task)
+        if len(words) > self.left():
+            self.append([NOTHING] * self.left())
+            return
+        self.append(words)
+        self.task = task
+        self.context = context
+        if everything:
+            self.noted = self.pos // self.notes
+            self.gap = 0
+            self.late = False
+
+    def put(self, task, ns, words, counts, context):
+        """A time and @words, a call or the like, and before it all that is to be said."""
+        while True:
+            quarter = self.pos // self.notes
+            if quarter != self.seen:
+                self.seen = quarter
+                self.late = self.rng is not None and self.rng.random() < 0.3
+            other = self.task is not task or self.context != context
+            if quarter != self.noted and (other or not self.late or self.gap):
+                self.say(task, ns, context, True)
+            elif other:
+                self.say(task, ns, context, False)
+            elif 1 + len(words) > self.left():
+                self.append([NOTHING] * self.left())
+            else:
+                break
+        self.append([self.time_word(ns)])
+        self.append(words)
+        self.calls += counts
+        if self.late:
+            self.say(task, ns, context, True)
+
+    def jump(self, lost):
+        """So many calls were overwritten before they could be read."""
+        self.calls += lost
+        self.pos += 16 * lost
+        self.pos += -self.pos % self.notes
+        self.begin_run()
+        self.noted = self.seen = None
+
+    def lose(self, lost):
+        """So many calls found no room."""
+        self.gap += lost
+        self.noted = None
+
+    def clear(self):
+        self.start = self.pos & POSITION_MASK
+        self.noted = self.task = None
+        self.late = False
+
+
+# --- recordings ---
+
+class Recording:
+    def __init__(self, cpus=2, mode="graph", seed=0, notes=65536, context=False, late=True,
+                 first=0, clock_offset=0, now=1000000):
+        self.rng = random.Random(seed)
+        self.mode = mode
+        self.notes = notes
+        self.with_context = context
+        self.functions = Functions(self.rng)
+        self.rings = [Ring(cpu, notes, first, clock_offset, self.rng if late else None)
+                      for cpu in range(cpus)]
+        self.idle = [Task(0, "swapper/%d" % cpu, 0, "swapper/%d:0" % cpu) for cpu in range(cpus)]
+        self.current = list(self.idle)
+        self.contexts = [0] * cpus
+        self.losing = [None] * cpus     # how many calls are not recorded now
+        self.now = now + now % 2        # ns; times are even
+        self.facts = Truth()
+        self.entries = self.lost = self.overwritten = 0
+        self.info = ""                  # more lines
+
+    def task(self, pid, comm, tgid=None, inside=()):
+        """@inside: the functions that it has called before the recording begins."""
+        task = Task(pid, comm, tgid or pid, "%s:%d" % (comm, pid))
+        for name in inside:
+            task.stack.append(Frame(self.functions.by_name[name], self.parent_ip(task, None),
+                                    False))
+        return task
+
+    def wait(self, ns):
+        self.now += ns - ns % 2
+
+    def run(self, cpu, task):
+        """From now on @task runs on @cpu; None: nothing does."""
+        self.current[cpu] = task or self.idle[cpu]
+
+    def parent_ip(self, task, irq):
+        if irq:
+            caller = self.functions.by_name[INTERRUPTS[irq]]
+        elif task.stack:
+            caller = task.stack[-1].function
+        elif task.pid == 0:
+            caller = self.functions.by_name["cpu_startup_entry"]
+        else:
+            caller = self.functions.by_name["do_syscall_64"]
+        return self.rng.choice(caller.sites)
+
+    def context_of(self, cpu):
+        return self.contexts[cpu] if self.with_context else CONTEXT_UNKNOWN
+
+    def put(self, cpu, words, counts):
+        """False if it is lost."""
+        if self.losing[cpu] is not None:
+            self.losing[cpu] += counts
+            return False
+        self.rings[cpu].put(self.current[cpu], self.now, words, counts, self.context_of(cpu))
+        self.entries += counts
+        return True
+
+    def call(self, cpu, name, irq=False, frames=0, instead=None):
+        """@instead: of this one, a Frame that has ended by a tail jump."""
+        self.wait(2)
+        task = self.current[cpu]
+        function = self.functions.by_name[name]
+        if instead:
+            parent_ip = instead.parent_ip
+        else:
+            parent_ip = self.parent_ip(task, name if irq else None)
+        frame = Frame(function, parent_ip, irq)
+        words = [call_word(function.entry, parent_ip)]
+        for i in range(frames):
+            ip = parent_ip if i == 0 else self.functions.by_name["do_syscall_64"].sites[0]
+            words.append(other_word(FRAME, ip & 0xffffffff))
+        if self.put(cpu, words, 1):
+            self.facts.enter(task, frame, self.now, cpu)
+        task.stack.append(frame)
+        return frame
+
+    def leave(self, cpu, frame=None, tail=False, cold=False, result=None):
+        """@frame, or the innermost, returns; with it ends what has been called in it."""
+        self.wait(2)
+        task = self.current[cpu]
+        frame = frame or task.stack[-1]
+        if cold:
+            ip = self.rng.choice(frame.function.cold.exits)
+        else:
+            ip = self.rng.choice(frame.function.exits)
+        words = [] if result is None else value_words(result)
+        words.append(return_word(ip, RETURN_TAIL if tail else 0))
+        if self.mode == "graph" and self.put(cpu, words, 1):
+            self.facts.leave(task, frame, self.now, cpu)
+        elif frame not in task.known:
+            task.known.clear()
+        else:
+            del task.known[task.known.index(frame):]
+        while task.stack.pop() is not frame:
+            pass
+        return frame
+
+    def mark(self, cpu, name, which=MARK_MARK):
+        self.wait(2)
+        ip = self.functions.by_name[name].entry & 0xffffffff
+        self.put(cpu, [other_word(MARK, which << 32 | ip)], 0)
+        if which in (MARK_ON, MARK_OFF, MARK_OFF_SOON):
+            self.facts.forget()
+
+    def lose(self, cpu):
+        """From now on nothing is recorded there."""
+        self.losing[cpu] = 0
+        self.facts.forget()
+
+    def found(self, cpu, jump):
+        """From now on it is. @jump: it was overwritten, and not because the ring was full."""
+        lost = self.losing[cpu]
+        self.losing[cpu] = None
+        self.facts.forget()
+        if jump:
+            self.rings[cpu].jump(lost)
+            self.overwritten += lost
+        else:
+            self.rings[cpu].lose(lost)
+            self.lost += lost
+
+    def hide(self, calls):
+        """Before all else: so many calls in each ring that are not to be shown."""
+        for ring in self.rings:
+            for _ in range(calls):
+                self.wait(100)
+                name = self.rng.choice(CORE)
+                words = [call_word(self.functions.by_name[name].entry, 0x80000000)]
+                ring.put(self.idle[ring.cpu], self.now, words, 1, self.context_of(ring.cpu))
+            ring.clear()
+
+    def filler(self, cpu, word=NOTHING):
+        """A word that says nothing; 0: one that was never written."""
+        if self.rings[cpu].left() > 1:
+            self.rings[cpu].append([word])
+
+    def counts(self):
+        return {"entries": self.entries, "lost": self.lost, "overwritten": self.overwritten,
+                "written": self.entries + self.lost + self.overwritten}
+
+    def truth(self):
+        result = {"mode": self.mode, "counts": self.counts()}
+        result.update(self.facts.result())
+        return result
+
+    # --- the file: tools/tracing/mctrace/recording.h ---
+
+    def info_text(self):
+        options = "overwrite time %scontext nomax_stack " % ("" if self.with_context else "no")
+        return ("release 6.12.0\nversion #1 SMP\nmachine x86_64\nhost simulated\ncpus %d\n"
+                "chosen 0\noptions %s\nmode %s\n%s" %
+                (len(self.rings), options, self.mode, self.info))
+
+    def write(self, path, largest=32768):
+        """@largest: words in a chunk."""
+        rng = random.Random(largest)
+        with open(path, "wb") as file:
+            write_header(file)
+            write_text(file, INFO, self.info_text())
+            write_text(file, SYMBOLS, self.functions.kallsyms())
+            rest = [[ring, pos, words] for ring in self.rings for pos, words in ring.runs]
+            while rest:
+                # Of any CPU, but of each in order.
+                ring = rng.choice(rest)[0]
+                mine = [r for r in rest if r[0] is ring][0]
+                nr = rng.randrange(1, largest + 1)
+                pos, words = mine[1], mine[2]
+                if words:
+                    write_words(file, ring, pos, words[:nr].tobytes())
+                mine[1:] = [pos + 8 * len(words[:nr]) & POSITION_MASK, words[nr:]]
+                if not mine[2]:
+                    rest.remove(mine)
+            write_end(file, self.counts())
+
+
+INFO, SYMBOLS, WORDS, END = 1, 2, 3, 4
+CHUNK_MARK = 0x6b6e6863
+CHUNK = struct.Struct("<IIQIIQQ")       # mark, type, size, cpu, notes, position, start
+
+
+def write_header(file, version=1):
+    file.write(struct.pack("<8sII", b"mctrace\n", version, CHUNK.size))
+
+
+def write_text(file, kind, text):
+    data = text.encode()
+    data += b"\0" * (8 - len(data) % 8)         # one at least
+    file.write(CHUNK.pack(CHUNK_MARK, kind, len(data), 0, 0, 0, 0) + data)
+
+
+def write_words(file, ring, pos, data):
+    file.write(CHUNK.pack(CHUNK_MARK, WORDS, len(data), ring.cpu, ring.notes, pos, ring.start))
+    file.write(data)
+
+
+def write_end(file, counts):
+    write_text(file, END, "written %d\nlost %d\n" % (counts["written"], counts["lost"]))
+
+
+# --- what happens, by chance ---
+
+class Simulation:
+    """Each step is an event or a few on one CPU."""
+    def __init__(self, rec, tasks=6, gaps=False, marks=False, extras=False, exits=True,
+                 before=True, slow=True, away=True):
+        self.rec = rec
+        self.rng = rec.rng
+        self.gaps = gaps
+        self.marks = marks
+        self.extras = extras    # results, chains of callers, words that say nothing
+        self.exits = exits      # tasks that end, and calls that never return
+        self.before = before    # calls from before
+        self.slow = slow        # sometimes nothing happens for long
+        self.away = away        # tasks go to another CPU and come back unnoticed
+        self.next_pid = 60
+        self.ready = []         # tasks that run nowhere
+        self.dying = set()
+        for _ in range(tasks):
+            self.ready.append(self.new_task())
+
+    def new_task(self):
+        pid = self.next_pid
+        self.next_pid += self.rng.randrange(1, 40)
+        comm = self.rng.choice(["cat", "hackbench", "kworker/0:1", "Web Content",
+                                "fifteen_letters"])
+        inside = []
+        if self.before and self.rng.random() < 0.5:
+            inside = self.rng.choices(USUAL, k=self.rng.randrange(1, 6))
+        return self.rec.task(pid, comm, inside=inside)
+
+    def pause(self):
+        chance = self.rng.random()
+        if not self.slow or chance < 0.9:
+            self.rec.wait(self.rng.randrange(10, 600))
+        elif chance < 0.999:
+            self.rec.wait(self.rng.randrange(1000, 2000000))
+        else:
+            self.rec.wait(self.rng.randrange(10000000, 2000000000))
+
+    def in_interrupt(self, cpu):
+        return any(frame.irq for frame in self.rec.current[cpu].stack)
+
+    def call(self, cpu, instead=None):
+        task = self.rec.current[cpu]
+        name = self.rng.choice(USUAL)
+        if task.stack and task.stack[-1].function.name in USUAL and self.rng.random() < 0.05:
+            name = task.stack[-1].function.name         # recursion
+        frames = 3 if self.extras and self.rng.random() < 0.02 else 0
+        return self.rec.call(cpu, name, frames=frames, instead=instead)
+
+    def leave(self, cpu):
+        frame = self.rec.current[cpu].stack[-1]
+        cold = frame.function.cold and self.rng.random() < 0.2
+        result = None
+        if self.extras and self.rng.random() < 0.05:
+            result = self.rng.choice([0, -2, 1 << 40, -(1 << 63), (1 << 63) - 1])
+        tail = not cold and not frame.irq and result is None and self.rng.random() < 0.1
+        self.rec.leave(cpu, tail=tail, cold=cold, result=result)
+        if tail:
+            self.pause()
+            self.call(cpu, instead=frame)
+
+    def leave_several(self, cpu):
+        """A call returns, but not those that were made in it: these never do. False: none is so."""
+        task = self.rec.current[cpu]
+        for nr in range(2, min(5, len(task.known))):
+            frame, ended = task.known[-nr], task.known[1 - nr:]
+            names = [other.function.name for other in ended]
+            if frame.irq or any(other.irq for other in ended):
+                break
+            if not set(names + [frame.function.name]).isdisjoint(NEVER_RETURN):
+                break
+            if frame.function.name not in names and self.rng.random() < 0.5:
+                self.rec.leave(cpu, frame)
+                return True
+        return False
+
+    def call_or_leave(self, cpu):
+        self.pause()
+        stack = self.rec.current[cpu].stack
+        deep = len(stack)
+        stays = not deep or stack[-1].function.name in NEVER_RETURN
+        if stays or self.rng.random() < (0.55 if deep < 12 else 0.4 if deep < 40 else 0):
+            self.call(cpu)
+        elif not (self.exits and self.rng.random() < 0.01 and self.leave_several(cpu)):
+            self.leave(cpu)
+
+    def interrupt(self, cpu):
+        self.pause()
+        if not self.in_interrupt(cpu):
+            self.rec.call(cpu, self.rng.choice(list(INTERRUPTS)), irq=True)
+
+    def switch(self, cpu):
+        if self.in_interrupt(cpu):
+            return
+        old = self.rec.current[cpu]
+        idle = self.rng.random() < 0.2 or not self.ready
+        new = None if idle else self.ready.pop(self.rng.randrange(len(self.ready)))
+        self.rec.run(cpu, new)
+        if old in self.dying:
+            old = self.new_task()
+        if old.pid:
+            self.ready.append(old)
+
+    def away_and_back(self, cpu):
+        """To another CPU and back, while on this one nothing else is recorded."""
+        task = self.rec.current[cpu]
+        others = [c for c in range(len(self.rec.rings)) if c != cpu]
+        if not others or not task.pid or self.in_interrupt(cpu):
+            return
+        other = self.rng.choice(others)
+        if self.in_interrupt(other):
+            return
+        self.call_or_leave(cpu)
+        self.rec.run(cpu, None)
+        there = self.rec.current[other]
+        self.rec.run(other, task)
+        for _ in range(self.rng.randrange(1, 8)):
+            self.call_or_leave(other)
+        self.rec.run(other, there)
+        self.rec.run(cpu, task)
+        self.call_or_leave(cpu)
+
+    def exit(self, cpu):
+        task = self.rec.current[cpu]
+        if task.pid and task not in self.dying and not self.in_interrupt(cpu):
+            self.pause()
+            self.rec.call(cpu, "do_exit")
+            self.dying.add(task)
+
+    def lose(self, cpu):
+        """The events next to it are of this CPU, so it is clear what was before and after."""
+        self.call_or_leave(cpu)
+        self.rec.lose(cpu)
+        for _ in range(self.rng.randrange(0, 20)):
+            if self.rng.random() < 0.1:
+                self.switch(cpu)
+            self.call_or_leave(cpu)
+        self.pause()
+        self.call(cpu)
+        self.rec.found(cpu, self.rng.random() < 0.5)
+        self.call_or_leave(cpu)
+        self.call(cpu)
+
+    def mark(self, cpu):
+        self.pause()
+        self.rec.mark(cpu, self.rng.choice(CORE), self.rng.choice([MARK_MARK, MARK_SNAPSHOT]))
+
+    def step(self):
+        rec, rng = self.rec, self.rng
+        cpu = rng.randrange(len(rec.rings))
+        rec.contexts[cpu] = rng.choice([0, 0, 0, 1, 2, 0x102])
+        if self.in_interrupt(cpu):
+            rec.contexts[cpu] = CONTEXT_HARDIRQ | CONTEXT_IRQS_OFF
+        for _ in range(rng.randrange(1, 30)):
+            self.call_or_leave(cpu)
+        chance = rng.random()
+        if chance < 0.5:
+            self.switch(cpu)
+        elif chance < 0.65:
+            self.interrupt(cpu)
+        elif chance < 0.75 and self.away:
+            self.away_and_back(cpu)
+        elif chance < 0.77 and self.exits:
+            self.exit(cpu)
+        elif chance < 0.80 and self.gaps:
+            self.lose(cpu)
+        elif chance < 0.82 and self.marks:
+            self.mark(cpu)
+        elif chance < 0.86 and self.extras:
+            rec.filler(cpu, rng.choice([NOTHING, 0]))
+
+    def steps(self, events):
+        while self.rec.entries < events:
+            self.step()
+
+
+def simulate(events, seed, cpus=3, mode="graph", notes=65536, context=False, first=0,
+             clock_offset=0, hidden=0, **what):
+    """A Recording of so many events, or a few more. @what: see Simulation."""
+    rec = Recording(cpus, mode, seed, notes, context, first=first, clock_offset=clock_offset,
+                    now=1000000 + max(clock_offset, 0))
+    rec.hide(hidden)
+    Simulation(rec, **what).steps(events)
+    return rec
+
+
+# --- large ones: a block of events, again and again, each time later ---
+
+BLOCK_EVENTS = 100000
+
+
+def make_block(seed, cpus, mode, notes):
+    """All calls return, and each ring ends at a multiple of notes."""
+    rec = Recording(cpus, mode, seed, notes, late=False)
+    sim = Simulation(rec, exits=False, before=False, slow=False)
+    sim.steps(BLOCK_EVENTS)
+    for cpu in range(cpus):
+        while rec.current[cpu].stack:
+            rec.wait(100)
+            rec.leave(cpu)
+        rec.run(cpu, None)
+    for task in sim.ready + rec.idle:
+        cpu = rec.idle.index(task) if task in rec.idle else 0
+        rec.run(cpu, task)
+        while task.stack:
+            rec.wait(100)
+            rec.leave(cpu)
+    for cpu in range(cpus):
+        rec.run(cpu, None)
+        while rec.rings[cpu].left() > 16:
+            rec.wait(50)
+            rec.call(cpu, "update_curr")
+            rec.wait(20)
+            rec.leave(cpu)
+        rec.rings[cpu].append([NOTHING] * rec.rings[cpu].left())
+    return rec
+
+
+class Repeated:
+    """A ring's words of the block. To make each time later 1 is added to its upper half."""
+    def __init__(self, ring):
+        words = ring.runs[0][1]
+        self.ring = ring
+        self.size = 8 * len(words)
+        self.words = int.from_bytes(words.tobytes(), "little")
+        later = array.array("Q", bytes(self.size))
+        self.counts = []        # of [index, count]
+        for i, word in enumerate(words):
+            if word & CALL:
+                continue
+            if word >> 28 & 7 == TIME and word != NOTHING:
+                later[i] = 1
+            elif word >> 28 & 7 == OTHER:
+                data = (word & 0xfffffff) << 31 | word >> 32 & 0x7fffffff
+                if data >> OTHER_SHIFT == COUNT:
+                    self.counts.append([i, data & (1 << OTHER_SHIFT) - 1])
+        self.later = int.from_bytes(later.tobytes(), "little")
+
+    def write(self, file, nr, step):
+        data = bytearray((self.words + nr * step * self.later).to_bytes(self.size, "little"))
+        for i, count in self.counts:
+            word = other_word(COUNT, count + nr * self.ring.calls)
+            struct.pack_into("<Q", data, 8 * i, word)
+        for at in range(0, self.size, 8 * 32768):
+            write_words(file, self.ring, nr * self.size + at, data[at:at + 8 * 32768])
+
+
+def write_repeated(path, events, seed, cpus=4, mode="graph", notes=65536):
+    """So many events, or a few more. The truth, without what is too much."""
+    rec = make_block(seed, cpus, mode, notes)
+    times = -(-events // rec.entries)
+    step = (rec.now >> 32) + 1          # halves of times have 31 bits below those that grow
+    rings = [Repeated(ring) for ring in rec.rings]
+    rec.entries *= times
+    with open(path, "wb") as file:
+        write_header(file)
+        write_text(file, INFO, rec.info_text())
+        write_text(file, SYMBOLS, rec.functions.kallsyms())
+        for nr in range(times):
+            for ring in rings:
+                ring.write(file, nr, step)
+        write_end(file, rec.counts())
+    result = {"mode": mode, "counts": rec.counts()}
+    result.update(rec.facts.result(times))
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Make a recording whose truth is known.")
+    parser.add_argument("-o", "--output", default="mctrace.dat")
+    parser.add_argument("--truth", help="a file for the truth, JSON")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--events", type=int, default=10000,
+                        help="more than %d: the same again and again" % (2 * BLOCK_EVENTS))
+    parser.add_argument("--cpus", type=int, default=4)
+    parser.add_argument("--mode", choices=["graph", "function"], default="graph")
+    parser.add_argument("--notes", type=int, default=65536, help="bytes, a power of two")
+    parser.add_argument("--context", action="store_true")
+    parser.add_argument("--gaps", action="store_true")
+    parser.add_argument("--marks", action="store_true")
+    parser.add_argument("--extras", action="store_true",
+                        help="results, chains of callers, words that say nothing")
+    args = parser.parse_args()
+    if args.events > 2 * BLOCK_EVENTS:
+        if args.context or args.gaps or args.marks or args.extras:
+            parser.error("a large recording has none of these")
+        truth = write_repeated(args.output, args.events, args.seed, args.cpus, args.mode,
+                               args.notes)
+    else:
+        rec = simulate(args.events, args.seed, args.cpus, args.mode, args.notes, args.context,
+                       gaps=args.gaps, marks=args.marks, extras=args.extras)
+        rec.write(args.output)
+        truth = rec.truth()
+    if args.truth:
+        with open(args.truth, "w", encoding="utf-8") as file:
+            json.dump(truth, file)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

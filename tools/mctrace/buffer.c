@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Text that grows. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buffer.h"
+#include "util.h"
+
+char *buffer_room(struct buffer *buffer, size_t more)
+{
+	while (buffer->length + more > buffer->room) {
+		buffer->room = buffer->room ? 2 * buffer->room : 4096;
+		buffer->data = xrealloc(buffer->data, buffer->room, 1);
+	}
+	return buffer->data + buffer->length;
+}
+
+void buffer_put(struct buffer *buffer, const void *from, size_t length)
+{
+	if (!length)			/* there may be no room at all yet */
+		return;
+	memcpy(buffer_room(buffer, length), from, length);
+	buffer->length += length;
+}
+
+void buffer_puts(struct buffer *buffer, const char *text)
+{
+	buffer_put(buffer, text, strlen(text));
+}
+
+void buffer_char(struct buffer *buffer, char c)
+{
+	*buffer_room(buffer, 1) = c;
+	buffer->length++;
+}
+
+void buffer_spaces(struct buffer *buffer, size_t nr)
+{
+	memset(buffer_room(buffer, nr), ' ', nr);
+	buffer->length += nr;
+}
+
+void buffer_number(struct buffer *buffer, uint64_t n, int digits)
+{
+	char text[24];
+	int i = sizeof(text);
+
+	while (n || digits > 0) {
+		text[--i] = '0' + n % 10;
+		n /= 10;
+		digits--;
+	}
+	buffer_put(buffer, text + i, sizeof(text) - i);
+}
+
+void buffer_thousandths(struct buffer *buffer, uint64_t n)
+{
+	buffer_number(buffer, n / 1000, 1);
+	buffer_char(buffer, '.');
+	buffer_number(buffer, n % 1000, 3);
+}
+
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+{
+	va_list args;
+	char *text;
+	int n;
+
+	va_start(args, format);
+	n = vasprintf(&text, format, args);
+	va_end(args);
+	if (n < 0)
+		die_errno("a string");
+	buffer_put(buffer, text, n);
+	free(text);
+}
+
+void buffer_write(struct buffer *buffer, FILE *to)
+{
+	if (buffer->length)
+		fwrite_unlocked(buffer->data, 1, buffer->length, to);
+	buffer->length = 0;
+}
+
+void buffer_free(struct buffer *buffer)
+{
+	free(buffer->data);
+	*buffer = (struct buffer) { };
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Chrome's trace events: Perfetto, speedscope and others read them. Of calls whose returns were
+ * recorded a begin and an end, else a point in time. Times are in microseconds.
+ */
+#include "buffer.h"
+#include "export.h"
+#include "json.h"
+#include "walk.h"
+
+struct json {
+	struct walker walker;
+	struct view *view;
+	struct buffer line;
+	uint32_t tracks;
+	FILE *to;
+};
+
+/* Each but the first follows a comma. */
+static void begin(struct json *json, const char *phase, const struct task_calls *task)
+{
+	buffer_puts(&json->line, json->tracks++ ? ",\n{" : "\n{");
+	json_text(&json->line, "ph", phase);
+	json_number(&json->line, "pid", task->tgid);
+	json_number(&json->line, "tid", task->pid ? task->pid : task->cpu);
+}
+
+static void end(struct json *json)
+{
+	buffer_char(&json->line, '}');
+	buffer_write(&json->line, json->to);
+	json->walker.enough = ferror(json->to);
+}
+
+static void put_names(struct json *json, struct task_calls *task)
+{
+	if (task->track)
+		return;
+	task->track = 1;
+	begin(json, "M", task);
+	json_text(&json->line, "name", "thread_name");
+	buffer_puts(&json->line, ",\"args\":{");
+	json_text(&json->line, "name", *task->comm ? task->comm : "<...>");
+	buffer_char(&json->line, '}');
+	end(json);
+}
+
+static void put_time(struct json *json, uint64_t ns)
+{
+	buffer_puts(&json->line, ",\"ts\":");
+	buffer_thousandths(&json->line, ns);
+}
+
+static void enter(struct walker *walker, struct task_calls *task, struct call *call)
+{
+	struct json *json = (struct json *)walker;
+
+	if (!view_shows(json->view, task))
+		return;
+	put_names(json, task);
+	if (!walker->returns && call->implied)
+		return;
+	begin(json, walker->returns ? "B" : "i", task);
+	json_text(&json->line, "name", call->symbol->name);
+	put_time(json, call->ns);
+	if (!walker->returns) {
+		json_text(&json->line, "s", "t");
+		buffer_puts(&json->line, ",\"args\":{");
+		json_text(&json->line, "caller",
+			  symbol_of(walker->symbols, call->parent_ip)->text);
+		buffer_char(&json->line, '}');
+	}
+	end(json);
+}
+
+static void leave(struct walker *walker, struct task_calls *task, struct call *call,
+		  const struct ending *ending)
+{
+	struct json *json = (struct json *)walker;
+
+	(void)call;
+	if (!walker->returns || !view_shows(json->view, task))
+		return;
+	begin(json, "E", task);
+	put_time(json, ending->ns);
+	if (!ending->returned)
+		buffer_puts(&json->line, ",\"args\":{\"ended\":\"not recorded\"}");
+	end(json);
+}
+
+void export_json(struct view *view, const char *output)
+{
+	struct json json = {
+		.walker = { .enter = enter, .leave = leave },
+		.view = view,
+		.to = export_open(output),
+	};
+
+	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", json.to);
+	walk(view->from, view->symbols, &json.walker);
+	fputs("\n]}\n", json.to);
+	buffer_free(&json.line);
+	export_close(json.to, output);
+}

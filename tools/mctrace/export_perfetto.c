@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Perfetto's protobuf: a sequence of packets (protos/perfetto/trace/trace_packet.proto), of which
+ * few fields are needed; their numbers stand below. A name is written once, and a number then.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "buffer.h"
+#include "export.h"
+#include "util.h"
+#include "walk.h"
+
+enum wire { VARINT = 0, BYTES = 2 };
+
+enum {
+	TRACE_PACKET = 1,
+
+	PACKET_TIMESTAMP = 8,		/* ns */
+	PACKET_SEQUENCE = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_INTERNED = 12,
+	PACKET_FLAGS = 13,
+	PACKET_TRACK = 60,
+
+	FLAG_CLEARED = 1,		/* what was interned before is forgotten */
+	FLAG_NEEDS_INTERNED = 2,
+
+	INTERNED_EVENT_NAME = 2,
+	NAME_ID = 1,
+	NAME_TEXT = 2,
+
+	TRACK_UUID = 1,
+	TRACK_PROCESS = 3,
+	TRACK_THREAD = 4,
+	THREAD_PID = 1,
+	THREAD_TID = 2,
+	THREAD_NAME = 5,
+
+	EVENT_TYPE = 9,
+	EVENT_NAME_ID = 10,
+	EVENT_TRACK = 11,
+
+	TYPE_BEGIN = 1,
+	TYPE_END = 2,
+	TYPE_INSTANT = 3,
+};
+
+struct perfetto {
+	struct walker walker;
+	struct view *view;
+	struct buffer packet, part, out;
+	uint32_t tracks;
+	bool *named;			/* by id: it has been written */
+	size_t nr_named;
+	FILE *to;
+};
+
+static void put_varint(struct buffer *to, uint64_t n)
+{
+	for (; n >= 0x80; n >>= 7)
+		buffer_char(to, n | 0x80);
+	buffer_char(to, n);
+}
+
+static void put_number(struct buffer *to, int field, uint64_t n)
+{
+	put_varint(to, field << 3 | VARINT);
+	put_varint(to, n);
+}
+
+static void put_bytes(struct buffer *to, int field, const void *data, size_t length)
+{
+	put_varint(to, field << 3 | BYTES);
+	put_varint(to, length);
+	buffer_put(to, data, length);
+}
+
+/* A part that was composed becomes a field; its buffer is empty then. */
+static void put_part(struct buffer *to, int field, struct buffer *part)
+{
+	put_bytes(to, field, part->data, part->length);
+	part->length = 0;
+}
+
+static void end_packet(struct perfetto *perfetto)
+{
+	put_number(&perfetto->packet, PACKET_SEQUENCE, 1);
+	put_part(&perfetto->out, TRACE_PACKET, &perfetto->packet);
+	buffer_write(&perfetto->out, perfetto->to);
+	perfetto->walker.enough = ferror(perfetto->to);
+}
+
+static void put_track(struct perfetto *perfetto, struct task_calls *task)
+{
+	struct buffer thread = { };
+
+	task->track = ++perfetto->tracks;
+	/* No process is 0: the idle tasks are threads of one that is none. */
+	put_number(&thread, THREAD_PID, task->tgid ? task->tgid : 0x40000000);
+	put_number(&thread, THREAD_TID, task->pid ? task->pid : 0x40000000 + task->cpu);
+	put_bytes(&thread, THREAD_NAME, task->comm, strlen(task->comm));
+	put_number(&perfetto->part, TRACK_UUID, task->track);
+	put_part(&perfetto->part, TRACK_THREAD, &thread);
+	put_part(&perfetto->packet, PACKET_TRACK, &perfetto->part);
+	end_packet(perfetto);
+	buffer_free(&thread);
+}
+
+/* Written with the first event that has it. */
+static void put_name(struct perfetto *perfetto, const struct symbol *symbol)
+{
+	struct buffer name = { };
+	size_t nr = perfetto->nr_named;
+
+	if (symbol->id >= nr) {
+		perfetto->nr_named = 2 * symbol->id + 1024;
+		perfetto->named = xrealloc(perfetto->named, perfetto->nr_named, sizeof(bool));
+		memset(perfetto->named + nr, 0, perfetto->nr_named - nr);
+	}
+	if (perfetto->named[symbol->id])
+		return;
+	perfetto->named[symbol->id] = true;
+	put_number(&name, NAME_ID, symbol->id + 1);
+	put_bytes(&name, NAME_TEXT, symbol->name, strlen(symbol->name));
+	put_part(&perfetto->part, INTERNED_EVENT_NAME, &name);
+	put_part(&perfetto->packet, PACKET_INTERNED, &perfetto->part);
+	buffer_free(&name);
+}
+
+static void put_event(struct perfetto *perfetto, struct task_calls *task, int type,
+		      const struct symbol *symbol, uint64_t ns)
+{
+	if (!task->track)
+		put_track(perfetto, task);
+	put_number(&perfetto->packet, PACKET_TIMESTAMP, ns);
+	put_number(&perfetto->packet, PACKET_FLAGS, FLAG_NEEDS_INTERNED);
+	if (symbol)
+		put_name(perfetto, symbol);
+	put_number(&perfetto->part, EVENT_TYPE, type);
+	put_number(&perfetto->part, EVENT_TRACK, task->track);
+	if (symbol)
+		put_number(&perfetto->part, EVENT_NAME_ID, symbol->id + 1);
+	put_part(&perfetto->packet, PACKET_TRACK_EVENT, &perfetto->part);
+	end_packet(perfetto);
+}
+
+static void enter(struct walker *walker, struct task_calls *task, struct call *call)
+{
+	struct perfetto *perfetto = (struct perfetto *)walker;
+
+	if (view_shows(perfetto->view, task) && (walker->returns || !call->implied))
+		put_event(perfetto, task, walker->returns ? TYPE_BEGIN : TYPE_INSTANT,
+			  call->symbol, call->ns);
+}
+
+static void leave(struct walker *walker, struct task_calls *task, struct call *call,
+		  const struct ending *ending)
+{
+	struct perfetto *perfetto = (struct perfetto *)walker;
+
+	(void)call;
+	if (walker->returns && view_shows(perfetto->view, task))
+		put_event(perfetto, task, TYPE_END, NULL, ending->ns);
+}
+
+void export_perfetto(struct view *view, const char *output)
+{
+	struct perfetto perfetto = {
+		.walker = { .enter = enter, .leave = leave },
+		.view = view,
+		.to = export_open(output),
+	};
+
+	put_number(&perfetto.packet, PACKET_FLAGS, FLAG_CLEARED);
+	end_packet(&perfetto);
+	walk(view->from, view->symbols, &perfetto.walker);
+	buffer_free(&perfetto.packet);
+	buffer_free(&perfetto.part);
+	buffer_free(&perfetto.out);
+	free(perfetto.named);
+	export_close(perfetto.to, output);
+}

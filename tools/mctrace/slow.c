@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mctrace slow: what the slowest calls of a function did that its usual ones did not. The
+ * recording is gone through for how long each call took; then for what is done in those that
+ * are slow, and for that in those from the 40th to the 60th percentile, which are usual.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "buffer.h"
+#include "json.h"
+#include "mctrace.h"
+#include "tally.h"
+#include "util.h"
+
+static const char usage[] = "slow FUNCTION [OPTION...] [FILE]";
+static const char help[] =
+"What the slowest 1 % of FUNCTION's calls did that the usual ones did not: for each way through\n"
+"functions below it how long that took a call, in slow ones and in usual ones.\n"
+"\n"
+"  -p, --percent N       the slowest N % (1)\n"
+"  -n, --lines N         show the N greatest differences (20)\n"
+VIEW_HELP;
+
+static const struct option options[] = {
+	{ "percent", required_argument, NULL, 'p' },
+	{ "lines", required_argument, NULL, 'n' },
+	VIEW_OPTIONS,
+	{ }
+};
+
+enum group { NEITHER, SLOW, USUAL };
+
+/* A call of the function that is not within another one. */
+struct one {
+	uint64_t took;		/* ns */
+	bool returned;
+	enum group group;
+};
+
+struct slow {
+	struct view view;
+	struct one *calls;	/* in the order in which they were made */
+	uint64_t nr, room;
+	unsigned long percent, lines;
+};
+
+/* What a group of calls has done. */
+struct done {
+	struct tally tally;
+	struct slow *slow;
+	enum group group;
+	uint64_t calls, total, least, most;
+};
+
+static bool wants(struct tally *tally, uint64_t nr)
+{
+	struct done *done = (struct done *)tally;
+	struct slow *slow = done->slow;
+
+	if (done->group != NEITHER)
+		return slow->calls[nr].group == done->group;
+	if (nr == slow->room) {
+		slow->room = slow->room ? 2 * slow->room : 1024;
+		slow->calls = xrealloc(slow->calls, slow->room, sizeof(*slow->calls));
+	}
+	slow->calls[nr] = (struct one) { };
+	slow->nr = nr + 1;
+	return true;
+}
+
+static void ended(struct tally *tally, uint64_t nr, const struct ending *ending)
+{
+	struct done *done = (struct done *)tally;
+	struct one *call = &done->slow->calls[nr];
+
+	call->took = ending->took;
+	call->returned = true;
+	if (!done->calls || ending->took < done->least)
+		done->least = ending->took;
+	if (ending->took > done->most)
+		done->most = ending->took;
+	done->calls++;
+	done->total += ending->took;
+}
+
+static void begin(struct slow *slow, struct done *done, const char *function,
+		  enum group group)
+{
+	*done = (struct done) { .slow = slow, .group = group };
+	tally_begin(&done->tally, &slow->view);
+	done->tally.function = function;
+	done->tally.wants = wants;
+	done->tally.ended = ended;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct one *x = *(struct one * const *)a, *y = *(struct one * const *)b;
+
+	if (x->took != y->took)
+		return x->took < y->took ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* Which calls are slow, at least one, and which are usual. */
+static void divide(struct slow *slow, uint64_t returned)
+{
+	struct one **order = xcalloc(returned, sizeof(*order));
+	uint64_t i, nr = 0, nr_slow;
+
+	for (i = 0; i < slow->nr; i++)
+		if (slow->calls[i].returned)
+			order[nr++] = &slow->calls[i];
+	qsort(order, nr, sizeof(*order), by_time);
+	nr_slow = nr * slow->percent / 100 ?: 1;
+	for (i = nr * 2 / 5; i <= nr * 3 / 5 && i < nr; i++)
+		order[i]->group = USUAL;
+	for (i = nr - nr_slow; i < nr; i++)
+		order[i]->group = SLOW;
+	free(order);
+}
+
+/* --- what differs --- */
+
+struct difference {
+	uint32_t slow, usual;	/* places; 0: not there */
+	int64_t more;		/* ns of its own a slow call has more than a usual one */
+};
+
+static int by_difference(const void *a, const void *b)
+{
+	const struct difference *x = a, *y = b;
+	uint64_t m = x->more < 0 ? -x->more : x->more, n = y->more < 0 ? -y->more : y->more;
+
+	if (m != n)
+		return m > n ? -1 : 1;
+	return x->slow < y->slow ? -1 : x->slow > y->slow;
+}
+
+static uint64_t each(uint64_t total, const struct done *done)
+{
+	return done->calls ? total / done->calls : 0;
+}
+
+/*
+ * Those below the places @s and @u, of which one may be 0: not there. Only if both are it is the
+ * root of both.
+ */
+static void compare(const struct done *slow, const struct done *usual, uint32_t s, uint32_t u,
+		    struct difference *list, size_t *nr)
+{
+	const struct path *all = slow->tally.paths.all, *others = usual->tally.paths.all;
+	uint32_t at;
+
+	if (s || u)
+		list[(*nr)++] = (struct difference) {
+			.slow = s,
+			.usual = u,
+			.more = each(s ? all[s].self : 0, slow) -
+				each(u ? others[u].self : 0, usual),
+		};
+	for (at = s || !u ? all[s].first : 0; at; at = all[at].next)
+		compare(slow, usual, at, u || !s ?
+			paths_find(&usual->tally.paths, u, all[at].id) : 0, list, nr);
+	for (at = u || !s ? others[u].first : 0; at; at = others[at].next)
+		if ((!s && u) || !paths_find(&slow->tally.paths, s, others[at].id))
+			compare(slow, usual, 0, at, list, nr);
+}
+
+static void put_way(struct buffer *to, const struct tally *tally, uint32_t place)
+{
+	uint32_t above = tally->paths.all[place].parent;
+
+	if (above) {
+		put_way(to, tally, above);
+		buffer_char(to, ';');
+	}
+	buffer_puts(to, tally_name(tally, place));
+}
+
+static void put_difference(const struct slow *slow, const struct done *done,
+			   const struct done *usual, const struct difference *difference)
+{
+	const struct path *s = &done->tally.paths.all[difference->slow];
+	const struct path *u = &usual->tally.paths.all[difference->usual];
+	struct buffer to = { }, way = { };
+
+	put_way(&way, difference->slow ? &done->tally : &usual->tally,
+		difference->slow ?: difference->usual);
+	buffer_char(&way, '\0');
+	if (slow->view.json) {
+		buffer_char(&to, '{');
+		json_text(&to, "path", way.data);
+		json_number(&to, "slow_self_ns", each(s->self, done));
+		json_number(&to, "usual_self_ns", each(u->self, usual));
+		json_number(&to, "slow_calls", difference->slow ? s->calls : 0);
+		json_number(&to, "usual_calls", difference->usual ? u->calls : 0);
+		buffer_puts(&to, "}\n");
+	} else {
+		buffer_printf(&to, "%+14.3f %12.3f %12.3f %10.2f %10.2f  %s\n",
+			      difference->more / 1e3, each(s->self, done) / 1e3,
+			      each(u->self, usual) / 1e3,
+			      difference->slow ? (double)s->calls / done->calls : 0,
+			      difference->usual ? (double)u->calls / usual->calls : 0, way.data);
+	}
+	buffer_write(&to, stdout);
+	buffer_free(&to);
+	buffer_free(&way);
+}
+
+static void put_group_json(const char *name, const struct done *done)
+{
+	struct buffer to = { };
+
+	buffer_char(&to, '{');
+	json_text(&to, "group", name);
+	json_number(&to, "calls", done->calls);
+	json_number(&to, "least_ns", done->least);
+	json_number(&to, "most_ns", done->most);
+	json_number(&to, "avg_ns", each(done->total, done));
+	buffer_puts(&to, "}\n");
+	buffer_write(&to, stdout);
+	buffer_free(&to);
+}
+
+static void put_group(const struct slow *slow, const char *name, const struct done *done)
+{
+	if (slow->view.json)
+		put_group_json(name, done);
+	else
+		printf("# %s: %llu calls, %.3f to %.3f us, %.3f on average\n", name,
+		       (unsigned long long)done->calls, done->least / 1e3, done->most / 1e3,
+		       each(done->total, done) / 1e3);
+}
+
+static void put_all(const struct slow *slow, const struct done *done, const struct done *usual)
+{
+	struct difference *list;
+	size_t nr = 0, i;
+
+	list = xcalloc(done->tally.paths.nr + usual->tally.paths.nr, sizeof(*list));
+	compare(done, usual, 0, 0, list, &nr);
+	qsort(list, nr, sizeof(*list), by_difference);
+	put_group(slow, "slow", done);
+	put_group(slow, "usual", usual);
+	if (!slow->view.json)
+		puts("# us of its own a call: slow - usual, slow, usual; calls: slow, usual");
+	for (i = 0; i < nr && i < slow->lines && list[i].more; i++)
+		put_difference(slow, done, usual, &list[i]);
+	free(list);
+}
+
+int cmd_slow(int argc, char **argv)
+{
+	struct slow slow = { .percent = 1, .lines = 20 };
+	struct done all, done, usual;
+	const char *function;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "p:n:i:h", options, NULL)) != -1) {
+		if (c == 'p')
+			slow.percent = option_number("slow", "--percent", optarg);
+		else if (c == 'n')
+			slow.lines = option_number("slow", "--lines", optarg);
+		else
+			view_option(&slow.view, c, optarg, "slow", usage, help);
+	}
+	if (optind == argc)
+		die_usage("slow", "slow calls of which function?");
+	if (argc - optind > 2)
+		die_usage("slow", "one function, and one recording, at a time");
+	if (!slow.percent || slow.percent > 50)
+		die_usage("slow", "--percent is from 1 to 50");
+	function = argv[optind++];
+	view_open(&slow.view, argv[optind]);
+	if (!has_returns(slow.view.from))
+		die("%s has no returns: 'mctrace record -g' records them", slow.view.from->path);
+
+	begin(&slow, &all, function, NEITHER);
+	begin(&slow, &done, function, SLOW);
+	begin(&slow, &usual, function, USUAL);
+	tally_walk(&all.tally);
+	check_function(&slow.view, function);
+	if (!all.calls)
+		die("no call of %s has returned in %s", function, slow.view.from->path);
+	divide(&slow, all.calls);
+	tally_walk(&done.tally);
+	tally_walk(&usual.tally);
+	put_all(&slow, &done, &usual);
+	tally_end(&all.tally);
+	tally_end(&done.tally);
+	tally_end(&usual.tally);
+	free(slow.calls);
+	return view_close(&slow.view);
+}
