@@ -156,11 +156,15 @@ static size_t random_text(enum kind kind)
 	return size;
 }
 
+/* For more than a page of a sysctl the kernel complains if there is no memory. */
+static size_t most = BUFFER;
+
 static size_t random_size(void)
 {
-	static const size_t sizes[] = { 0, 1, 15, 16, 17, 80, 4095, 4096, 65536, BUFFER };
+	static const size_t sizes[] = { 0, 1, 15, 16, 17, 80, 4000, 4096, 65536, BUFFER };
+	size_t size = sizes[random_below(COUNT(sizes))];
 
-	return sizes[random_below(COUNT(sizes))];
+	return size < most ? size : most;
 }
 
 static int map_and_look(int fd)
@@ -249,6 +253,7 @@ static int step(const char *dir, const char *sysctl)
 		snprintf(path, sizeof(path), "%s/%s", dir, file);
 	else
 		snprintf(path, sizeof(path), "%s", sysctl);
+	most = file ? BUFFER : 4000;
 	/* Never to wait: nobody may be tracing. */
 	fd = open(path, mode | O_NONBLOCK);
 	if (verbose)

@@ -12,10 +12,13 @@
  *	CPU <cpu>: <comm>:<pid> <function> returns <result> after <time> ns --> <caller>
  *	CPU <cpu>: <comm>:<pid> <function> returns, called before
  *
+ * behind which there may be those who have called the caller
+ *
+ *	    -- <caller>
+ *
  * and nothing about it is taken on trust: the comm may hold any character
  * that prints, so a line is taken apart from its end. The exit status is 1 if
- * any line was not a header, nor a record that is right in all its parts; the
- * first few such lines are shown on standard error.
+ * any line was not a header, nor right in all its parts; the first few such lines are shown on standard error.
  *
  * A shell with grep and awk can do the same, but a full trace has a few
  * hundred thousand lines.
@@ -37,6 +40,7 @@
 #define AFTER		" after "
 #define NS		" ns"
 #define TO		" --> "
+#define FRAME		"    -- "
 #define UNKNOWN		"[unknown]"
 
 struct symbol {
@@ -62,7 +66,8 @@ struct summary {
 	unsigned long ends;		/* of these: that are not calls */
 	unsigned long unknown;		/* of these: with [unknown] in them */
 	unsigned long module;		/* of these: with a module's symbol */
-	unsigned long malformed;	/* lines that are neither */
+	unsigned long frames;		/* lines that are callers of callers */
+	unsigned long malformed;	/* lines that are none of these */
 	unsigned long range;		/* of these: offset outside of the size */
 	unsigned long raw;		/* of these: show a raw address */
 	unsigned long longest;		/* the longest line, in bytes */
@@ -294,6 +299,15 @@ static int whole(char *line, size_t len)
 	return 1;
 }
 
+/* One more caller of the record before. */
+static int frame(const char *line)
+{
+	struct symbol caller;
+
+	return sum.records && !strncmp(line, FRAME, strlen(FRAME)) &&
+	       !symbol(line + strlen(FRAME), &caller, 1);
+}
+
 /* Returns 1 if the line is a record. */
 static int judge(char *line, size_t len, struct record *rec)
 {
@@ -317,7 +331,12 @@ static int judge(char *line, size_t len, struct record *rec)
 		return 0;
 	}
 
-	if (!whole(line, len) || record(line, rec)) {
+	len = whole(line, len);
+	if (len && frame(line)) {
+		sum.frames++;
+		return 0;
+	}
+	if (!len || record(line, rec)) {
 		sum.malformed++;
 		sum.raw += has_address(copy);
 		complain(copy);
@@ -357,6 +376,7 @@ static void summarize(void)
 	printf("ends %lu\n", sum.ends);
 	printf("unknown %lu\n", sum.unknown);
 	printf("module %lu\n", sum.module);
+	printf("frames %lu\n", sum.frames);
 	printf("malformed %lu\n", sum.malformed);
 	printf("range %lu\n", sum.range);
 	printf("raw %lu\n", sum.raw);
