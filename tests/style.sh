@@ -46,6 +46,7 @@ licensed()
 		tests/mutations/*.patch)		continue ;;	# change such files
 		bench/results/*)			continue ;;	# made by scripts/bench
 		.gitignore)				continue ;;	# a list of names
+		*.png)					continue ;;	# pictures
 		*/.kunitconfig | Documentation/ABI/*)	continue ;;	# as in the kernel
 		esac
 		[ ! -f "$f" ] || head -n 5 "$f" | grep -q 'SPDX-License-Identifier: GPL-2\.0' || echo "$f"

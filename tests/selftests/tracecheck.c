@@ -18,7 +18,8 @@
  *
  * and nothing about it is taken on trust: the comm may hold any character
  * that prints, so a line is taken apart from its end. The exit status is 1 if
- * any line was not a header, nor right in all its parts; the first few such lines are shown on standard error.
+ * any line was not a header, nor right in all its parts; the first few such
+ * lines are shown on standard error.
  *
  * A shell with grep and awk can do the same, but a full trace has a few
  * hundred thousand lines.

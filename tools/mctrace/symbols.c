@@ -206,7 +206,10 @@ static bool is_entry(const char *name)
 
 static bool is_interrupt(const char *name)
 {
-	static const char * const names[] = { "common_interrupt", "exc_nmi", "default_do_nmi" };
+	static const char * const names[] = {
+		"common_interrupt", "exc_nmi", "default_do_nmi", "irqentry_exit",
+		"preempt_schedule_irq",
+	};
 
 	return is_any(name, names, ARRAY_SIZE(names)) || !strncmp(name, "sysvec_", 7) ||
 	       !strncmp(name, "fred_sysvec_", 12);
