@@ -171,8 +171,8 @@ bool mctracer_turn_on(void);
  * begun before is still recorded. Or after so many milliseconds. With preemption disabled.
  */
 void mctracer_turn_off_at(unsigned long ip, unsigned int after);
-/* By whom it may concern, without a mark. */
-void mctracer_turn_off(void);
+/* By whom it may concern, without a mark. True if it was on. */
+bool mctracer_turn_off(void);
 /* What was to be turned off after a while will not be. May sleep. */
 void mctracer_forget_soon(void);
 

@@ -249,6 +249,19 @@ static bool wanted(void)
 }
 
 /*
+ * Other tasks are recorded, this one is not: say until when those before it were here, or the
+ * last calls could only be guessed to come before what they do on other CPUs.
+ */
+static void note_end(struct mctracer_ring *ring)
+{
+	if (READ_ONCE(ring->task) && !mctracer_task_chosen(current) && !READ_ONCE(ring->renew) &&
+	    !READ_ONCE(mctracer_holding) && !is_full(ring))
+		note(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
+}
+
+NOKPROBE_SYMBOL(note_end);
+
+/*
  * The task is not the one that the ring remembers. If its calls are to be recorded, say
  * which it is, and return 1; else remember that, and return 0.
  */
@@ -259,6 +272,7 @@ unsigned long mctracer_note_task(unsigned long unused)
 
 	for (;;) {
 		if (!wanted()) {
+			note_end(ring);
 			/* Who comes back then has been away. */
 			WRITE_ONCE(ring->task, NULL);
 			WRITE_ONCE(ring->skipped, current);

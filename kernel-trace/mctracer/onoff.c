@@ -34,10 +34,12 @@ bool mctracer_turn_on(void)
 
 NOKPROBE_SYMBOL(mctracer_turn_on);
 
-void mctracer_turn_off(void)
+bool mctracer_turn_off(void)
 {
-	atomic_set(&mctracer_recording, MCTRACER_OFF);
+	bool was_on = atomic_xchg(&mctracer_recording, MCTRACER_OFF) < MCTRACER_CHANGING;
+
 	mctracer_forget_tasks(false);
+	return was_on;
 }
 
 NOKPROBE_SYMBOL(mctracer_turn_off);

@@ -472,7 +472,7 @@ RUN bool run_either(void)
 SHAPE long shape_sleep(long n)
 {
 	if (n)
-		msleep(ms);
+		usleep_range(ms * USEC_PER_MSEC, (ms + 1) * USEC_PER_MSEC);
 	barrier();
 	return n;
 }
@@ -483,7 +483,7 @@ SHAPE long shape_sleep_deep(long n)
 	if (n > 1)
 		shape_sleep_deep(n - 1);
 	else
-		msleep(ms);
+		usleep_range(ms * USEC_PER_MSEC, (ms + 1) * USEC_PER_MSEC);
 	barrier();
 	return n;
 }
@@ -494,7 +494,7 @@ SHAPE long shape_sleep_late(long n)
 	if (n > 1)
 		shape_sleep_late(n - 1);
 	if (n == DEPTH)
-		msleep(ms);
+		usleep_range(ms * USEC_PER_MSEC, (ms + 1) * USEC_PER_MSEC);
 	barrier();
 	return n;
 }
