@@ -73,7 +73,66 @@ completed()
 			[ "${COMPREPLY[*]}" = --callers ]' bash "$tree"
 }
 
-plan 9
+# whereis NAME [LESS]: where a function of the recording is, or was linked
+whereis()
+{
+	printf '0x%x' $((0x$(grep -a -o "^[0-9a-f]* [tT] $1\$" "$T/whole" | head -n 1 | cut -c 1-16) - ${2:-0}))
+}
+
+# A kernel that has run elsewhere than where it was linked, with two functions
+lines()
+{
+	moved=0x200000
+	cat >"$T/fs.c" <<'END'
+typedef long ssize_t;
+struct file;
+ssize_t vfs_read(struct file *file, char *buf) { __asm__ volatile(".skip 64, 0x90"); return file && buf; }
+
+void kfree(const void *object) { __asm__ volatile(".skip 64, 0x90" :: "r" (object)); }
+ssize_t vfs_read(struct file *file, char *buf);
+END
+	cat >"$T/vmlinux.lds" <<END
+SECTIONS {
+	_stext = $(whereis _stext "$moved");
+	.text.vfs_read $(whereis vfs_read "$moved") : { *(.text.vfs_read) }
+	.text.kfree $(whereis kfree "$moved") : { *(.text.kfree) }
+}
+END
+	(cd "$T" && gcc -g -ffunction-sections -fno-pie -mcmodel=kernel -nostdlib -static -no-pie fs.c \
+		-o vmlinux -Wl,-T,vmlinux.lds -Wl,-e,0) &&
+		"$T/good/mctrace" report --vmlinux "$T/vmlinux" "$T/whole" >"$T/lines" || return
+	sed -n 's/^.* \([a-z_]*+[^ ]* ([^)]*)\) <-- .*/\1/p' "$T/lines" | sort -u | sed 's/^/    /'
+	grep -q ' vfs_read+0x[59]/[0-9a-fx]* (fs.c:3) <-- ' "$T/lines" &&
+		grep -q ' kfree+0x[59]/[0-9a-fx]* (fs.c:5) <-- ' "$T/lines" &&
+		! grep -v -e vfs_read -e kfree "$T/lines" | grep '\.c:'
+}
+
+types()
+{
+	(cd "$T" && gcc -gbtf -c fs.c -o fs.o) || return
+	"$T/good/mctrace" graph vfs_read --btf "$T/fs.o" "$T/whole" | head -n 1 >"$T/types"
+	sed 's/^/    /' "$T/types"
+	grep -qxF '# ssize_t vfs_read(struct file *file, char *buf)' "$T/types"
+}
+
+libraries()
+{
+	"$T/good/mctrace" --version >"$T/version"
+	sed 's/^/    /' "$T/version"
+	grep -q '^zstd [0-9]' "$T/version" && grep -q '^libdw [0-9]' "$T/version" &&
+		grep -q '^libbpf [0-9]' "$T/version"
+}
+
+# Where they are not installed it does without.
+bare()
+{
+	made bare links=n && "$T/bare/mctrace" --version >"$T/version" &&
+		grep -q '^without zstd' "$T/version" &&
+		! "$T/bare/mctrace" report --vmlinux "$T/vmlinux" "$T/whole" >"$T/lines" 2>&1 &&
+		grep 'built without libdw' "$T/lines"
+}
+
+plan 13
 check "it is built without a warning" made good
 check "also so that it checks itself" made checking CFLAGS='-O1 -g -fsanitize=address,undefined'
 check "its answers are the truth" truth
@@ -81,6 +140,11 @@ check "trace-cmd reads what it exports" seen trace.dat
 check "so does uftrace" seen "export --to uftrace"
 check "and babeltrace2" seen "export --to ctf"
 check "a million events" quick
+"$REPO/tests/mctrace/recordings.py" -o "$T/whole" --events 3000
+check "it names the libraries that it uses" libraries
+check "addresses have lines of source, wherever the kernel was" lines
+check "and functions types" types
+check "without these libraries it can be built, and says so" bare
 check "it is installed with its man pages" installed
 check "bash completes commands and options" completed
 finish

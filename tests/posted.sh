@@ -17,8 +17,9 @@ dictionary=$(find /usr/lib/python3 -path '*codespell_lib/data/dictionary.txt')
 #	INCLUDE_LINUX, ARCH_INCLUDE_LINUX	what asm/nmi.h alone declares
 #	VOLATILE			a flag that a signal handler sets
 #	PREFER_DEFINED_ATTRIBUTE_MACRO	__cold, which is empty for some compilers
+#	CAMELCASE			how libraries call their functions
 defended='NEW_TYPEDEFS,COMPLEX_MACRO,FILE_PATH_CHANGES,INCLUDE_LINUX,ARCH_INCLUDE_LINUX'
-defended=$defended,PREFER_DEFINED_ATTRIBUTE_MACRO,VOLATILE
+defended=$defended,PREFER_DEFINED_ATTRIBUTE_MACRO,VOLATILE,CAMELCASE
 
 checkpatch()
 {

@@ -106,7 +106,7 @@ bool mctracer_act(const struct mctracer_triggered *at, const struct mctracer_occ
 
 	this_cpu_inc(*at->hits);
 	if (at->unknown || at->trigger->action == MCTRACER_DO_COUNT ||
-	    (this_cpu_read(acting) & level))
+	    READ_ONCE(mctracer_ending) || (this_cpu_read(acting) & level))
 		return done;
 	this_cpu_or(acting, level);
 	barrier();

@@ -103,6 +103,8 @@ void mctracer_forget_tasks(bool renew);
 
 /* Nothing is recorded, though a hook may be called. Changed before tasks are forgotten. */
 extern bool mctracer_stopped;
+/* The hook is being taken away, and triggers do nothing any more. Changed like that. */
+extern bool mctracer_ending;
 
 /* Is anything recorded? */
 enum mctracer_on {
@@ -171,8 +173,8 @@ bool mctracer_turn_on(void);
  * begun before is still recorded. Or after so many milliseconds. With preemption disabled.
  */
 void mctracer_turn_off_at(unsigned long ip, unsigned int after);
-/* By whom it may concern, without a mark. True if it was on. */
-bool mctracer_turn_off(void);
+/* By whom it may concern, without a mark. */
+void mctracer_turn_off(void);
 /* What was to be turned off after a while will not be. May sleep. */
 void mctracer_forget_soon(void);
 

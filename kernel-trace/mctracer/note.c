@@ -10,6 +10,7 @@
 #include <linux/array_size.h>
 #include <linux/atomic.h>
 #include <linux/bits.h>
+#include <linux/cleanup.h>
 #include <linux/compiler.h>
 #include <linux/jump_label.h>
 #include <linux/kprobes.h>
@@ -21,6 +22,7 @@
 #include <linux/sched.h>
 #include <linux/timex.h>
 
+#include "chosen.h"
 #include "hook.h"
 #include "mctracer.h"
 #include "words.h"
@@ -28,6 +30,7 @@
 /* What hooks look at, see mctracer.h. */
 unsigned long mctracer_options = BIT(MCTRACER_OVERWRITE);
 bool mctracer_stopped;
+bool mctracer_ending;
 bool mctracer_holding;
 atomic_t mctracer_recording = ATOMIC_INIT(MCTRACER_ON);
 bool mctracer_pairs;
@@ -244,8 +247,8 @@ static void count_lost(void)
 /* Whether the current task's calls are to be recorded, now. */
 static bool wanted(void)
 {
-	return !READ_ONCE(mctracer_stopped) && atomic_read(&mctracer_recording) != MCTRACER_OFF &&
-	       mctracer_task_chosen(current);
+	return !READ_ONCE(mctracer_stopped) && !READ_ONCE(mctracer_ending) &&
+	       atomic_read(&mctracer_recording) != MCTRACER_OFF && mctracer_task_chosen(current);
 }
 
 /*
@@ -254,6 +257,9 @@ static bool wanted(void)
  */
 static void note_end(struct mctracer_ring *ring)
 {
+	/* Where only some functions are recorded it may have gone long before. */
+	if (mctracer_functions_chosen())
+		return;
 	if (READ_ONCE(ring->task) && !mctracer_task_chosen(current) && !READ_ONCE(ring->renew) &&
 	    !READ_ONCE(mctracer_holding) && !is_full(ring))
 		note(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
@@ -509,7 +515,7 @@ static bool may_mark(struct mctracer_ring *ring, bool always)
 		return false;
 	if (must_note(ring))
 		return true;
-	if (!always || READ_ONCE(mctracer_stopped))
+	if (!always || READ_ONCE(mctracer_stopped) || READ_ONCE(mctracer_ending))
 		return false;
 	WRITE_ONCE(ring->task, NULL);
 	note(MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
@@ -593,6 +599,7 @@ static void forget(const struct task_struct *task, bool renew)
 	struct mctracer_ring *ring;
 	int cpu;
 
+	guard(preempt_notrace)();	/* or a task could meet a CPU that is not told yet */
 	smp_mb();	/* F1 */
 	for_each_possible_cpu(cpu) {
 		ring = per_cpu_ptr(&mctracer_rings, cpu);

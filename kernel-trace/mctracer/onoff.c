@@ -34,12 +34,10 @@ bool mctracer_turn_on(void)
 
 NOKPROBE_SYMBOL(mctracer_turn_on);
 
-bool mctracer_turn_off(void)
+void mctracer_turn_off(void)
 {
-	bool was_on = atomic_xchg(&mctracer_recording, MCTRACER_OFF) < MCTRACER_CHANGING;
-
+	atomic_set(&mctracer_recording, MCTRACER_OFF);
 	mctracer_forget_tasks(false);
-	return was_on;
 }
 
 NOKPROBE_SYMBOL(mctracer_turn_off);

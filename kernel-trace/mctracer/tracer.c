@@ -546,17 +546,16 @@ int mctracer_start(void)
 
 void mctracer_stop(void)
 {
-	bool was_on;
-
 	guard(mutex)(&hook_mutex);
-	/* That of all functions ends at one moment, however long it takes to change their sites. */
-	was_on = mctracer_turn_off();
+	/* For all functions at one moment, however long it takes to change their call sites. */
+	WRITE_ONCE(mctracer_ending, true);
+	mctracer_forget_tasks(false);
 	/* -ENOENT: another hook has taken over, and ours is not running. */
 	unregister_mcount_direct(hook);
 	mctracer_forget_soon();
-	if (was_on)
-		mctracer_turn_on();
 	static_branch_disable(&mctracer_in_use);
+	WRITE_ONCE(mctracer_ending, false);
+	mctracer_forget_tasks(true);
 }
 
 bool mctracer_started(void)

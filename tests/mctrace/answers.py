@@ -644,15 +644,6 @@ def bad_case(folder):
     return Case(folder, "bad", rec)
 
 
-def chunks_of(data):
-    """The offset of each, and its type."""
-    at = 16
-    while at < len(data):
-        _, kind, size = struct.unpack_from("<IIQ", data, at)
-        yield at, kind
-        at += 40 + size
-
-
 def write_file(path, data):
     with open(path, "wb") as file:
         file.write(data)
@@ -668,7 +659,7 @@ def check_good(mctrace, cases):
 def check_cuts(mctrace, folder, data):
     rng = random.Random(1)
     cuts = set(range(18)) | {len(data) - 1, len(data) - 8, len(data) - 41}
-    for at, _ in list(chunks_of(data))[:4] + list(chunks_of(data))[-3:]:
+    for at, _ in list(recordings.chunks_of(data))[:4] + list(recordings.chunks_of(data))[-3:]:
         cuts |= {at - 1, at, at + 1, at + 39, at + 40, at + 41, at + 48}
     cuts |= {rng.randrange(len(data)) for _ in range(30)}
     complaints = Complaints(mctrace)
@@ -703,7 +694,7 @@ def check_garbage(mctrace, folder, case):
     path = os.path.join(folder, "garbage.dat")
     with open(case.path, "rb") as file:
         data = file.read()
-    first = next(at for at, kind in chunks_of(data) if kind == recordings.WORDS)
+    first = next(at for at, kind in recordings.chunks_of(data) if kind == recordings.WORDS)
     for seed in range(12):
         rng = random.Random(seed)
         words = []
@@ -731,7 +722,7 @@ def check_future(mctrace, folder, data):
 
 def with_cpu(data, cpu):
     """The last chunk of words says that it is of another CPU."""
-    at = [at for at, kind in chunks_of(data) if kind == recordings.WORDS][-1]
+    at = [at for at, kind in recordings.chunks_of(data) if kind == recordings.WORDS][-1]
     changed = bytearray(data)
     struct.pack_into("<I", changed, at + 16, cpu)
     return changed
@@ -741,10 +732,10 @@ def check_odd(mctrace, folder, data):
     """What is strange, but nothing is to break by it."""
     complaints = Complaints(mctrace)
     path = os.path.join(folder, "odd.dat")
-    offsets = [at for at, _ in chunks_of(data)] + [len(data)]
+    offsets = [at for at, _ in recordings.chunks_of(data)] + [len(data)]
     for kind in (recordings.INFO, recordings.SYMBOLS, recordings.WORDS):
         parts = [data[:16]]
-        for (at, its), end in zip(chunks_of(data), offsets[1:]):
+        for (at, its), end in zip(recordings.chunks_of(data), offsets[1:]):
             if its != kind:
                 parts.append(data[at:end])
         write_file(path, b"".join(parts))
@@ -785,12 +776,39 @@ def check_unknown(mctrace, folder):
     return wrong
 
 
+def check_compressed(mctrace, folder, data, packed):
+    """All commands say the same of it."""
+    paths = [os.path.join(folder, name) for name in ("plain.dat", "compressed.dat")]
+    for path, content in zip(paths, (data, packed)):
+        write_file(path, content)
+    return [" ".join(arguments) + " prints something else" for arguments in readers(mctrace)
+            if mctrace.text(*arguments, paths[0]) != mctrace.text(*arguments, paths[1])]
+
+
+def test_compressed(tap, mctrace, folder):
+    def test(name, check, *arguments):
+        attempt(tap, "compressed: " + name, None, check, mctrace, *arguments)
+
+    if not shutil.which("zstd") or "without zstd" in mctrace.text("--version"):
+        tap.skip("compressed", "there is no zstd, or this mctrace is without it")
+        return
+    with open(bad_case(folder).path, "rb") as file:
+        data = file.read()
+    packed = recordings.compressed(data)
+    rng = random.Random(8)
+    inside = [at + 40 + rng.randrange(60) for at, kind in recordings.chunks_of(packed)
+              if kind & recordings.COMPRESSED]
+    test("all answers are the same", check_compressed, folder, data, packed)
+    test("of one that is cut it is said where", check_cuts, folder, packed)
+    test("bits of what is compressed", check_flips, folder, packed, rng.choices(inside, k=60))
+
+
 def test_bad_files(tap, mctrace, folder):
     case = bad_case(folder)
     with open(case.path, "rb") as file:
         data = file.read()
     rng = random.Random(7)
-    chunks = list(chunks_of(data))
+    chunks = list(recordings.chunks_of(data))
     heads = [at for at, _ in rng.sample(chunks, min(12, len(chunks)))]
     words = [at for at, kind in chunks if kind == recordings.WORDS]
     within = [rng.choice(words) + 40 + rng.randrange(400) for _ in range(60)]
@@ -1088,6 +1106,7 @@ def test_all(tap, mctrace, folder, seeds):
     attempt(tap, "good files: nothing is done that must not be", None, check_good, mctrace,
             plain + full + function + small)
     test_bad_files(tap, mctrace, folder)
+    test_compressed(tap, mctrace, folder)
 
 
 def main():

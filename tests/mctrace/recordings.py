@@ -17,6 +17,7 @@ import array
 import json
 import random
 import struct
+import subprocess
 import sys
 
 # --- words: include/uapi/linux/mctracer.h ---
@@ -78,6 +79,7 @@ NOTHING = make_word(TIME, 0)
 
 # --- functions, and where they are ---
 
+STEXT = 0xffffffff81000000
 CORE = """vfs_read vfs_write vfs_open ksys_read ksys_write do_sys_openat2 path_openat alloc_fd
 rw_verify_area security_file_permission _raw_spin_lock _raw_spin_unlock __rcu_read_lock
 __rcu_read_unlock kmem_cache_alloc kmem_cache_free __kmalloc kfree page_cache_get try_charge
@@ -117,7 +119,8 @@ class Functions:
         self.rng = rng
         self.by_name = {}
         self.lines = ["0000000000000000 D per_cpu_start"]
-        address = 0xffffffff81000000
+        self.lines.append("%016x T _stext" % STEXT)
+        address = STEXT + 0x1000
         for name in CALLERS + CORE + list(INTERRUPTS) + NEVER_RETURN:
             address = self.add(name, address, "")
         self.lines.append("%016x D some_data" % address)
@@ -200,7 +203,8 @@ class Truth:
         took = None
         if frame in task.known:
             while task.known[-1] is not frame:
-                task.known.pop()
+                gone = task.known.pop()         # what it called is within its caller all the same
+                task.known[-1].callees_ns += gone.callees_ns
             took = ns - frame.ns
             self.add(task, frame, took)
             task.known.pop()
@@ -526,6 +530,7 @@ class Recording:
 
 
 INFO, SYMBOLS, WORDS, END = 1, 2, 3, 4
+COMPRESSED = 1 << 31
 CHUNK_MARK = 0x6b6e6863
 CHUNK = struct.Struct("<IIQIIQQ")       # mark, type, size, cpu, notes, position, start
 
@@ -547,6 +552,30 @@ def write_words(file, ring, pos, data):
 
 def write_end(file, counts):
     write_text(file, END, "written %d\nlost %d\n" % (counts["written"], counts["lost"]))
+
+
+def chunks_of(data):
+    """The offset of each, and its type."""
+    at = 16
+    while at < len(data):
+        _, kind, size = struct.unpack_from("<IIQ", data, at)
+        yield at, kind
+        at += CHUNK.size + size
+
+
+def compressed(data):
+    """The same recording as mctrace record --compress zstd would have written it."""
+    result = data[:16]
+    for at, _ in chunks_of(data):
+        mark, kind, size, *rest = CHUNK.unpack_from(data, at)
+        content = data[at + CHUNK.size:at + CHUNK.size + size]
+        if kind in (SYMBOLS, WORDS):
+            packed = subprocess.run(["zstd", "-q", "-1", "-c"], input=content, check=True,
+                                    stdout=subprocess.PIPE).stdout
+            content = struct.pack("<Q", size) + packed + b"\0" * (-len(packed) % 8)
+            kind |= COMPRESSED
+        result += CHUNK.pack(mark, kind, len(content), *rest) + content
+    return result
 
 
 # --- what happens, by chance ---

@@ -15,7 +15,7 @@ filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
 triggers=$MCT_DIR/triggers
 
-plan 103
+plan 107
 
 at_end()
 {
@@ -94,6 +94,12 @@ check "a name that is nearly a command's is not taken for it" \
 equal "functions are listed as they are in the file" "$(grep -c . "$MCT_DIR/functions")" \
 	"$(mctrace list | grep -c .)"
 equal "some of them" "$(grep '^vfs_re' "$MCT_DIR/functions")" "$(mctrace list 'vfs_re*')"
+printf 'none' > types
+if mctrace --version | grep -q '^libbpf '; then
+	check "types are not to be found everywhere" says 'types in types' mctrace list --btf types
+else
+	check "it says that it knows no types" says 'without libbpf' mctrace list --btf types
+fi
 check "none is an error" says 'no function matches' mctrace list no_such_function
 check "it tells that nothing is traced" sh -c 'mctrace stat | grep -q "^tracer *off"'
 check "a recording that is not there" says 'mctrace record' mctrace report
@@ -133,8 +139,24 @@ put notime "$MCT_OPTIONS"
 put nocontext "$MCT_OPTIONS"
 [ ! -e "$mode" ] || put function "$mode"
 settings > before
+if mctrace --version | grep -q '^zstd '; then
+	mctrace record --compress zstd -q -o file sh -c "$words"
+	same "record --compress zstd: report prints what the kernel does" file
+	check "all is smaller then than the names of functions alone else" \
+		test "$(wc -c < file)" -lt "$(wc -c < /proc/kallsyms)"
+else
+	check "what it can't do it says" says 'without zstd' mctrace record --compress zstd true
+	skip "nothing is compressed" "mctrace was built without zstd"
+fi
 at_least "it is not little" 1000 "$(header entries kernel)"
 mctrace report < file - > report2
+if mctrace --version | grep -q '^libdw '; then
+	check "lines are not to be found everywhere" \
+		says 'types: ' mctrace report --vmlinux types file
+else
+	check "it says that it knows no lines" \
+		says 'without libdw' mctrace report --vmlinux types file
+fi
 check "read from standard input" cmp report report2
 mctrace record -q -o - true > file2
 check "written into a pipe" sh -c \

@@ -88,3 +88,28 @@ void buffer_free(struct buffer *buffer)
 	free(buffer->data);
 	*buffer = (struct buffer) { };
 }
+
+int utf8_length(const char *at)
+{
+	const unsigned char *text = (const unsigned char *)at;
+	static const struct {
+		unsigned char mask, is, least;	/* of the first byte; the least second one */
+	} kinds[] = { { 0xe0, 0xc0, 0x80 }, { 0xf0, 0xe0, 0xa0 }, { 0xf8, 0xf0, 0x90 } };
+	int kind, i;
+
+	if (*text < 0x80)
+		return 1;
+	for (kind = 0; kind < 3; kind++)
+		if ((*text & kinds[kind].mask) == kinds[kind].is)
+			break;
+	if (kind == 3 || *text < 0xc2 || *text > 0xf4)
+		return 0;
+	if ((*text & 0x0f) == 0 && kind && text[1] < kinds[kind].least)
+		return 0;
+	if ((*text == 0xed && text[1] >= 0xa0) || (*text == 0xf4 && text[1] >= 0x90))
+		return 0;		/* halves of UTF-16, and more than there is */
+	for (i = 1; i <= kind + 1; i++)
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	return kind + 2;
+}

@@ -28,4 +28,7 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 void buffer_write(struct buffer *buffer, FILE *to);
 void buffer_free(struct buffer *buffer);
 
+/* How many bytes the character here has in UTF-8; 0 if it is none. */
+int utf8_length(const char *at);
+
 #endif /* _MCTRACE_BUFFER_H */

@@ -20,6 +20,7 @@ struct call {
 	bool implied;		/* it is not traced, but what it has called is */
 	uint64_t ns;
 	uint64_t below;		/* how long the calls took that it has made and that returned */
+	bool shown;		/* walk.c: its task was one of those asked for when it was made */
 	/* What who looks at calls remembers of this one. */
 	bool open;		/* tree.c: its "{" is printed */
 	uint32_t path;		/* paths.c: where in all that was called it is */
@@ -38,7 +39,8 @@ struct task_calls {
 	/* What who looks at tasks remembers of this one. */
 	bool waits;		/* tree.c: the last call is not printed yet: is it a leaf? */
 	int shown;		/* tree.c: where it is being printed: 1 + CPU; 0: nowhere */
-	uint32_t track;		/* export: which it is there, from 1 on */
+	uint32_t track;		/* export: which it is there, from 1 on, ... */
+	char named[MCTRACER_COMM_LEN + 1];	/* ... and its name: exec() gives another one */
 };
 
 struct calls;

@@ -58,7 +58,8 @@ int cmd_reset(int argc, char **argv)
 	static const char * const off[] = { "notime", "nocontext", "nomax_stack", "overwrite" };
 	unsigned int i;
 
-	parse(argc, argv, "Ends tracing, and sets all to what it is after boot.\n");
+	parse(argc, argv, "Ends tracing, and sets all to what it is after boot, but for\n"
+	      "the rings' size and kernel.mcount_enabled.\n");
 	session_lock();
 	tracer_write("ctrl", "0");
 	for (i = 0; i < ARRAY_SIZE(lists); i++)
@@ -133,9 +134,11 @@ int cmd_snapshot(int argc, char **argv)
 	if (optind < argc || (take && drop))
 		die_usage("snapshot", "either --take or --free, and no argument");
 	tracer_find();
-	if (take || drop)
+	if (take || drop) {
+		session_lock();		/* who records would lose calls, or what he has kept */
 		tracer_write("snapshot", take ? "1" : "0");
-	else
+	} else {
 		tracer_show("snapshot", NULL, NULL);
+	}
 	return EXIT_SUCCESS;
 }

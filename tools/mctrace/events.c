@@ -18,12 +18,14 @@
 /* The next word, 0 for one that was never written. False at the end of what follows on. */
 static bool next_word(struct cursor *cursor, uint64_t *word)
 {
-	const struct recording_cpu *cpu = cursor->cpu;
-	const struct recording_run *run;
+	struct recording_cpu *cpu = cursor->cpu;
+	struct recording_run *run;
 
 	while (cursor->run < cpu->nr) {
 		run = &cpu->runs[cursor->run];
 		if (cursor->i < run->nr) {
+			if (!run->words)
+				recording_open_run(cpu, run);
 			*word = run->words[cursor->i++];
 			cursor->pos += WORD;
 			return true;
@@ -160,7 +162,7 @@ static void begin_run(struct cursor *cursor, size_t run)
 	const struct recording_run *at = &cursor->cpu->runs[run];
 	uint64_t before = cursor->state.calls, ns = cursor->ns;
 	bool counted = cursor->counted, hidden = cursor->hidden;
-	const struct recording_cpu *cpu = cursor->cpu;
+	struct recording_cpu *cpu = cursor->cpu;
 	unsigned int nr = cursor->nr;
 
 	*cursor = (struct cursor) {
@@ -370,7 +372,7 @@ const char *event_mark(const struct event *event)
 /* What follows on without a gap, in one CPU's words: calls are counted in the words themselves. */
 uint64_t events_count(const struct recording *from)
 {
-	const struct recording_cpu *cpu;
+	struct recording_cpu *cpu;
 	uint64_t nr = 0, word;
 	struct cursor cursor;
 	unsigned int i;

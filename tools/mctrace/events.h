@@ -24,7 +24,7 @@ enum found {
 
 /* One CPU's words: where the next is, and what those before have said. */
 struct cursor {
-	const struct recording_cpu *cpu;
+	struct recording_cpu *cpu;
 	unsigned int nr;		/* the CPU's */
 	size_t run, i;			/* of the next word */
 	uint64_t pos;			/* its position */

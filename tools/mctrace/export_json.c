@@ -3,6 +3,8 @@
  * Chrome's trace events: Perfetto, speedscope and others read them. Of calls whose returns were
  * recorded a begin and an end, else a point in time. Times are in microseconds.
  */
+#include <string.h>
+
 #include "buffer.h"
 #include "export.h"
 #include "json.h"
@@ -34,9 +36,10 @@ static void end(struct json *json)
 
 static void put_names(struct json *json, struct task_calls *task)
 {
-	if (task->track)
+	if (task->track && !strcmp(task->named, task->comm))
 		return;
 	task->track = 1;
+	memcpy(task->named, task->comm, sizeof(task->named));
 	begin(json, "M", task);
 	json_text(&json->line, "name", "thread_name");
 	buffer_puts(&json->line, ",\"args\":{");
@@ -78,8 +81,7 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 {
 	struct json *json = (struct json *)walker;
 
-	(void)call;
-	if (!walker->returns || !view_shows(json->view, task))
+	if (!walker->returns || !call->shown)
 		return;
 	begin(json, "E", task);
 	put_time(json, ending->ns);
@@ -97,7 +99,7 @@ void export_json(struct view *view, const char *output)
 	};
 
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", json.to);
-	walk(view->from, view->symbols, &json.walker);
+	walk(view, &json.walker);
 	fputs("\n]}\n", json.to);
 	buffer_free(&json.line);
 	export_close(json.to, output);

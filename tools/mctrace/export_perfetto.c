@@ -95,7 +95,9 @@ static void put_track(struct perfetto *perfetto, struct task_calls *task)
 {
 	struct buffer thread = { };
 
-	task->track = ++perfetto->tracks;
+	if (!task->track)
+		task->track = ++perfetto->tracks;
+	memcpy(task->named, task->comm, sizeof(task->named));
 	/* No process is 0: the idle tasks are threads of one that is none. */
 	put_number(&thread, THREAD_PID, task->tgid ? task->tgid : 0x40000000);
 	put_number(&thread, THREAD_TID, task->pid ? task->pid : 0x40000000 + task->cpu);
@@ -131,7 +133,7 @@ static void put_name(struct perfetto *perfetto, const struct symbol *symbol)
 static void put_event(struct perfetto *perfetto, struct task_calls *task, int type,
 		      const struct symbol *symbol, uint64_t ns)
 {
-	if (!task->track)
+	if (!task->track || strcmp(task->named, task->comm))
 		put_track(perfetto, task);
 	put_number(&perfetto->packet, PACKET_TIMESTAMP, ns);
 	put_number(&perfetto->packet, PACKET_FLAGS, FLAG_NEEDS_INTERNED);
@@ -159,8 +161,7 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 {
 	struct perfetto *perfetto = (struct perfetto *)walker;
 
-	(void)call;
-	if (walker->returns && view_shows(perfetto->view, task))
+	if (walker->returns && call->shown)
 		put_event(perfetto, task, TYPE_END, NULL, ending->ns);
 }
 
@@ -174,7 +175,7 @@ void export_perfetto(struct view *view, const char *output)
 
 	put_number(&perfetto.packet, PACKET_FLAGS, FLAG_CLEARED);
 	end_packet(&perfetto);
-	walk(view->from, view->symbols, &perfetto.walker);
+	walk(view, &perfetto.walker);
 	buffer_free(&perfetto.packet);
 	buffer_free(&perfetto.part);
 	buffer_free(&perfetto.out);

@@ -4,6 +4,7 @@
  * profile of frames that open and close. A profile is one piece, so all are kept until the end.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "buffer.h"
 #include "export.h"
@@ -33,6 +34,12 @@ static struct track *track_of(struct speedscope *to, struct task_calls *task, ui
 			.first = ns,
 		};
 		task->track = ++to->nr;
+		memcpy(task->named, task->comm, sizeof(task->named));
+	}
+	if (strcmp(task->named, task->comm)) {
+		memcpy(task->named, task->comm, sizeof(task->named));
+		free(to->tracks[task->track - 1].name);
+		to->tracks[task->track - 1].name = xasprintf("%s %u", task->comm, task->pid);
 	}
 	return &to->tracks[task->track - 1];
 }
@@ -62,7 +69,7 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 {
 	struct speedscope *to = (struct speedscope *)walker;
 
-	if (view_shows(to->view, task))
+	if (call->shown)
 		put(track_of(to, task, ending->ns), "C", call->symbol->id, ending->ns);
 }
 
@@ -99,7 +106,7 @@ void export_speedscope(struct view *view, const char *output)
 	struct buffer line = { };
 	uint32_t i;
 
-	walk(view->from, view->symbols, &to.walker);
+	walk(view, &to.walker);
 	buffer_char(&line, '{');
 	json_text(&line, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	json_text(&line, "exporter", "mctrace");

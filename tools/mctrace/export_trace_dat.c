@@ -233,7 +233,7 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 		.rettime = ending->ns,
 	};
 
-	if (ending->returned && view_shows(trace->view, task))
+	if (ending->returned && call->shown)
 		put_event(ring_of(trace), ending->ns, &exit, sizeof(exit));
 }
 
@@ -376,7 +376,7 @@ void export_trace_dat(struct view *view, const char *output)
 		if (!trace.rings[cpu].pages)
 			die_errno("a temporary file");
 	}
-	walk(view->from, view->symbols, &trace.walker);
+	walk(view, &trace.walker);
 	symbols_each(view->symbols, &trace.symbols, put_symbol);
 	buffer_puts(&trace.symbols, "ffffffffffffffff T __end\n");	/* of the one before */
 	for (cpu = 0; cpu < nr; cpu++) {

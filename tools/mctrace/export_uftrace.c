@@ -53,7 +53,6 @@ struct header {
 struct track {
 	struct buffer records;
 	uint32_t tid, tgid;
-	char *comm;
 	uint64_t first;
 };
 
@@ -91,7 +90,6 @@ static struct track *track_of(struct uftrace *to, struct task_calls *task, uint6
 		*track = (struct track) {
 			.tid = task->pid ? task->pid : IDLE_TID + task->cpu,
 			.first = ns,
-			.comm = xstrdup(*task->comm ? task->comm : "<...>"),
 		};
 		track->tgid = task->tgid ? task->tgid : track->tid;
 		if (!to->nr || ns < to->first)
@@ -132,7 +130,7 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 {
 	struct uftrace *to = (struct uftrace *)walker;
 
-	if (view_shows(to->view, task))
+	if (call->shown)
 		put(to, task, call, RECORD_EXIT, ending->ns);
 }
 
@@ -235,14 +233,13 @@ void export_uftrace(struct view *view, const char *output)
 
 	export_directory(output);
 	symbols_each(view->symbols, &to, find_base);
-	walk(view->from, view->symbols, &to.walker);
+	walk(view, &to.walker);
 	put_symbols(&to);
 	put_tasks(&to);
 	put_info(&to);
 	for (i = 0; i < to.nr; i++) {
 		flush(&to, &to.tracks[i]);
 		buffer_free(&to.tracks[i].records);
-		free(to.tracks[i].comm);
 	}
 	free(to.tracks);
 	buffer_free(&to.symbols);

@@ -53,7 +53,10 @@ static const char script[] =
 
 static void put_escaped(struct buffer *to, const char *text)
 {
-	for (; *text; text++) {
+	int length;
+
+	for (; *text; text += length ?: 1) {
+		length = utf8_length(text);
 		switch (*text) {
 		case '&':
 			buffer_puts(to, "&amp;");
@@ -68,7 +71,10 @@ static void put_escaped(struct buffer *to, const char *text)
 			buffer_puts(to, "&quot;");
 			break;
 		default:
-			buffer_char(to, (unsigned char)*text < ' ' ? '?' : *text);
+			if (!length || (unsigned char)*text < ' ')
+				buffer_char(to, '?');
+			else
+				buffer_put(to, text, length);
 		}
 	}
 }
@@ -216,19 +222,20 @@ int cmd_flame(int argc, char **argv)
 	const char *output = "mctrace.svg";
 	struct flame flame = { };
 	struct view view = { .no_pager = true };
-	int c, by = 0;
+	const char *by = NULL;
+	int c;
 
 	while ((c = getopt_long(argc, argv, "o:i:h", options, NULL)) != -1) {
 		if (c == 'o')
 			output = optarg;
 		else if (c == BY)
-			by = *optarg;
+			by = optarg;
 		else
 			view_option(&view, c, optarg, "flame", usage, help);
 	}
 	if (argc - optind > 1)
 		die_usage("flame", "one recording at a time");
-	if (by && by != 't' && by != 'c')
+	if (by && strcmp(by, "time") && strcmp(by, "calls"))
 		die_usage("flame", "--by is time or calls");
 	if (view.json)
 		die_usage("flame", "a picture is no JSON: 'mctrace export --to speedscope' is");
@@ -236,7 +243,7 @@ int cmd_flame(int argc, char **argv)
 	tally_begin(&flame.tally, &view);
 	flame.tally.by_task = true;
 	tally_walk(&flame.tally);
-	flame.by_time = by ? by == 't' : flame.tally.walker.returns;
+	flame.by_time = by ? !strcmp(by, "time") : flame.tally.walker.returns;
 	if (flame.by_time && !flame.tally.walker.returns)
 		die("%s has no returns, and so no times: 'mctrace record -g' records them",
 		    view.from->path);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "compress.h"
 #include "follow.h"
 #include "kallsyms.h"
 #include "mctracer_decode.h"
@@ -30,6 +31,7 @@ struct follow_cpu {
 	int cpu;
 	struct recording_writer *to;
 	struct follow_counts *counts;
+	struct compressor *compressor;	/* NULL: it is not asked for */
 	pthread_t thread;
 };
 
@@ -70,7 +72,7 @@ static void put_words(struct follow_cpu *follow, const uint64_t *words, size_t n
 	};
 	uint64_t calls = count_calls(&follow->ring, words, nr, pos);
 
-	recording_put(follow->to, &chunk, words);
+	recording_put_by(follow->to, follow->compressor, &chunk, words);
 	__atomic_fetch_add(&follow->counts->seen, calls, __ATOMIC_RELAXED);
 	__atomic_store_n(&follow->counts->bytes, READ_ONCE(follow->to->size), __ATOMIC_RELAXED);
 }
@@ -93,7 +95,8 @@ static void *follow_cpu(void *arg)
 			put_words(follow, words, nr, pos);
 			naps = 0;
 		}
-		if (nr == BLOCK_WORDS || ring_ahead(&follow->ring) > follow->ring.size / 8) {
+		if (nr == BLOCK_WORDS ||
+		    (nr && ring_ahead(&follow->ring) > follow->ring.size / 8)) {
 			ns = SHORT_NAP_NS;
 			continue;
 		}
@@ -102,6 +105,7 @@ static void *follow_cpu(void *arg)
 		nap(last ? SHORT_NAP_NS : ns);
 		ns = ns * 2 < LONG_NAP_NS ? ns * 2 : LONG_NAP_NS;
 	}
+	compressor_free(follow->compressor);
 	free(words);
 	return NULL;
 }
@@ -173,6 +177,8 @@ static void run(int fd, int ready, struct recording_writer *to, struct follow_co
 
 	for (cpu = 0; cpu < nr; cpu++) {
 		cpus[cpu] = (struct follow_cpu) { .cpu = cpu, .to = to, .counts = counts };
+		if (to->compress)
+			cpus[cpu].compressor = compressor_new();
 		ring_open(&cpus[cpu].ring, cpu);
 	}
 	for (cpu = 0; cpu < nr; cpu++)

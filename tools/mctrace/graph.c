@@ -6,6 +6,7 @@
 #include "buffer.h"
 #include "json.h"
 #include "mctrace.h"
+#include "prototypes.h"
 #include "tally.h"
 #include "util.h"
 
@@ -15,9 +16,13 @@ static const char help[] =
 "long that took where returns were recorded, and how often.\n"
 "\n"
 "  -D, --depth N         not deeper than this\n"
+"      --btf FILE        what FUNCTION takes and returns, by the types in FILE\n"
 VIEW_HELP;
 
+enum { BTF = VIEW_OPTIONS_END };
+
 static const struct option options[] = {
+	{ "btf", required_argument, NULL, BTF },
 	{ "depth", required_argument, NULL, 'D' },
 	VIEW_OPTIONS,
 	{ }
@@ -38,7 +43,7 @@ static void enter_above(struct walker *walker, struct task_calls *task, struct c
 	uint32_t place = 0;
 	unsigned int i;
 
-	if (strcmp(call->symbol->name, graph->tally.function) || call->implied ||
+	if (!is_named(call->symbol->name, graph->tally.function) || call->implied ||
 	    !view_shows(&graph->view, task))
 		return;
 	for (i = task->nr; i; i--)
@@ -88,7 +93,8 @@ static void put_json(const struct graph *graph, const struct paths *paths, uint3
 	json_number(&line, "calls", path->calls);
 	if (path->returned) {
 		json_number(&line, "total_ns", path->total);
-		json_number(&line, "self_ns", path->self);
+		if (paths == &graph->tally.paths)
+			json_number(&line, "self_ns", path->self);
 	}
 	buffer_puts(&line, "}\n");
 	buffer_write(&line, stdout);
@@ -155,15 +161,27 @@ static void put_graph(struct graph *graph)
 	put_below(graph, 0, 0);
 }
 
+static void put_prototype(const struct graph *graph, const char *btf, const char *function)
+{
+	struct prototypes *prototypes = prototypes_open(btf);
+	const char *prototype = prototype_of(prototypes, function, NULL);
+
+	if (prototype && !graph->view.json)
+		printf("# %s\n", prototype);
+	prototypes_close(prototypes);
+}
+
 int cmd_graph(int argc, char **argv)
 {
 	struct graph graph = { };
-	const char *function;
+	const char *function, *btf = NULL;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "D:i:h", options, NULL)) != -1) {
 		if (c == 'D')
 			graph.depth = option_number("graph", "--depth", optarg);
+		else if (c == BTF)
+			btf = optarg;
 		else
 			view_option(&graph.view, c, optarg, "graph", usage, help);
 	}
@@ -177,9 +195,11 @@ int cmd_graph(int argc, char **argv)
 	graph.tally.function = function;
 	tally_walk(&graph.tally);
 	check_function(&graph.view, function);
+	if (btf)
+		put_prototype(&graph, btf, function);
 	graph.above = (struct walker) { .enter = enter_above, .leave = leave_above };
 	paths_begin(&graph.callers);
-	walk(graph.view.from, graph.view.symbols, &graph.above);
+	walk(&graph.view, &graph.above);
 	put_graph(&graph);
 	paths_end(&graph.callers);
 	tally_end(&graph.tally);

@@ -4,29 +4,6 @@
 
 #include "json.h"
 
-/* How many bytes the character here has; 0 if it is none. */
-static int utf8_length(const unsigned char *text)
-{
-	static const struct {
-		unsigned char mask, is, least;	/* of the first byte; the least second one */
-	} kinds[] = { { 0xe0, 0xc0, 0x80 }, { 0xf0, 0xe0, 0xa0 }, { 0xf8, 0xf0, 0x90 } };
-	int kind, i;
-
-	if (*text < 0x80)
-		return 1;
-	for (kind = 0; kind < 3; kind++)
-		if ((*text & kinds[kind].mask) == kinds[kind].is)
-			break;
-	if (kind == 3 || *text < 0xc2 || *text > 0xf4)
-		return 0;
-	if ((*text & 0x0f) == 0 && kind && text[1] < kinds[kind].least)
-		return 0;
-	for (i = 1; i <= kind + 1; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	return kind + 2;
-}
-
 void json_string(struct buffer *to, const char *text)
 {
 	const unsigned char *c = (const unsigned char *)text;
@@ -34,7 +11,7 @@ void json_string(struct buffer *to, const char *text)
 
 	buffer_char(to, '"');
 	for (; *c; c += length ?: 1) {
-		length = utf8_length(c);
+		length = utf8_length((const char *)c);
 		if (*c == '"' || *c == '\\') {
 			buffer_char(to, '\\');
 			buffer_char(to, *c);

@@ -45,7 +45,7 @@ static void enter(struct walker *walker, struct task_calls *task, struct call *c
 {
 	struct latency *latency = (struct latency *)walker;
 
-	if (view_shows(&latency->view, task) && !strcmp(call->symbol->name, latency->function))
+	if (view_shows(&latency->view, task) && is_named(call->symbol->name, latency->function))
 		latency->open++;
 }
 
@@ -59,8 +59,9 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 {
 	struct latency *latency = (struct latency *)walker;
 
-	if (!ending->returned || strcmp(call->symbol->name, latency->function) ||
-	    !view_shows(&latency->view, task))
+	(void)task;
+	if (!ending->returned || !is_named(call->symbol->name, latency->function) ||
+	    !call->shown)
 		return;
 	latency->open--;
 	if (!latency->calls || ending->took < latency->min)
@@ -199,7 +200,7 @@ int cmd_latency(int argc, char **argv)
 		unlink_recorded(recorded);
 	if (!has_returns(latency.view.from))
 		die("%s has no returns: 'mctrace record -g' records them", latency.view.from->path);
-	walk(latency.view.from, latency.view.symbols, &latency.walker);
+	walk(&latency.view, &latency.walker);
 	check_function(&latency.view, latency.function);
 	if (latency.view.json)
 		put_json(&latency);

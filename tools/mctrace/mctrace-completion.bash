@@ -33,6 +33,10 @@ _mctrace()
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 		return
 		;;
+	--compress)
+		mapfile -t COMPREPLY < <(compgen -W "zstd none" -- "$word")
+		return
+		;;
 	--color)
 		mapfile -t COMPREPLY < <(compgen -W "yes no auto" -- "$word")
 		return

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compress.h"
+#include "lines.h"
 #include "mctrace.h"
+#include "prototypes.h"
 #include "util.h"
 
 #ifndef VERSION
@@ -46,6 +49,14 @@ static void show_commands(FILE *to)
 	fputs("\n'mctrace COMMAND --help' tells more of each.\n", to);
 }
 
+static void show_version(void)
+{
+	puts("mctrace " VERSION);
+	puts(compress_library());
+	puts(lines_library());
+	puts(prototypes_library());
+}
+
 void show_help(const char *usage, const char *lines)
 {
 	printf("usage: mctrace %s\n\n%s", usage, lines);
@@ -83,7 +94,7 @@ int main(int argc, char **argv)
 		return EXIT_SUCCESS;
 	}
 	if (!strcmp(name, "--version")) {
-		puts("mctrace " VERSION);
+		show_version();
 		return EXIT_SUCCESS;
 	}
 	for (i = 0; i < ARRAY_SIZE(commands); i++)

@@ -141,7 +141,7 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 	struct profile *profile = (struct profile *)walker;
 	bool inner;
 
-	if (!ending->returned || !view_shows(&profile->view, task))
+	if (!ending->returned || !call->shown)
 		return;
 	inner = is_within_itself(task, call);
 	add(function_of(profile, task, call), ending, inner);
@@ -355,7 +355,7 @@ int cmd_profile(int argc, char **argv)
 		die_usage("profile", "one recording at a time");
 	view_open(&profile.view, argv[optind]);
 	paths_begin(&profile.paths);
-	walk(profile.view.from, profile.view.symbols, &profile.walker);
+	walk(&profile.view, &profile.walker);
 	if (!profile.sort)
 		profile.sort = profile.walker.returns ? "total" : "calls";
 	put_all(&profile);

@@ -31,7 +31,12 @@ enum recording_type {
 	RECORDING_SYMBOLS,	/* of functions, as in /proc/kallsyms */
 	RECORDING_WORDS,	/* of a CPU's ring; a word of 0 was never written */
 	RECORDING_END,		/* it came to its end; lines as of RECORDING_INFO */
+
+	/* Or'ed to symbols or words: 64 bits of their size, and that many bytes compressed */
+	RECORDING_COMPRESSED = 0x80000000,
 };
+
+#define RECORDING_MOST		(64UL << 20)	/* bytes that a compressed chunk may become */
 
 /**
  * struct recording_chunk - what precedes each chunk's data
@@ -56,9 +61,12 @@ struct recording_chunk {
 
 /* --- writing --- */
 
+struct compressor;
+
 struct recording_writer {
 	int fd;
 	pthread_mutex_t mutex;
+	bool compress;		/* by who has a compressor */
 	uint64_t size;		/* so far; others may look */
 	int error;		/* the first that there was, an errno; then nothing is written */
 };
@@ -68,7 +76,12 @@ void recording_create(struct recording_writer *to, const char *path);
 /* One chunk. Any thread. */
 void recording_put(struct recording_writer *to, const struct recording_chunk *chunk,
 		   const void *data);
+/* The same, compressed if @compressor is not NULL. */
+void recording_put_by(struct recording_writer *to, struct compressor *compressor,
+		      const struct recording_chunk *chunk, const void *data);
 void recording_put_text(struct recording_writer *to, enum recording_type type, const char *text);
+void recording_put_text_by(struct recording_writer *to, struct compressor *compressor,
+			   enum recording_type type, const char *text);
 /* False, and errno, if anything is not in the file. */
 bool recording_finish(struct recording_writer *to);
 
@@ -76,7 +89,9 @@ bool recording_finish(struct recording_writer *to);
 
 /* One CPU's words, in order. */
 struct recording_run {
-	const uint64_t *words;
+	const uint64_t *words;	/* NULL while they are ... */
+	const void *compressed;	/* ... this; recording_open_run() makes them of it */
+	size_t compressed_size;
 	size_t nr;
 	uint64_t pos;
 	uint64_t start;
@@ -84,9 +99,11 @@ struct recording_run {
 };
 
 struct recording_cpu {
+	const struct recording *from;
 	struct recording_run *runs;
 	size_t nr;
 	uint32_t notes;
+	struct recording_run *opened[2];	/* of those compressed, the last two in use */
 };
 
 struct recording {
@@ -98,6 +115,8 @@ struct recording {
 	const char **symbols;	/* texts, the earliest first, each with its size */
 	size_t *symbols_size;
 	unsigned int nr_symbols;
+	void **owned;		/* memory of those that were compressed */
+	unsigned int nr_owned;
 	char *info;		/* all lines */
 	bool ended;		/* else it was killed, or is still being written */
 	char *damage;		/* what is wrong with the rest of the file, and where */
@@ -105,6 +124,8 @@ struct recording {
 
 /* NULL is "mctrace.dat", "-" standard input. Ends if nothing can be read. */
 struct recording *recording_open(const char *path);
+/* Makes words of what is compressed; those of the run before last go. Ends if it is damaged. */
+void recording_open_run(struct recording_cpu *cpu, struct recording_run *run);
 /* The value of the last line that has this key, until the next call; NULL. */
 const char *recording_info(const struct recording *from, const char *key);
 uint64_t recording_number(const struct recording *from, const char *key);

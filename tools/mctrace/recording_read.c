@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compress.h"
 #include "mctracer.h"
 #include "recording.h"
 #include "util.h"
@@ -23,9 +24,20 @@ static void note_damage(struct recording *from, uint64_t at, const char *what)
 				 (unsigned long long)at, what);
 }
 
+/* How much a compressed chunk's data becomes; 0 if that can't be. */
+static uint64_t whole_size(const struct recording_chunk *chunk, const uint64_t *data, uint64_t size)
+{
+	if (size != chunk->size || size <= sizeof(*data) || data[0] % sizeof(uint64_t) ||
+	    data[0] > RECORDING_MOST)
+		return 0;
+	return data[0];
+}
+
 static void add_words(struct recording *from, const struct recording_chunk *chunk,
 		      const uint64_t *words, uint64_t size)
 {
+	bool compressed = chunk->type & RECORDING_COMPRESSED;
+	uint64_t whole = compressed ? whole_size(chunk, words, size) : size;
 	struct recording_run *run, *before;
 	struct recording_cpu *cpu;
 
@@ -36,12 +48,15 @@ static void add_words(struct recording *from, const struct recording_chunk *chun
 		from->nr_cpus = chunk->cpu + 1;
 	}
 	cpu = &from->cpus[chunk->cpu];
+	cpu->from = from;
 	if (!(cpu->nr & (cpu->nr - 1)))		/* a power of two, or 0 */
 		cpu->runs = xrealloc(cpu->runs, cpu->nr ? 2 * cpu->nr : 1, sizeof(*cpu->runs));
 	run = &cpu->runs[cpu->nr++];
 	*run = (struct recording_run) {
-		.words = words,
-		.nr = size / sizeof(*words),
+		.words = compressed ? NULL : words,
+		.compressed = compressed ? words + 1 : NULL,
+		.compressed_size = compressed ? size - sizeof(*words) : 0,
+		.nr = whole / sizeof(*words),
 		.pos = chunk->pos,
 		.start = chunk->start,
 	};
@@ -59,6 +74,23 @@ static void add_symbols(struct recording *from, const char *text, size_t size)
 	from->symbols_size = xrealloc(from->symbols_size, nr + 1, sizeof(*from->symbols_size));
 	from->symbols[nr] = text;
 	from->symbols_size[nr] = size;
+}
+
+static bool add_compressed_symbols(struct recording *from, const struct recording_chunk *chunk,
+				   const uint64_t *data, uint64_t size)
+{
+	uint64_t whole = whole_size(chunk, data, size);
+	char *text;
+
+	if (!whole)
+		return false;
+	text = xcalloc(1, whole);
+	from->owned = xrealloc(from->owned, from->nr_owned + 1, sizeof(*from->owned));
+	from->owned[from->nr_owned++] = text;
+	if (!decompress_block(text, whole, data + 1, size - sizeof(*data)))
+		return false;
+	add_symbols(from, text, whole);
+	return true;
 }
 
 static void add_info(struct recording *from, const char *text, size_t size)
@@ -86,6 +118,12 @@ static bool add_chunk(struct recording *from, const struct recording_chunk *chun
 	case RECORDING_SYMBOLS:
 		add_symbols(from, data, size);
 		break;
+	case RECORDING_SYMBOLS | RECORDING_COMPRESSED:
+		return add_compressed_symbols(from, chunk, data, size);
+	case RECORDING_WORDS | RECORDING_COMPRESSED:
+		if (size == chunk->size && !whole_size(chunk, data, size))
+			return false;
+		fallthrough;
 	case RECORDING_WORDS:
 		if (chunk->cpu >= MAX_CPUS || !chunk->notes || chunk->notes & (chunk->notes - 1) ||
 		    chunk->pos % sizeof(uint64_t))
@@ -117,7 +155,7 @@ static void find_chunks(struct recording *from)
 			break;
 		if (!add_chunk(from, chunk, from->data + data,
 			       chunk->size < left ? chunk->size : left & ~7ULL)) {
-			note_damage(from, at, "a chunk of words says what can't be");
+			note_damage(from, at, "a chunk says what can't be");
 			return;
 		}
 		if (chunk->size > left) {
@@ -199,6 +237,25 @@ struct recording *recording_open(const char *path)
 	return from;
 }
 
+void recording_open_run(struct recording_cpu *cpu, struct recording_run *run)
+{
+	struct recording_run *gone = cpu->opened[1];
+	void *words = xcalloc(run->nr, sizeof(*run->words));
+
+	if (!decompress_block(words, run->nr * sizeof(*run->words), run->compressed,
+			      run->compressed_size))
+		die("%s is damaged at offset %llu: what is compressed there is not whole",
+		    cpu->from->path, (unsigned long long)
+		    ((const char *)run->compressed - cpu->from->data));
+	if (gone) {
+		free((void *)gone->words);
+		gone->words = NULL;
+	}
+	cpu->opened[1] = cpu->opened[0];
+	cpu->opened[0] = run;
+	run->words = words;
+}
+
 const char *recording_info(const struct recording *from, const char *key)
 {
 	static char value[4096];
@@ -223,10 +280,17 @@ uint64_t recording_number(const struct recording *from, const char *key)
 
 void recording_close(struct recording *from)
 {
-	unsigned int i;
+	unsigned int i, j;
 
-	for (i = 0; i < from->nr_cpus; i++)
+	for (i = 0; i < from->nr_cpus; i++) {
+		for (j = 0; j < ARRAY_SIZE(from->cpus[i].opened); j++)
+			if (from->cpus[i].opened[j])
+				free((void *)from->cpus[i].opened[j]->words);
 		free(from->cpus[i].runs);
+	}
+	for (i = 0; i < from->nr_owned; i++)
+		free(from->owned[i]);
+	free(from->owned);
 	free(from->cpus);
 	free(from->symbols);
 	free(from->symbols_size);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compress.h"
 #include "recording.h"
 #include "util.h"
 
@@ -28,7 +29,7 @@ void recording_create(struct recording_writer *to, const char *path)
 		.version = RECORDING_VERSION,
 		.chunk_size = sizeof(struct recording_chunk),
 	};
-
+	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
 	struct stat st;
 
 	memset(to, 0, sizeof(*to));
@@ -36,9 +37,11 @@ void recording_create(struct recording_writer *to, const char *path)
 	signal(SIGPIPE, SIG_IGN);	/* it is an error like the others */
 	if (strcmp(path, "-")) {
 		/* Who reads an older one goes on with that. */
-		if (!stat(path, &st) && S_ISREG(st.st_mode))
+		if (!lstat(path, &st) && S_ISREG(st.st_mode)) {
 			unlink(path);
-		to->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+			flags |= O_EXCL;	/* what comes there now is not what is meant */
+		}
+		to->fd = open(path, flags, 0600);
 		if (to->fd < 0)
 			die_errno("%s", path);
 	} else {
@@ -59,7 +62,38 @@ void recording_put(struct recording_writer *to, const struct recording_chunk *ch
 	pthread_mutex_unlock(&to->mutex);
 }
 
+void recording_put_by(struct recording_writer *to, struct compressor *compressor,
+		      const struct recording_chunk *chunk, const void *data)
+{
+	struct recording_chunk smaller = *chunk;
+	size_t room, used;
+	uint64_t *all;
+
+	if (!compressor || chunk->size > RECORDING_MOST) {
+		recording_put(to, chunk, data);
+		return;
+	}
+	room = compress_room(chunk->size);
+	all = xcalloc(1, sizeof(*all) + room + 8);
+	all[0] = chunk->size;
+	used = compress_block(compressor, all + 1, room, data, chunk->size);
+	if (used) {
+		smaller.type |= RECORDING_COMPRESSED;
+		smaller.size = sizeof(*all) + ((used + 7) & ~7UL);
+		recording_put(to, &smaller, all);
+	} else {
+		recording_put(to, chunk, data);
+	}
+	free(all);
+}
+
 void recording_put_text(struct recording_writer *to, enum recording_type type, const char *text)
+{
+	recording_put_text_by(to, NULL, type, text);
+}
+
+void recording_put_text_by(struct recording_writer *to, struct compressor *compressor,
+			   enum recording_type type, const char *text)
 {
 	size_t length = strlen(text);
 	struct recording_chunk chunk = {
@@ -70,7 +104,7 @@ void recording_put_text(struct recording_writer *to, enum recording_type type, c
 	char *padded = xcalloc(chunk.size, 1);
 
 	memcpy(padded, text, length);
-	recording_put(to, &chunk, padded);
+	recording_put_by(to, compressor, &chunk, padded);
 	free(padded);
 }
 

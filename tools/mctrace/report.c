@@ -15,12 +15,14 @@ static const char help[] =
 "Prints a recording (" RECORDING_DEFAULT "), one event a line, as the kernel's own trace has it.\n"
 "\n"
 "  --tree                nested, by task; with durations where returns were recorded\n"
+"  --vmlinux FILE        each address with its line of source; FILE has debug information\n"
 VIEW_HELP;
 
-enum { TREE = VIEW_OPTIONS_END };
+enum { TREE = VIEW_OPTIONS_END, VMLINUX };
 
 static const struct option options[] = {
 	{ "tree", no_argument, NULL, TREE },
+	{ "vmlinux", required_argument, NULL, VMLINUX },
 	VIEW_OPTIONS,
 	{ }
 };
@@ -56,18 +58,23 @@ static void put_text(const struct view *view)
 int cmd_report(int argc, char **argv)
 {
 	struct view view = { };
+	const char *vmlinux = NULL;
 	bool tree = false;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "i:h", options, NULL)) != -1) {
 		if (c == TREE)
 			tree = true;
+		else if (c == VMLINUX)
+			vmlinux = optarg;
 		else
 			view_option(&view, c, optarg, "report", usage, help);
 	}
 	if (argc - optind > 1)
 		die_usage("report", "one recording at a time");
 	view_open(&view, argv[optind]);
+	if (vmlinux)
+		symbols_show_lines(view.symbols, vmlinux);
 	if (tree)
 		tree_print(&view, stdout);
 	else

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +12,14 @@
 #include "util.h"
 
 #define MAX_ARGUMENTS	4096
+
+static volatile pid_t recorder;
+
+/* What is to end this is to end that, and then this. */
+static void forward(int sig)
+{
+	kill(recorder, sig);
+}
 
 static void run_record(const char *path, const char * const *options, char **command)
 {
@@ -33,21 +41,30 @@ static void run_record(const char *path, const char * const *options, char **com
 char *record_now(const char * const *options, char **command)
 {
 	char *path = xasprintf("%s/mctrace-XXXXXX", getenv("TMPDIR") ?: "/tmp");
+	static const int signals[] = { SIGTERM, SIGHUP, SIGQUIT };
 	int fd = mkstemp(path), status;
+	pid_t pid = getpid();
 	struct stat st;
-	pid_t pid;
+	size_t i;
 
 	if (fd < 0)
 		die_errno("%s", path);
 	fflush(stdout);
-	pid = fork();
-	if (pid < 0)
+	recorder = fork();
+	if (recorder < 0)
 		die_errno("a process that records");
-	if (!pid)
+	if (!recorder) {
+		if (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != pid)
+			die("the process that wanted this recording is gone");
 		run_record(path, options, command);
+	}
 	signal(SIGINT, SIG_IGN);	/* that is for it to end by */
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		signal(signals[i], forward);
+	while (waitpid(recorder, &status, 0) < 0 && errno == EINTR)
 		;
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		signal(signals[i], SIG_DFL);
 	signal(SIGINT, SIG_DFL);
 	if (fstat(fd, &st) || stat(path, &st) || !st.st_size) {
 		unlink(path);			/* it has said why */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The tracer's settings are the machine's, and there is one tracer: so who sets them for a while
- * holds a lock meanwhile, and sets all back, however he ends.
+ * holds a lock meanwhile, and sets all back when he exits; while a recording goes on there is a
+ * second process that does it, too.
  */
 #ifndef _MCTRACE_SESSION_H
 #define _MCTRACE_SESSION_H

@@ -137,8 +137,7 @@ void setup_apply(const struct setup *setup)
 		session_set("mode", setup->graph ? "graph" : "function");
 	else if (setup->graph)
 		die("this kernel records no returns: it wants CONFIG_MCOUNT_RETURNS=y");
-	if (setup->triggers)
-		session_set("triggers", setup->triggers);
+	session_set("triggers", setup->triggers ?: "");
 	times = setup->times || (setup->graph && !setup->no_times);
 	session_set("options", times ? "time" : "notime");
 	session_set("options", setup->context ? "context" : "nocontext");

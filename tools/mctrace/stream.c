@@ -47,7 +47,9 @@ int cmd_stream(int argc, char **argv)
 	leave_out_oneself();
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	sigaction(SIGQUIT, &action, NULL);
+	if (signal(SIGHUP, SIG_IGN) != SIG_IGN)		/* of nohup it stays so */
+		sigaction(SIGHUP, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	setup_pause();
 	tracer_write("tracing_on", "1");

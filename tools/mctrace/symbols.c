@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kallsyms.h"
+#include "lines.h"
 #include "symbols.h"
 #include "util.h"
 
@@ -25,6 +26,7 @@ struct symbols {
 	size_t nr_names;
 	uint32_t *ids;			/* ids + 1 by hash of the address; 0: none */
 	size_t nr_slots_of_ids;		/* a power of two */
+	struct lines *lines;		/* NULL: they are not asked for */
 };
 
 /* As the kernel does it: of several at an address the first one. */
@@ -77,6 +79,22 @@ struct symbols *symbols_of(const struct recording *from)
 		      from->symbols_size[i]);
 	symbols->narrow = is_narrow(symbols);
 	return symbols;
+}
+
+void symbols_show_lines(struct symbols *symbols, const char *vmlinux)
+{
+	const struct kallsyms_line *line;
+	const struct table *table;
+
+	for (table = symbols->tables; table < symbols->tables + symbols->nr_tables; table++) {
+		for (line = table->lines; line < table->lines + table->nr; line++) {
+			if (line->name_length == 6 && !memcmp(line->name, "_stext", 6)) {
+				symbols->lines = lines_open(vmlinux, line->address);
+				return;
+			}
+		}
+	}
+	die("the recording does not say where the kernel was: it has no symbol _stext");
 }
 
 /* The first line of the last address that is not behind this one. */
@@ -234,6 +252,17 @@ static uint64_t whole_of(const struct table *table, const struct kallsyms_line *
 	return whole ? whole->address : cold->address;
 }
 
+static void add_line(struct symbols *symbols, struct symbol *symbol, uint64_t address)
+{
+	const char *line = line_of(symbols->lines, address);
+	char *text = (char *)symbol->text;
+
+	if (!line)
+		return;
+	symbol->text = xasprintf("%s (%s)", text, line);
+	free(text);
+}
+
 /* Recorded is what is behind an instruction, the last of its function perhaps. */
 static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
 {
@@ -262,6 +291,8 @@ static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
 		symbol->text = xstrdup("[unknown]");
 		symbol->id = id_of(symbols, address, symbol->text, strlen(symbol->text));
 	}
+	if (symbols->lines)
+		add_line(symbols, symbol, address - 1);
 	symbol->length = strlen(symbol->text);
 	symbol->name = symbols->names[symbol->id];
 	symbol->is_entry = is_entry(symbol->name);
@@ -310,6 +341,13 @@ size_t symbols_functions(const struct symbols *symbols)
 	return symbols->nr_names;
 }
 
+bool is_named(const char *name, const char *asked)
+{
+	size_t length = strlen(asked);
+
+	return !strncmp(name, asked, length) && (!name[length] || name[length] == '.');
+}
+
 const char *symbols_name(const struct symbols *symbols, uint32_t id)
 {
 	return symbols->names[id];
@@ -329,8 +367,9 @@ void symbols_each(const struct symbols *symbols, void *arg,
 
 	for (table = symbols->tables; table < symbols->tables + symbols->nr_tables; table++)
 		for (line = table->lines; line < table->lines + table->nr; line++)
-			fn(arg, line->address, line->name, line->name_length,
-			   line->name + line->name_length + 2, line->module_length);
+			if (line == table->lines || line->address != line[-1].address)
+				fn(arg, line->address, line->name, line->name_length,
+				   line->name + line->name_length + 2, line->module_length);
 }
 
 void symbols_free(struct symbols *symbols)
@@ -346,6 +385,7 @@ void symbols_free(struct symbols *symbols)
 	}
 	for (i = 0; i < symbols->nr_names; i++)
 		free(symbols->names[i]);
+	lines_close(symbols->lines);
 	free(symbols->tables);
 	free(symbols->slots);
 	free(symbols->names);

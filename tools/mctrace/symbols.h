@@ -27,12 +27,16 @@ struct symbol {
 struct symbols;
 
 struct symbols *symbols_of(const struct recording *from);
+/* The text of each address ends with its line of source, if this vmlinux has that. */
+void symbols_show_lines(struct symbols *symbols, const char *vmlinux);
 const struct symbol *symbol_of(struct symbols *symbols, uint32_t address);
 /* How many functions there are so far, and what the one of @id is called. */
 size_t symbols_functions(const struct symbols *symbols);
+/* Is it what was asked for? Parts and copies that gcc makes, "foo.constprop.0", are foo, too. */
+bool is_named(const char *name, const char *asked);
 const char *symbols_name(const struct symbols *symbols, uint32_t id);
 uint64_t symbols_address(const struct symbols *symbols, uint32_t id);
-/* All that the kernel's table had when the recording was made, for who has a place for it. */
+/* All that the kernel's tables had, for who has a place for it; of each address the name shown. */
 void symbols_each(const struct symbols *symbols, void *arg,
 		  void (*fn)(void *arg, uint64_t address, const char *name, size_t length,
 			     const char *module, size_t module_length));

@@ -45,7 +45,7 @@ static uint32_t place_above(struct tally *tally, const struct task_calls *task,
 		return HIDDEN;
 	if (above != OUTSIDE)
 		return above;
-	if (call->implied || strcmp(call->symbol->name, tally->function))
+	if (call->implied || !is_named(call->symbol->name, tally->function))
 		return OUTSIDE;
 	call->nr = tally->nr++;
 	return tally->wants && !tally->wants(tally, call->nr) ? HIDDEN : 0;
@@ -96,7 +96,7 @@ void tally_begin(struct tally *tally, struct view *view)
 void tally_walk(struct tally *tally)
 {
 	tally->nr = 0;
-	walk(tally->view->from, tally->view->symbols, &tally->walker);
+	walk(tally->view, &tally->walker);
 }
 
 const char *tally_name(const struct tally *tally, uint32_t place)

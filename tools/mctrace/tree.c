@@ -182,7 +182,7 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 		}
 		return;
 	}
-	if (!view_shows(tree->view, task))
+	if (!call->shown)
 		return;
 	begin(tree, task);
 	leaf = task->waits;
@@ -238,7 +238,7 @@ static void leave_json(struct walker *walker, struct task_calls *task, struct ca
 	struct tree *tree = (struct tree *)walker;
 	struct buffer *line = &tree->took;
 
-	if (call->implied || !view_shows(tree->view, task))
+	if (call->implied || !call->shown)
 		return;
 	buffer_char(line, '{');
 	json_text(line, "comm", task->comm);
@@ -300,7 +300,7 @@ void tree_print(const struct view *view, FILE *to)
 	if (view->json)
 		tree.walker = (struct walker) { .leave = leave_json };
 	tree.cpus = xcalloc(tree.nr_cpus, sizeof(*tree.cpus));
-	walk(view->from, view->symbols, &tree.walker);
+	walk(view, &tree.walker);
 	for (cpu = 0; cpu < tree.nr_cpus; cpu++)
 		buffer_free(&tree.cpus[cpu].text);
 	free(tree.cpus);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define fallthrough		__attribute__((__fallthrough__))
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 /* A load that the compiler neither leaves out nor splits. */

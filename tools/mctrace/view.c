@@ -142,7 +142,7 @@ void check_function(const struct view *view, const char *name)
 	size_t i;
 
 	for (i = 0; i < symbols_functions(view->symbols); i++)
-		if (!strcmp(symbols_name(view->symbols, i), name))
+		if (is_named(symbols_name(view->symbols, i), name))
 			return;
 	die("%s was not called in %s", name, view->from->path);
 }
@@ -153,7 +153,7 @@ bool view_shows(const struct view *view, const struct task_calls *task)
 
 	if (!wanted)
 		return true;
-	if (isdigit((unsigned char)*wanted))
+	if (*wanted && !wanted[strspn(wanted, "0123456789")])
 		return (uint32_t)atoi(wanted) == task->pid || (uint32_t)atoi(wanted) == task->tgid;
 	return !strcmp(wanted, task->comm);
 }

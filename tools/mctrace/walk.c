@@ -12,8 +12,8 @@ static void leave(struct walker *walker, struct task_calls *task, const struct e
 	if (walker->leave)
 		walker->leave(walker, task, call, ending);
 	task->nr--;
-	if (ending->returned && task->nr)
-		task->calls[task->nr - 1].below += ending->took;
+	if (task->nr)
+		task->calls[task->nr - 1].below += ending->returned ? ending->took : call->below;
 }
 
 /* Those that are deeper than so many have ended, though no return says so. */
@@ -33,6 +33,7 @@ static void enter(struct walker *walker, struct task_calls *task, const struct c
 {
 	struct call *entered = calls_enter(walker->calls, task, call);
 
+	entered->shown = view_shows(walker->view, task);
 	if (walker->enter)
 		walker->enter(walker, task, entered);
 }
@@ -123,6 +124,8 @@ static void take_return(struct walker *walker, struct task_calls *task, const st
 	};
 	const struct call *call = which(task, symbol);
 
+	if (!call && !walker->returns)
+		return;		/* few are recorded, by triggers */
 	if (!call) {
 		close_to(walker, task, made_by(walker, task, symbol), false);
 		if (walker->before)
@@ -180,7 +183,6 @@ static void take(struct walker *walker, const struct event *event)
 		take_call(walker, task_of(walker, event), event);
 		break;
 	case FOUND_RETURN:
-		walker->returns = true;
 		take_return(walker, task_of(walker, event), event);
 		break;
 	case FOUND_MARK:
@@ -203,12 +205,14 @@ bool has_returns(const struct recording *from)
 	return mode && !strcmp(mode, "graph");
 }
 
-void walk(const struct recording *from, struct symbols *symbols, struct walker *walker)
+void walk(const struct view *view, struct walker *walker)
 {
+	const struct recording *from = view->from;
 	struct events events;
 	struct event event;
 
-	walker->symbols = symbols;
+	walker->view = view;
+	walker->symbols = view->symbols;
 	walker->calls = calls_new(0, 0);
 	walker->returns = has_returns(from);
 	walker->chosen = recording_number(from, "chosen");

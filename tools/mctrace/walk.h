@@ -19,6 +19,7 @@
 #include "events.h"
 #include "recording.h"
 #include "symbols.h"
+#include "view.h"
 
 /* How a call has ended. */
 struct ending {
@@ -51,17 +52,18 @@ struct walker {
 
 	/* For those functions: */
 	const struct event *event;	/* the current one; NULL at the end */
+	const struct view *view;
 	struct symbols *symbols;
 	struct calls *calls;
 	uint64_t last_ns;		/* the last one's */
 	bool enough;			/* they have had */
 
 	/* For walk(): */
-	bool returns;			/* are recorded */
+	bool returns;			/* are recorded, of all that is */
 	bool chosen;			/* not all functions are */
 };
 
-void walk(const struct recording *from, struct symbols *symbols, struct walker *walker);
+void walk(const struct view *view, struct walker *walker);
 /* Does the recording have returns? */
 bool has_returns(const struct recording *from);
 

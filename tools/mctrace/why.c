@@ -134,17 +134,43 @@ static void add_chain(struct why *why, const struct task_calls *task, size_t las
 	why->chains[why->nr_chains++] = chain;
 }
 
-/* The function that has been entered as a system call returns. */
-static bool is_system_call(const struct task_calls *task, const struct call *call)
+static bool begins_with_any(const char *name, const char * const *beginnings, size_t nr)
 {
-	static const char * const prefixes[] = {
+	while (nr--)
+		if (!strncmp(name, beginnings[nr], strlen(beginnings[nr])))
+			return true;
+	return false;
+}
+
+/*
+ * What a system call's entry has called: or what that has gone on in, which returns to there.
+ * Between them there may be the function that knows them all.
+ */
+static bool is_system_call(const struct walker *walker, const struct call *call)
+{
+	static const char * const calls[] = {
 		"__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_", "__x64_compat_sys_",
 	};
-	size_t i;
+	static const char * const entries[] = {
+		"do_syscall_64", "__do_fast_syscall_32", "do_int80_", "do_SYSENTER_32",
+		"x64_sys_call", "x32_sys_call", "ia32_sys_call",
+	};
+	const char *name = call->symbol->name;
 
-	(void)task;
-	for (i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (!strncmp(call->symbol->name, prefixes[i], strlen(prefixes[i])))
+	if (begins_with_any(name, calls, ARRAY_SIZE(calls)))
+		return true;
+	return !begins_with_any(name, entries, ARRAY_SIZE(entries)) &&
+	       begins_with_any(symbol_of(walker->symbols, call->parent_ip)->name, entries,
+			       ARRAY_SIZE(entries));
+}
+
+/* Elsewhere there is nobody who would ask why. */
+static bool is_in_system_call(const struct walker *walker, const struct task_calls *task)
+{
+	unsigned int i;
+
+	for (i = 0; i < task->nr; i++)
+		if (is_system_call(walker, &task->calls[i]))
 			return true;
 	return false;
 }
@@ -162,7 +188,7 @@ static void note(struct walker *walker, struct task_calls *task, const struct ev
 		return;
 	error = error_of(state->result);
 	call = calls_which(task, symbol_of(walker->symbols, state->ip));
-	if (!error || !call)
+	if (!error || !call || !is_in_system_call(walker, task))
 		return;
 	if (why->nr == why->room) {
 		why->room = why->room ? 2 * why->room : 256;
@@ -179,15 +205,14 @@ static void note(struct walker *walker, struct task_calls *task, const struct ev
 		.ns = event->ns,
 		.cpu = event->cpu,
 	};
-	if (is_system_call(task, call) && (!why->error || why->error == error))
+	if (is_system_call(walker, call) && (!why->error || why->error == error))
 		add_chain(why, task, why->nr - 1);
 }
 
 static void leave(struct walker *walker, struct task_calls *task, struct call *call,
 		  const struct ending *ending)
 {
-	(void)ending;
-	if (is_system_call(task, call))
+	if (!ending->tail && is_system_call(walker, call))
 		drop((struct why *)walker, task->pid);
 }
 
@@ -273,7 +298,7 @@ int cmd_why(int argc, char **argv)
 	view_open(&why.view, from);
 	if (recorded)
 		unlink_recorded(recorded);
-	walk(why.view.from, why.view.symbols, &why.walker);
+	walk(&why.view, &why.walker);
 	for (i = 0; i < why.nr_chains; i++) {
 		if (why.view.json)
 			put_json(&why.chains[i]);

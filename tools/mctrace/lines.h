@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Lines of source, by elfutils' libdw, if that was there when this was built. */
+#ifndef _MCTRACE_LINES_H
+#define _MCTRACE_LINES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* "libdw 0.188", or that it is not there. */
+const char *lines_library(void);
+
+struct lines;
+
+/*
+ * Those of a vmlinux with debug information, whose _stext was at this address when it ran. Ends
+ * if there are none.
+ */
+struct lines *lines_open(const char *vmlinux, uint64_t stext);
+/* "fs/read_write.c:450", until the next call; NULL if it is not known. */
+const char *line_of(struct lines *lines, uint64_t address);
+void lines_close(struct lines *lines);
+
+#endif /* _MCTRACE_LINES_H */

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Lines of source by libdw. */
+#include <elfutils/libdwfl.h>
+#include <elfutils/version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lines.h"
+#include "util.h"
+
+struct lines {
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+	uint64_t moved;		/* how far from where it was linked it ran */
+	char *text;
+};
+
+const char *lines_library(void)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "libdw 0.%d", _ELFUTILS_VERSION);
+	return name;
+}
+
+static uint64_t linked_stext(Dwfl_Module *module)
+{
+	int nr = dwfl_module_getsymtab(module), i;
+	const char *name;
+	GElf_Sym sym;
+
+	for (i = 0; i < nr; i++) {
+		name = dwfl_module_getsym(module, i, &sym, NULL);
+		if (name && !strcmp(name, "_stext"))
+			return sym.st_value;
+	}
+	return 0;
+}
+
+struct lines *lines_open(const char *vmlinux, uint64_t stext)
+{
+	static const Dwfl_Callbacks callbacks = {
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.section_address = dwfl_offline_section_address,
+	};
+	struct lines *lines = xcalloc(1, sizeof(*lines));
+	Dwarf_Addr bias;
+	uint64_t linked;
+
+	lines->dwfl = dwfl_begin(&callbacks);
+	if (lines->dwfl)
+		lines->module = dwfl_report_offline(lines->dwfl, "", vmlinux, -1);
+	if (!lines->module || dwfl_report_end(lines->dwfl, NULL, NULL))
+		die("%s: %s", vmlinux, dwfl_errmsg(-1));
+	linked = linked_stext(lines->module);
+	if (!linked)
+		die("%s has no symbol _stext: it is no vmlinux, or was stripped", vmlinux);
+	if (!dwfl_module_getdwarf(lines->module, &bias))
+		die("%s: %s", vmlinux, dwfl_errmsg(-1));
+	lines->moved = stext - linked;
+	return lines;
+}
+
+/* As in the kernel's tree: without the folder that it was built in. */
+static const char *within(const char *file, const char *folder)
+{
+	size_t length = folder ? strlen(folder) : 0;
+
+	if (length && !strncmp(file, folder, length) && file[length] == '/')
+		file += length + 1;
+	return !strncmp(file, "./", 2) ? file + 2 : file;
+}
+
+const char *line_of(struct lines *lines, uint64_t address)
+{
+	Dwfl_Line *line = dwfl_module_getsrc(lines->module, address - lines->moved);
+	const char *file;
+	int number;
+
+	file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+	if (!file)
+		return NULL;
+	free(lines->text);
+	lines->text = xasprintf("%s:%d", within(file, dwfl_line_comp_dir(line)), number);
+	return lines->text;
+}
+
+void lines_close(struct lines *lines)
+{
+	if (!lines)
+		return;
+	dwfl_end(lines->dwfl);
+	free(lines->text);
+	free(lines);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Without libdw. */
+#include "lines.h"
+#include "util.h"
+
+const char *lines_library(void)
+{
+	return "without libdw";
+}
+
+struct lines *lines_open(const char *vmlinux, uint64_t stext)
+{
+	(void)stext;
+	die("this mctrace was built without libdw, so it does not know the lines of %s", vmlinux);
+}
+
+const char *line_of(struct lines *lines, uint64_t address)
+{
+	(void)lines;
+	(void)address;
+	return NULL;
+}
+
+void lines_close(struct lines *lines)
+{
+	(void)lines;
+}

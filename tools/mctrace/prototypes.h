@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What functions take and return, by libbpf's reader of BTF, if that was there at the build. */
+#ifndef _MCTRACE_PROTOTYPES_H
+#define _MCTRACE_PROTOTYPES_H
+
+/* "libbpf 1.1", or that it is not there. */
+const char *prototypes_library(void);
+
+struct prototypes;
+
+/* Of a file with BTF, as ELF or by itself; NULL is the running kernel's. Ends if there is none. */
+struct prototypes *prototypes_open(const char *file);
+/*
+ * "ssize_t vfs_read(struct file *file, char *buf, size_t count, loff_t *pos)", until the next
+ * call; NULL if it is not known. @module: whose function it is; NULL is the kernel's.
+ */
+const char *prototype_of(struct prototypes *prototypes, const char *name, const char *module);
+void prototypes_close(struct prototypes *prototypes);
+
+#endif /* _MCTRACE_PROTOTYPES_H */

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Without libbpf. */
+#include <stddef.h>
+
+#include "prototypes.h"
+#include "util.h"
+
+const char *prototypes_library(void)
+{
+	return "without libbpf";
+}
+
+struct prototypes *prototypes_open(const char *file)
+{
+	(void)file;
+	die("this mctrace was built without libbpf, so it does not know what functions take");
+}
+
+const char *prototype_of(struct prototypes *prototypes, const char *name, const char *module)
+{
+	(void)prototypes;
+	(void)name;
+	(void)module;
+	return NULL;
+}
+
+void prototypes_close(struct prototypes *prototypes)
+{
+	(void)prototypes;
+}
