@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import xml.dom.minidom
 
 import decoder
 import recordings
@@ -410,12 +411,12 @@ def check_folded(mctrace, case):
     return differences + compare("stack", got, wanted)
 
 
-def export(mctrace, case, to, name):
+def export(mctrace, case, to, name, *options):
     """To a file or folder beside the recording."""
     out = case.path + "." + name
     if os.path.isdir(out):
         shutil.rmtree(out)
-    mctrace.text("export", "--to", to, "-o", out, case.path)
+    mctrace.text("export", "--to", to, "-o", out, *options, case.path)
     return out
 
 
@@ -851,6 +852,114 @@ def check_names(mctrace, folder):
     return wrong
 
 
+def check_picture_of_names(mctrace, folder):
+    """The kernel cuts names between the bytes of a character."""
+    rec = recordings.Recording(cpus=1, late=False)
+    for pid, comm in enumerate(["\u00e9" * 7 + "\udcc3", "\udced\udca0\udc80", "<&>"]):
+        rec.run(0, rec.task(65 + pid, comm))
+        rec.call(0, "vfs_read")
+        rec.wait(1000)
+        rec.leave(0)
+    case = Case(folder, "pictured", rec)
+    xml.dom.minidom.parseString(mctrace.run("flame", "-o", "-", case.path).stdout)
+    json_lines(mctrace.text("profile", "--by-task", "--json", case.path))
+    return []
+
+
+# --- a task that gets another name while it is in a call, as by exec() ---
+
+def check_renamed(mctrace, folder):
+    rec = recordings.Recording(cpus=1, late=False)
+    task = rec.task(65, "mctrace")
+    rec.run(0, task)
+    rec.call(0, "path_openat")
+    rec.wait(100)
+    rec.call(0, "vfs_open")
+    task.comm = "ls"
+    rec.rings[0].task = None
+    for _ in range(2):
+        rec.wait(100)
+        rec.leave(0)
+    rec.call(0, "kfree")
+    rec.wait(50)
+    rec.leave(0)
+    case = Case(folder, "renamed", rec)
+    wrong = []
+    for name in ("mctrace", "ls"):
+        events = load_json(export(mctrace, case, "json", "json", "--task", name))["traceEvents"]
+        phases = [event["ph"] for event in events]
+        if phases.count("B") != phases.count("E") or not phases.count("B"):
+            wrong.append("--task %s: %s" % (name, phases))
+    names = [event["args"]["name"] for event in load_json(export(
+        mctrace, case, "json", "json"))["traceEvents"] if event.get("name") == "thread_name"]
+    if names[-1] != "ls":
+        wrong.append("its name at the end is %s" % names[-1])
+    if "1844674407" in mctrace.text("latency", "--task", "ls", "vfs_open", case.path):
+        wrong.append("latency: fewer than no call is open")
+    return wrong
+
+
+# --- returns in a recording without: those of triggers ---
+
+def check_few_returns(mctrace, folder):
+    wrong = []
+    texts = []
+    for few in (False, True):
+        rec = recordings.Recording(cpus=1, mode="function", late=False)
+        task = rec.task(65, "cat")
+        rec.run(0, task)
+        for i in range(300):
+            rec.call(0, "vfs_read")
+            for name in ("kfree", "dput", "mntput"):
+                rec.call(0, name)
+                rec.wait(40)
+                task.stack.pop()
+            if few and i == 1:
+                ip = rec.functions.by_name["mntput"].exits[0]
+                rec.put(0, [recordings.return_word(ip, 0)], 1)
+            task.stack.pop()
+        case = Case(folder, "few %d" % few, rec)
+        texts.append([mctrace.text("report", "--tree", case.path),
+                      mctrace.text("graph", "vfs_read", case.path)])
+        calls = {line["function"]: line["calls"]
+                 for line in json_lines(mctrace.text("profile", "--json", case.path))}
+        if calls != dict.fromkeys(("vfs_read", "kfree", "dput", "mntput"), 300):
+            wrong.append("profile: %s" % calls)
+    trees = [len(tree.splitlines()) for tree, _ in texts]
+    if abs(trees[0] - trees[1]) > 3:
+        wrong.append("a tree of %d lines has %d with one return" % tuple(trees))
+    if texts[0][1] != texts[1][1]:
+        wrong.append("graph prints something else")
+    return wrong
+
+
+# --- why ---
+
+def check_why(mctrace, folder):
+    """What a system call goes on in is the system call. Failures elsewhere are nobody's."""
+    rec = recordings.Recording(cpus=1, late=False)
+    task = rec.task(65, "cat")
+    rec.run(0, task)
+
+    def fail(error):
+        ip = task.stack[-1].function.exits[0] & 0xffffffff
+        rec.wait(2)
+        rec.put(0, recordings.value_words(-error) + [
+            recordings.other_word(recordings.MARK, ip)], 0)
+        rec.leave(0, result=-error)
+
+    for _ in range(3):
+        rec.call(0, "ksys_read")
+        rec.call(0, "vfs_read")
+        fail(21)
+        fail(21)
+    case = Case(folder, "why", rec)
+    text = mctrace.text("why", "--from", case.path).splitlines()
+    if len(text) != 2 or text[0] != "cat:65 ksys_read returned -EISDIR: Is a directory (3 times)":
+        return text or ["nothing"]
+    return [] if re.match(r" +vfs_read\+\S+ +<- first$", text[1]) else text
+
+
 # --- small cases that are easy to get wrong ---
 
 def away_and_back():
@@ -1101,6 +1210,10 @@ def test_all(tap, mctrace, folder, seeds):
                   {"plain": plain, "full": full, "function": function, "small": small})
     if mctrace.has("export") and mctrace.has("profile"):
         attempt(tap, "names that are to be quoted", None, check_names, mctrace, folder)
+        attempt(tap, "names that are no text", None, check_picture_of_names, mctrace, folder)
+        attempt(tap, "a name that changes within a call", None, check_renamed, mctrace, folder)
+        attempt(tap, "a return where there are none", None, check_few_returns, mctrace, folder)
+        attempt(tap, "why: system calls that go on elsewhere", None, check_why, mctrace, folder)
     else:
         tap.skip("names that are to be quoted", "there is no 'export'")
     attempt(tap, "good files: nothing is done that must not be", None, check_good, mctrace,
