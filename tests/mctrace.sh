@@ -4,7 +4,7 @@
 . "${0%/*}/../scripts/test-lib.sh"
 
 tree=$("$REPO/scripts/kernel-tree") || exit 1
-mkdir "$T/good" "$T/checking" "$T/kept" "$T/installed"
+mkdir "$T/good" "$T/checking" "$T/bare" "$T/kept" "$T/installed"
 
 # made FOLDER FLAGS...: as people build it, without a word of the compiler
 made()
@@ -76,7 +76,8 @@ completed()
 # whereis NAME [LESS]: where a function of the recording is, or was linked
 whereis()
 {
-	printf '0x%x' $((0x$(grep -a -o "^[0-9a-f]* [tT] $1\$" "$T/whole" | head -n 1 | cut -c 1-16) - ${2:-0}))
+	python3 -c 'import sys; print(hex(int(sys.argv[1], 16) - int(sys.argv[2], 0)), end="")' \
+		"$(grep -a -o "^[0-9a-f]* [tT] $1\$" "$T/whole" | head -n 1 | cut -c 1-16)" "${2:-0}"
 }
 
 # A kernel that has run elsewhere than where it was linked, with two functions
