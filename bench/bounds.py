@@ -63,6 +63,27 @@ def text_growth(f):
     return (f.get("mctracer-returns", "size_text") / f.get("mctracer", "size_text").value - 1) * 100
 
 
+def recorded(f, kernel, name):
+    """What hackbench takes while it is recorded into a file, without what comes before and after."""
+    return f.get(kernel, "rec_" + name) - f.get(kernel, "rec_setup_" + name).value
+
+
+def record_slowdown(f, kernel, name):
+    return recorded(f, kernel, name) / f.get(kernel, "rec_plain").value
+
+
+def record_word(f, name):
+    """What reading a word and writing it into a file adds to tracing."""
+    kernel = "mctracer-returns"
+    more = recorded(f, kernel, name) - f.get(kernel, "rec_traced_" + name).value
+    return more / f.items(kernel, "rec_traced_" + name)
+
+
+def missed_share(f, kernel, name):
+    """Of the events that there were, in percent."""
+    return f.get(kernel, "rec_missed_" + name) * 100 / f.items(kernel, "rec_" + name)
+
+
 def with_times(f, kernel):
     """What tracing with the option "time" adds to each call."""
     return option_adds(f, kernel, "exact") + added(f, kernel).value
@@ -154,4 +175,18 @@ def bounds(f):
         Bound("of these: lost", follow["lost"], 0),
         Bound("of these: wrong", follow["bad"], 0),
         Bound("of these: not seen by the readers", follow["written"] - follow["seen"], 0),
-    ]
+    ] + recorders(f, r, ft)
+
+
+def recorders(f, ours, theirs):
+    """Of mctrace record, beside trace-cmd record -p function and -p function_graph."""
+    found = []
+    for name, what in ("function", "calls"), ("graph", "calls and returns with times"):
+        found += [
+            Bound(f"mctrace record, {what}: instructions a word", record_word(f, name), 40),
+            Bound(f"mctrace record, {what}: % missed", missed_share(f, ours, name), 0),
+            Bound(f"mctrace record, {what}: slowed by, against trace-cmd",
+                  record_slowdown(f, ours, name), record_slowdown(f, theirs, name).value,
+                  note=f"trace-cmd misses {missed_share(f, theirs, name).value:.1f} %"),
+        ]
+    return found

@@ -8,8 +8,8 @@ missing.
 """
 import sys
 
-from bounds import WORKLOADS, added, bounds, calls, hit, mean_off, native, not_recorded, pair, \
-    per_call, slowdown, with_times
+from bounds import WORKLOADS, added, bounds, calls, hit, mean_off, missed_share, native, \
+    not_recorded, pair, per_call, record_slowdown, record_word, recorded, slowdown, with_times
 from figures import Figures, Missing
 
 TITLES = {
@@ -178,6 +178,24 @@ def scale_table(f):
     table(["CPUs", "events a second, all together", "share of each CPU"], rows)
 
 
+def recorders_table(f):
+    rows = []
+    for kernel, name, title in (
+            ("mctracer-returns", "function", "`mctrace record`"),
+            ("ftrace", "function", "`trace-cmd record -p function`"),
+            ("mctracer-returns", "graph", "`mctrace record -g`"),
+            ("ftrace", "graph", "`trace-cmd record -p function_graph`")):
+        events = f.items(kernel, "rec_" + name)
+        missed = f.get(kernel, "rec_missed_" + name)
+        rows.append([title, f"{record_slowdown(f, kernel, name).value:.2f}x",
+                     number(events.value),
+                     f"{number(missed.value)} ({missed_share(f, kernel, name).value:.1f} %)",
+                     number((recorded(f, kernel, name) / events).value),
+                     number(record_word(f, name).value) if kernel != "ftrace" else "-"])
+    table(["hackbench -g 2 -l 200, recorded by", "slowed by", "events", "of these missed",
+           "instructions an event, in all", "instructions a word, read and written"], rows)
+
+
 def spread_cells(f, kernel, prefix, unit):
     """Median, 90, 99, 99.9 % and the largest."""
     return [number(f.get(kernel, f"{prefix}_{point}").value / unit)
@@ -272,6 +290,11 @@ def report(f, chart):
           " wall's: these depend on how\nmany processors the machine has and what else it"
           " does.\n")
     scale_table(f)
+    print("## Recorders\n\nA command and its children are recorded into a file on one CPU, with"
+          " 8 MiB for its events, counted\nwith `-icount`. What the recorder needs for a command"
+          " that does nothing is left out. trace-cmd is given\n`-F -c`; its events are what its"
+          " file holds and what the kernel says was missed.\n")
+    recorders_table(f)
     print("## Times in compact form\n\nAll calls were recorded with their times. Of these all"
           " were left out but those that compact\nform has: how far apart they are, and how far a"
           " call's time, estimated from them, is from its own.\nA nanosecond is an instruction."
