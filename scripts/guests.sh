@@ -45,9 +45,9 @@ hooks=40_preempt_count,41_preempted_hook,42_clobbering_hook,43_fuzz
 # shellcheck disable=SC2034
 last=98_clock_lost,99_lockdown
 
-# Tests of the repository that need a whole kernel more.
+# Tests of the repository that need a whole kernel more, or a browser.
 # shellcheck disable=SC2034
-long_host=tests/instrumented.sh
+long_host="tests/instrumented.sh tests/pictures.sh"
 
 # selftests FLAVOUR TOGGLES LOADS STRESS-SECONDS ONLY [QEMU-OPTION...]: by the job "selftests", or $JOB;
 # the guest is called like that, or $NAME.

@@ -133,13 +133,15 @@ bare()
 		grep 'built without libdw' "$T/lines"
 }
 
-plan 13
+plan 15
 check "it is built without a warning" made good
 check "also so that it checks itself" made checking CFLAGS='-O1 -g -fsanitize=address,undefined'
 check "its answers are the truth" truth
 check "trace-cmd reads what it exports" seen trace.dat
+check "so does libkshark, KernelShark's" seen libkshark
 check "so does uftrace" seen "export --to uftrace"
 check "and babeltrace2" seen "export --to ctf"
+check "of Perfetto's there are fields that it has" seen "export --to perfetto"
 check "a million events" quick
 "$REPO/tests/mctrace/recordings.py" -o "$T/whole" --events 3000
 check "it names the libraries that it uses" libraries

@@ -5,6 +5,7 @@
 #     answers.py [--header H] [--sanitized MCTRACE_WITH_ASAN] [--seeds N] MCTRACE
 import argparse
 import collections
+import ctypes
 import json
 import os
 import random
@@ -17,6 +18,7 @@ import tempfile
 import xml.dom.minidom
 
 import decoder
+import perfetto
 import recordings
 
 TIMEOUT = 20            # seconds, for anything
@@ -551,6 +553,21 @@ def check_trace_cmd(mctrace, case):
     return compare_lists("function", [name for _, name in got], case.calls())
 
 
+KSHARK_LINE = re.compile(r"(\d+) (\d+) \d+ .* ftrace/(\w+) (.*)$")
+
+
+def check_kshark(mctrace, case):
+    out = export(mctrace, case, "trace.dat", "trace.dat")
+    got = []
+    for line in read_by(os.path.join(os.path.dirname(__file__), "kshark.py"), out).splitlines():
+        found = KSHARK_LINE.match(line)
+        if found and "exit" not in found[3]:
+            text = found[4].split("|")[-1].strip()
+            got.append((int(found[1]), re.split(r"[ (+]", text)[0]))
+    got.sort(key=lambda call: call[0])
+    return compare_lists("function", [name for _, name in got], case.calls())
+
+
 def between(got, case):
     """Each function is there as often as it was called; those without an end may be left out."""
     wrong = []
@@ -575,6 +592,15 @@ def check_uftrace(mctrace, case):
         if found:
             replayed[found[1]] += 1
     return between(calls, case) + between(replayed, case)
+
+
+def check_perfetto(mctrace, case):
+    trace = perfetto.read(export(mctrace, case, "perfetto", "perfetto"))
+    if not case.truth["functions"] or trace.instants:
+        return trace.wrong + compare_lists("function", trace.instants, case.calls())
+    missing = wanted_durations(case) - collections.Counter(trace.calls)
+    return trace.wrong + ["there is no call that took %s" % (call,) for call in missing] + \
+        between(collections.Counter(name for name, _ in trace.calls), case)
 
 
 def check_ctf(mctrace, case):
@@ -1162,12 +1188,24 @@ CHECKS = [
     ("export", "export --to json", check_chrome, "plain full small", None),
     ("export", "export --to speedscope", check_speedscope, "plain full small", None),
     ("export", "export --to trace.dat", check_trace_cmd, "plain function", "trace-cmd"),
+    ("export", "export --to trace.dat, libkshark", check_kshark, "plain function", "libkshark.so.2"),
+    ("export", "export --to perfetto", check_perfetto, "plain full function small", None),
     ("export", "export --to uftrace", check_uftrace, "plain", "uftrace"),
     ("export", "export --to ctf", check_ctf, "plain function", "babeltrace2"),
 ]
 
 
 TODO = {"cold behind lost": "a cold part is taken for that of the last call, as the kernel does"}
+
+
+def is_there(program):
+    """Whether this machine has a program, or a library."""
+    if ".so." not in program:
+        return shutil.which(program)
+    try:
+        return ctypes.CDLL(program)
+    except OSError:
+        return None
 
 
 def attempt(tap, name, todo, check, *arguments):
@@ -1195,7 +1233,7 @@ def test_commands(tap, mctrace, sets):
         for case in [case for one in which.split() for case in sets[one]]:
             if not mctrace.has(command):
                 tap.skip("%s: %s" % (name, case.name), "there is no '%s'" % command)
-            elif program and not shutil.which(program):
+            elif program and not is_there(program):
                 tap.skip("%s: %s" % (name, case.name), "there is no " + program)
             else:
                 run_check(tap, mctrace, name, check, case)

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# What is drawn of a recording, seen by those who draw it: a flame graph in Chromium, and speedscope with
+# its export. Chromium comes from Debian and speedscope from npm; screenshots stay in the cache.
+. "${0%/*}/../scripts/test-lib.sh"
+
+"$REPO/scripts/setup" chromium || exit 1
+command -v npm >/dev/null || "$REPO/scripts/setup" npm || exit 1
+tree=$("$REPO/scripts/kernel-tree") || exit 1
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/mctracer
+modules=$cache/npm shots=$cache/pictures
+mkdir -p "$modules" "$shots" "$T/mctrace"
+
+prepared()
+{
+	make -s -C "$tree/tools/tracing/mctrace" OUTPUT="$T/mctrace/" &&
+		"$REPO/tests/mctrace/recordings.py" -o "$T/recording" --events 3000 &&
+		"$T/mctrace/mctrace" flame -o "$T/flame.svg" "$T/recording" &&
+		for to in folded speedscope; do
+			"$T/mctrace/mctrace" export --to "$to" -o "$T/$to" "$T/recording" || return
+		done &&
+		(cd "$modules" && npm install --no-audit --no-fund --no-save playwright-core speedscope)
+}
+
+seen()
+{
+	node "$REPO/tests/mctrace/pictures.mjs" "$modules" "$(command -v chromium)" "$T/flame.svg" \
+		"$T/folded" "$T/speedscope" "$shots"
+}
+
+plan 2
+check "a recording, drawn; speedscope" prepared
+check "they show what was recorded" seen
+finish
