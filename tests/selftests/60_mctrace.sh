@@ -195,12 +195,26 @@ in_background()
 	rm -f file
 	mctrace record -o file "$@" > out 2> err &
 	recorder=$!
-	wait_until "$MCT_PATIENCE" recording
+	wait_until "$MCT_PATIENCE" copying
+}
+
+# The process that copies.
+follower()
+{
+	for p in /proc/[0-9]*; do
+		grep -qs "^PPid:[[:space:]]*$recorder\$" "$p/status" && echo "${p#/proc/}"
+	done | head -n 1
 }
 
 recording()
 {
 	[ "$(cat "$MCT_CTRL" "$MCT_DIR/tracing_on" | xargs)" = "1 1" ]
+}
+
+# All is set a moment before there is a process that would set it back.
+copying()
+{
+	[ -n "$(follower)" ] && recording
 }
 
 gone()
@@ -229,10 +243,7 @@ equal "what it had written can be read" 1 $?
 check "and it is said that there is no more" grep -q 'offset [0-9]*: the recording has not' err
 
 in_background
-follower=$(for p in /proc/[0-9]*; do
-	grep -qs "^PPid:[[:space:]]*$recorder\$" "$p/status" && echo "${p#/proc/}"
-done | head -n 1)
-kill -KILL "$follower"
+kill -KILL "$(follower)"
 wait $recorder
 equal "nor if the process that copies is" 1 $?
 as_before "all is set as it was"
