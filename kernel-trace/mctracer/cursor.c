@@ -50,31 +50,21 @@ static enum mctracer_read next_word(struct mctracer_cursor *cursor, u64 *word)
 	return MCTRACER_READ_UNCOMMITTED;
 }
 
-static bool is_other_clock(const struct mctracer_state *state, u64 word)
-{
-	struct mctracer_state then = {};
-
-	return mctracer_decode(&then, word) == MCTRACER_EVENT_CLOCK &&
-	       (then.clock.mult != state->clock.mult || then.clock.shift != state->clock.shift ||
-		then.clock.is_ns != state->clock.is_ns);
-}
-
 /* How fast are the calls from the last time to the next, if that is there? */
 static void find_pace(struct mctracer_cursor *cursor)
 {
-	u64 pos = cursor->time_pos, end = end_of(cursor), word, time, step;
+	u64 pos = cursor->time_pos, end = end_of(cursor), word, time;
 	u32 calls = 0;
 
 	cursor->sure = false;
-	cursor->step = cursor->pace;
-	cursor->next_pace = cursor->pace;
+	mctracer_pace_set(&cursor->pace, 0);
 	end = mctracer_position(pos + min_t(u64, mctracer_distance(pos, end), LOOK_AHEAD));
 	for (; pos != end; pos = mctracer_position(pos + WORD)) {
 		if (read_word(cursor, pos, &word) != MCTRACER_READ_OK)
 			return;
 		if (mctracer_word_counts(word))
 			calls++;
-		else if (is_other_clock(&cursor->state, word))
+		else if (mctracer_is_other_clock(&cursor->state, word))
 			break;
 		else if (mctracer_word_type(word) == MCTRACER_TIME && mctracer_word_data(word))
 			break;
@@ -85,18 +75,7 @@ static void find_pace(struct mctracer_cursor *cursor)
 	time = mctracer_word_data(word) << 1;
 	if (!calls || mctracer_word_type(word) != MCTRACER_TIME || time < cursor->time)
 		return;
-
-	step = max(div_u64(time - cursor->time, calls), 1ULL);
-	cursor->step = step;
-	cursor->next_pace = step;
-	if (!cursor->pace)
-		return;
-	if (step > 2 * cursor->pace) {		/* there was a pause */
-		cursor->step = cursor->pace;
-		cursor->next_pace = cursor->pace + cursor->pace / 64 + 1;
-	} else {
-		cursor->next_pace = (7 * cursor->pace + step) / 8;
-	}
+	mctracer_pace_set(&cursor->pace, max(div_u64(time - cursor->time, calls), 1ULL));
 }
 
 static void take_time(struct mctracer_cursor *cursor)
@@ -108,7 +87,7 @@ static void take_time(struct mctracer_cursor *cursor)
 	if (!cursor->sure)
 		find_pace(cursor);
 	cursor->time = cursor->state.time;
-	cursor->pace = changed ? 0 : cursor->next_pace;
+	cursor->pace.usual = changed ? 0 : cursor->pace.next;
 	cursor->time_pos = cursor->pos;
 	cursor->calls_before = cursor->state.calls;
 	find_pace(cursor);
@@ -129,7 +108,7 @@ static u64 time_of_call(struct mctracer_cursor *cursor)
 		find_pace(cursor);
 	cursor->exact = timed && cursor->timed;
 	cursor->timed = timed;
-	return cursor->time + (cursor->state.calls - 1 - cursor->calls_before) * cursor->step;
+	return cursor->time + (cursor->state.calls - 1 - cursor->calls_before) * cursor->pace.step;
 }
 
 enum mctracer_found mctracer_cursor_next(struct mctracer_cursor *cursor)
@@ -188,31 +167,17 @@ bool mctracer_cursor_word(struct mctracer_cursor *cursor, u64 *word)
 static bool find_notes(struct mctracer_cursor *cursor)
 {
 	struct mctracer_cursor ahead = *cursor;
-	struct mctracer_state *state = &cursor->state;
-	u64 word, calls = 0, behind = 0, time = 0;
-	bool counted = false;
+	struct mctracer_notes notes = {};
+	u64 word;
 
 	do {
 		if (next_word(&ahead, &word) != MCTRACER_READ_OK)
 			return false;
-		if (mctracer_word_counts(word) && !counted)
-			calls++;
-		mctracer_decode(&ahead.state, word);
-		if (ahead.state.known & MCTRACER_KNOWS_COUNT && !counted) {
-			counted = true;
-			behind = ahead.state.calls - calls;
-		}
-		if (ahead.state.known & MCTRACER_KNOWS_TIME && !time)
-			time = ahead.state.time;
-	} while (!(ahead.state.known & MCTRACER_KNOWS_TASK) || ahead.state.more < 3);
+	} while (!mctracer_notes_take(&notes, word));
 
-	*state = ahead.state;
-	state->time = time;
-	state->calls = counted ? behind : ahead.state.calls - calls;
-	state->context = MCTRACER_CONTEXT_UNKNOWN;
-	state->entity = ~0U;
-	cursor->time = time;
-	cursor->calls_before = state->calls;
+	cursor->state = mctracer_notes_state(&notes);
+	cursor->time = cursor->state.time;
+	cursor->calls_before = cursor->state.calls;
 	cursor->time_pos = cursor->pos;
 	cursor->sure = true;	/* the first time is the one that comes */
 	return true;

@@ -8,10 +8,9 @@
  *
  * Times
  * -----
- * In compact form only some words are times. The calls between two times are taken to
- * be evenly spaced; but if that is far from the usual pace, to come at the usual pace
- * after the first, and a pause before the second. So a cursor looks ahead to the next
- * time. Times never decrease.
+ * In compact form only some words are times. Those of the calls between two times are
+ * estimated, see struct mctracer_pace; so a cursor looks ahead to the next time. Times
+ * never decrease.
  */
 #ifndef _KERNEL_TRACE_MCTRACER_CURSOR_H
 #define _KERNEL_TRACE_MCTRACER_CURSOR_H
@@ -41,10 +40,8 @@ struct mctracer_cursor {
 	u64 time;	/* the last time */
 	u64 calls_before;	/* state.calls there */
 	u64 time_pos;	/* the position of that time's successor */
-	u64 step;	/* of time, from one call to the next; if the next time is known, */
-	u64 pace;	/* the usual one, before that time ... */
-	u64 next_pace;	/* ... and behind it */
-	bool sure;	/* then this */
+	struct mctracer_pace pace;	/* from there to the next time; */
+	bool sure;	/* if that is known */
 	u64 ns;		/* the last call's time, */
 	bool exact;	/* which is its own: as the one before it has one */
 	bool timed;	/* there was a time since the one before */

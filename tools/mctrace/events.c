@@ -38,35 +38,21 @@ static bool next_word(struct cursor *cursor, uint64_t *word)
 	return false;
 }
 
-static bool is_other_clock(const struct mctracer_state *state, uint64_t word)
-{
-	struct mctracer_state then = {};
-
-	return mctracer_decode(&then, word) == MCTRACER_EVENT_CLOCK &&
-	       (then.clock.mult != state->clock.mult || then.clock.shift != state->clock.shift ||
-		then.clock.is_ns != state->clock.is_ns);
-}
-
-/*
- * How fast are the calls from the last time to the next? Evenly spaced; but if that is far
- * from the usual pace, they came at that, and there was a pause before the next time. The
- * cursor is right behind a time.
- */
+/* How fast are the calls from the last time, right before the cursor, to the next? */
 static void find_pace(struct cursor *cursor)
 {
 	struct cursor ahead = *cursor;
-	uint64_t word, time, step;
+	uint64_t word, time;
 	uint32_t calls = 0;
 	int left;
 
-	cursor->step = cursor->pace;
-	cursor->next_pace = cursor->pace;
+	mctracer_pace_set(&cursor->pace, 0);
 	for (left = LOOK_AHEAD; left; left--) {
 		if (!next_word(&ahead, &word) || !word)
 			return;
 		if (mctracer_word_counts(word))
 			calls++;
-		else if (is_other_clock(&cursor->state, word) ||
+		else if (mctracer_is_other_clock(&cursor->state, word) ||
 			 (mctracer_word_type(word) == MCTRACER_TIME && mctracer_word_data(word)))
 			break;
 	}
@@ -75,18 +61,7 @@ static void find_pace(struct cursor *cursor)
 	time = mctracer_word_data(word) << 1;
 	if (!calls || mctracer_word_type(word) != MCTRACER_TIME || time < cursor->time)
 		return;
-
-	step = (time - cursor->time) / calls ?: 1;
-	cursor->step = step;
-	cursor->next_pace = step;
-	if (!cursor->pace)
-		return;
-	if (step > 2 * cursor->pace) {		/* there was a pause */
-		cursor->step = cursor->pace;
-		cursor->next_pace = cursor->pace + cursor->pace / 64 + 1;
-	} else {
-		cursor->next_pace = (7 * cursor->pace + step) / 8;
-	}
+	mctracer_pace_set(&cursor->pace, (time - cursor->time) / calls ?: 1);
 }
 
 static void take_time(struct cursor *cursor)
@@ -95,7 +70,7 @@ static void take_time(struct cursor *cursor)
 	bool changed = (cursor->time_pos ^ cursor->pos) & -(uint64_t)cursor->cpu->notes;
 
 	cursor->time = cursor->state.time;
-	cursor->pace = changed ? 0 : cursor->next_pace;
+	cursor->pace.usual = changed ? 0 : cursor->pace.next;
 	cursor->time_pos = cursor->pos;
 	cursor->calls_before = cursor->state.calls;
 	find_pace(cursor);
@@ -118,7 +93,7 @@ static void time_call(struct cursor *cursor)
 
 	cursor->exact = !calls && cursor->timed;
 	cursor->timed = !calls;
-	set_ns(cursor, cursor->time + calls * cursor->step);
+	set_ns(cursor, cursor->time + calls * cursor->pace.step);
 	cursor->called = true;
 }
 
@@ -126,33 +101,17 @@ static void time_call(struct cursor *cursor)
 static void find_notes(struct cursor *cursor)
 {
 	struct cursor ahead = *cursor;
-	struct mctracer_state *state = &cursor->state;
-	uint64_t word, calls = 0, behind = 0, time = 0;
-	bool counted = false;
+	struct mctracer_notes notes = { };
+	uint64_t word;
 
 	do {
 		if (!next_word(&ahead, &word))
 			return;
-		if (!word)
-			continue;
-		if (mctracer_word_counts(word) && !counted)
-			calls++;
-		mctracer_decode(&ahead.state, word);
-		if (ahead.state.known & MCTRACER_KNOWS_COUNT && !counted) {
-			counted = true;
-			behind = ahead.state.calls - calls;
-		}
-		if (ahead.state.known & MCTRACER_KNOWS_TIME && !time)
-			time = ahead.state.time;
-	} while (!(ahead.state.known & MCTRACER_KNOWS_TASK) || ahead.state.more < 3);
+	} while (!word || !mctracer_notes_take(&notes, word));
 
-	*state = ahead.state;
-	state->time = time;
-	state->calls = counted ? behind : ahead.state.calls - calls;
-	state->context = MCTRACER_CONTEXT_UNKNOWN;
-	state->entity = ~0U;
-	cursor->time = time;
-	cursor->calls_before = state->calls;
+	cursor->state = mctracer_notes_state(&notes);
+	cursor->time = cursor->state.time;
+	cursor->calls_before = cursor->state.calls;
 	cursor->time_pos = cursor->pos;
 }
 

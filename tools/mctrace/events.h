@@ -35,7 +35,7 @@ struct cursor {
 	uint64_t time;			/* the last time, ... */
 	uint64_t time_pos;		/* ... the position behind it, ... */
 	uint64_t calls_before;		/* ... and state.calls there */
-	uint64_t step, pace, next_pace;	/* of time, from one call to the next; see find_pace() */
+	struct mctracer_pace pace;	/* from the last time to the next */
 	uint64_t ns;			/* the last event's time, ... */
 	bool exact;			/* ... which is its own: the one before has one, ... */
 	bool timed;			/* ... and a time stood between */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * mctracer's words as events. Used by the kernel and by programs; knows no rings.
+ * mctracer's words as events, and their times. Used by the kernel and by programs; knows no rings.
  *
  * Begin with a struct mctracer_state of zeroes, and call mctracer_decode() for each word,
- * with bit 63 as it is in words that are whole.
+ * with bit 63 as it is in words that are whole. Where words before were overwritten, begin with
+ * what a struct mctracer_notes finds in those that follow.
  */
 #ifndef _UAPI_LINUX_MCTRACER_DECODE_H
 #define _UAPI_LINUX_MCTRACER_DECODE_H
@@ -264,6 +265,90 @@ static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, 
 		return mctracer_decode_other(state, data);
 	}
 	return MCTRACER_EVENT_UNKNOWN;
+}
+
+/* Whether a word tells of another clock than there was. */
+static inline int mctracer_is_other_clock(const struct mctracer_state *state, __u64 word)
+{
+	struct mctracer_state then = { .calls = 0 };
+
+	return mctracer_decode(&then, word) == MCTRACER_EVENT_CLOCK &&
+	       (then.clock.mult != state->clock.mult || then.clock.shift != state->clock.shift ||
+		then.clock.is_ns != state->clock.is_ns);
+}
+
+/**
+ * struct mctracer_notes - what words say of those before them
+ * @ahead: what the words so far have said; zeroes at first
+ * @time: the first time among them
+ * @calls: calls and returns until @counted
+ * @behind: how many there had been before the first word
+ * @counted: that is known
+ */
+struct mctracer_notes {
+	struct mctracer_state ahead;
+	__u64 time;
+	__u64 calls;
+	__u64 behind;
+	__u32 counted;
+};
+
+/* One more word. Not 0 when they have said what mctracer_notes_state() needs. */
+static inline int mctracer_notes_take(struct mctracer_notes *notes, __u64 word)
+{
+	if (!notes->counted)
+		notes->calls += mctracer_word_counts(word);
+	mctracer_decode(&notes->ahead, word);
+	if (notes->ahead.known & MCTRACER_KNOWS_COUNT && !notes->counted) {
+		notes->counted = 1;
+		notes->behind = notes->ahead.calls - notes->calls;
+	}
+	if (notes->ahead.known & MCTRACER_KNOWS_TIME && !notes->time)
+		notes->time = notes->ahead.time;
+	return notes->ahead.known & MCTRACER_KNOWS_TASK && notes->ahead.more >= 3;
+}
+
+/* The state in which the first of these words is to be decoded. */
+static inline struct mctracer_state mctracer_notes_state(const struct mctracer_notes *notes)
+{
+	struct mctracer_state state = notes->ahead;
+
+	state.time = notes->time;
+	state.calls = notes->counted ? notes->behind : state.calls - notes->calls;
+	state.context = MCTRACER_CONTEXT_UNKNOWN;
+	state.entity = ~0U;
+	return state;
+}
+
+/**
+ * struct mctracer_pace - how fast calls come from one time to the next, to estimate their times
+ * @usual: the time from one call to the next, as it was before; 0: not known
+ * @step: the same, from here to the next time
+ * @next: what is usual behind that
+ *
+ * The calls between two times are taken to be evenly spaced; but if that is far from the usual
+ * pace, to come at the usual pace after the first, and a pause before the second.
+ */
+struct mctracer_pace {
+	__u64 usual;
+	__u64 step;
+	__u64 next;
+};
+
+/* @step: from this time to the next, for each call between them; 0: the next is not known */
+static inline void mctracer_pace_set(struct mctracer_pace *pace, __u64 step)
+{
+	pace->step = step;
+	pace->next = step;
+	if (!step) {
+		pace->step = pace->usual;
+		pace->next = pace->usual;
+	} else if (pace->usual && step > 2 * pace->usual) {	/* there was a pause */
+		pace->step = pace->usual;
+		pace->next = pace->usual + pace->usual / 64 + 1;
+	} else if (pace->usual) {
+		pace->next = (7 * pace->usual + step) / 8;
+	}
 }
 
 #endif /* _UAPI_LINUX_MCTRACER_DECODE_H */
