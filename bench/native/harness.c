@@ -96,6 +96,12 @@ unsigned long mctracer_pids;
 
 bool mctracer_clock_is_cycles(void);
 uint64_t mctracer_clock_read(struct mctracer_clock *clock);
+bool mctracer_functions_chosen(void);
+
+bool mctracer_functions_chosen(void)
+{
+	return false;
+}
 
 bool mctracer_clock_is_cycles(void)
 {
@@ -127,6 +133,7 @@ static void unexpected(void)
 #define NOT_REACHED(name) void name(void) __attribute__((alias("unexpected")))
 NOT_REACHED(__SCT__preempt_schedule_notrace);	/* a static call, and ... */
 NOT_REACHED(mcount_gate);
+NOT_REACHED(mcount_return_gate);
 NOT_REACHED(__x86_return_thunk);
 NOT_REACHED(__x86_indirect_thunk_rax);
 
