@@ -19,12 +19,14 @@
 #include <linux/mcount.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/sprintf.h>
 
 #include "mcount.h"
 
 /*
  * Protects what follows, and is held over grace periods. The stub reads
- * mcount_hook without it, and who only wants to show it mcount_enabled.
+ * mcount_hook without it, and who only wants to show them which hook there is
+ * and mcount_enabled.
  */
 static DEFINE_MUTEX(mcount_mutex);
 static bool mcount_enabled;
@@ -126,8 +128,9 @@ static void switch_stub(mcount_direct_func_t entry)
  * The stub jumps only while the sites that are chosen call it, so that a hook sees
  * nothing of the patching, whose code is traced like any other, and is never called from
  * what another one has chosen. Only when a hook chooses anew it is called meanwhile.
- * Returns are switched before calls, on and off: so a hook may see returns of calls before
- * the first, and not those of the last ones, but each return between.
+ * Returns are switched before calls, on and off, and each has a stub of its own: so a hook may
+ * see returns of calls before the first, and at the end not those of the last calls, nor of all
+ * functions that it has seen jump to others.
  */
 static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 			 const struct mcount_choice *new_choice, bool enabled)
@@ -159,8 +162,8 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 
 	if (!old_entry || choice != new_choice)
 		WRITE_ONCE(mcount_away, mcount_away + 1);
-	plain_hook = plain;
-	direct_hook = direct;
+	WRITE_ONCE(plain_hook, plain);
+	WRITE_ONCE(direct_hook, direct);
 	choice = new_choice;
 	WRITE_ONCE(mcount_enabled, enabled);
 	current_entry = entry;
@@ -400,6 +403,18 @@ EXPORT_SYMBOL_GPL(mcount_direct_registered);
 bool mcount_is_enabled(void)
 {
 	return READ_ONCE(mcount_enabled);
+}
+
+int mcount_name_hook(char *name, size_t size)
+{
+	mcount_direct_func_t direct = READ_ONCE(direct_hook);
+	mcount_func_t plain = READ_ONCE(plain_hook);
+
+	if (plain)
+		return scnprintf(name, size, "%ps", plain);
+	if (direct)
+		return scnprintf(name, size, "%ps", direct);
+	return scnprintf(name, size, "none");
 }
 
 /**

@@ -12,6 +12,12 @@
 /* Whether mcount is enabled, be a hook registered or not. Any context. */
 bool mcount_is_enabled(void);
 
+/*
+ * The name of the registered hook, with its module's, or "none"; at most @size bytes with the
+ * NUL. Returns the length without it. Any context.
+ */
+int mcount_name_hook(char *name, size_t size);
+
 static inline bool mcount_sees_returns(const struct mcount_choice *choice)
 {
 	return IS_ENABLED(CONFIG_MCOUNT_RETURNS) && choice && choice->return_kind;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * kernel.mcount_enabled
+ * kernel.mcount_enabled, kernel.mcount_hook
  *
  *   # sysctl kernel.mcount_enabled=1
  *   kernel.mcount_enabled = 1
  *   # echo 2 > /proc/sys/kernel/mcount_enabled
  *   sh: write error: Invalid argument
+ *   # sysctl kernel.mcount_hook
+ *   kernel.mcount_hook = count_call [mcount_sample]
  */
 #include <linux/capability.h>
 #include <linux/init.h>
+#include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/mcount.h>
 #include <linux/security.h>
@@ -62,12 +65,30 @@ static int mcount_sysctl(const struct ctl_table *table, int write,
 	return ret;
 }
 
+/* Which hook that is: of several users who don't know of each other it is the last one's. */
+static int mcount_hook_sysctl(const struct ctl_table *table, int write, void *buffer,
+			      size_t *lenp, loff_t *ppos)
+{
+	struct ctl_table copy = *table;
+	char name[KSYM_SYMBOL_LEN];
+
+	mcount_name_hook(name, sizeof(name));
+	copy.data = name;
+	copy.maxlen = sizeof(name);
+	return proc_dostring(&copy, write, buffer, lenp, ppos);
+}
+
 static struct ctl_table mcount_sysctls[] = {
 	{
 		.procname	= "mcount_enabled",
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
 		.proc_handler	= mcount_sysctl,
+	},
+	{
+		.procname	= "mcount_hook",
+		.mode		= 0444,
+		.proc_handler	= mcount_hook_sysctl,
 	},
 };
 

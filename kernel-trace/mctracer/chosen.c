@@ -88,8 +88,6 @@ bool mctracer_functions_chosen(void)
 	       READ_ONCE(mctracer_triggered) || READ_ONCE(mctracer_gate_everywhere);
 }
 
-NOKPROBE_SYMBOL(mctracer_functions_chosen);
-
 void mctracer_chosen_synchronize(void)
 {
 	/* Also for CPUs on their way up, which RCU does not watch. */

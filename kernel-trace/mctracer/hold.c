@@ -39,6 +39,7 @@ static bool is_cleared;		/* ... he closes it, if this says so */
 
 static void hold(void)
 {
+	guard(preempt_notrace)();	/* as in mctracer_turn_off() */
 	WRITE_ONCE(mctracer_holding, true);
 	mctracer_forget_tasks(false);
 }

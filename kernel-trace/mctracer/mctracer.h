@@ -103,7 +103,7 @@ void mctracer_forget_tasks(bool renew);
 
 /* Nothing is recorded, though a hook may be called. Changed before tasks are forgotten. */
 extern bool mctracer_stopped;
-/* The hook is being taken away, and triggers do nothing any more. Changed like that. */
+/* The hook is being taken away, and triggers only count any more. Changed like that. */
 extern bool mctracer_ending;
 
 /* Is anything recorded? */

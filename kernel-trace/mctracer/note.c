@@ -258,7 +258,8 @@ static bool wanted(void)
 static void note_end(struct mctracer_ring *ring)
 {
 	/* Where only some functions are recorded it may have gone long before. */
-	if (mctracer_functions_chosen())
+	if (READ_ONCE(mctracer_chosen[MCTRACER_FILTER]) ||
+	    READ_ONCE(mctracer_chosen[MCTRACER_NOTRACE]))
 		return;
 	if (READ_ONCE(ring->task) && !mctracer_task_chosen(current) && !READ_ONCE(ring->renew) &&
 	    !READ_ONCE(mctracer_holding) && !is_full(ring))
@@ -269,7 +270,8 @@ NOKPROBE_SYMBOL(note_end);
 
 /*
  * The task is not the one that the ring remembers. If its calls are to be recorded, say
- * which it is, and return 1; else remember that, and return 0.
+ * which it is, and return 1; else remember that, say until when the one before was there, and
+ * return 0.
  */
 unsigned long mctracer_note_task(unsigned long unused)
 {

@@ -36,6 +36,7 @@ NOKPROBE_SYMBOL(mctracer_turn_on);
 
 void mctracer_turn_off(void)
 {
+	guard(preempt_notrace)();	/* or a task could go where it is known, and come back */
 	atomic_set(&mctracer_recording, MCTRACER_OFF);
 	mctracer_forget_tasks(false);
 }

@@ -45,6 +45,7 @@ struct timed_call {
 
 static struct timed_call (*buckets)[WAYS];	/* NULL: nobody has asked yet */
 static DEFINE_PER_CPU(unsigned long, missed);
+static unsigned long missed_before;	/* of these, those nobody is told of any more */
 static unsigned int forgotten;
 
 int mctracer_timed_alloc(void)
@@ -73,7 +74,13 @@ unsigned long mctracer_timed_missed(void)
 
 	for_each_possible_cpu(cpu)
 		sum += READ_ONCE(per_cpu(missed, cpu));
-	return sum;
+	return sum - missed_before;
+}
+
+void mctracer_timed_count_anew(void)
+{
+	lockdep_assert_held(&mctracer_sets_mutex);
+	missed_before += mctracer_timed_missed();
 }
 
 static __always_inline struct timed_call *bucket_of(unsigned long where)

@@ -363,6 +363,8 @@ static int apply_functions(u8 *map)
 	u8 *old;
 	int ret;
 
+	/* Who was here when these were recorded may not have been since. */
+	mctracer_forget_tasks(false);
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC)) {
 		guard(mutex)(&hook_mutex);
 		ret = mcount_choose(hook, function_choice());
@@ -547,9 +549,11 @@ int mctracer_start(void)
 void mctracer_stop(void)
 {
 	guard(mutex)(&hook_mutex);
-	/* For all functions at one moment, however long it takes to change their call sites. */
-	WRITE_ONCE(mctracer_ending, true);
-	mctracer_forget_tasks(false);
+	/* At one moment, while calls, returns and jumps have stubs of their own to be switched. */
+	scoped_guard(preempt_notrace) {
+		WRITE_ONCE(mctracer_ending, true);
+		mctracer_forget_tasks(false);
+	}
 	/* -ENOENT: another hook has taken over, and ours is not running. */
 	unregister_mcount_direct(hook);
 	mctracer_forget_soon();

@@ -466,6 +466,16 @@ static bool has_returns(const struct mctracer_triggered_sites *table)
 	return false;
 }
 
+static bool times_calls(const struct mctracer_triggered_sites *table)
+{
+	size_t i;
+
+	for (i = 1; table && i <= table->nr; i++)
+		if (table->sites[i].begins)
+			return true;
+	return false;
+}
+
 static struct mctracer_triggered_sites *exchange_table(struct mctracer_triggered_sites *table)
 {
 	struct mctracer_triggered_sites *old = mctracer_triggered;
@@ -537,6 +547,9 @@ static int exchange(struct mctracer_expressions *new, int (*apply)(u8 *map))
 		exchange_table(old);
 		swap(old, table);
 	}
+	/* One that begins to be timed has returned unseen while not all call sites were changed. */
+	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && !ret && times_calls(table))
+		mctracer_timed_forget();
 	if (old) {
 		mctracer_chosen_synchronize();
 		free_table(old, table);
@@ -564,6 +577,8 @@ int mctracer_triggers_set(char *text, bool append, int (*apply)(u8 *map))
 		if (lines && list_empty(&lines->list)) {
 			mctracer_expressions_free(lines);
 			lines = NULL;
+			if (IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+				mctracer_timed_count_anew();
 		}
 	}
 	return ret;

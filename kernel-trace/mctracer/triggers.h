@@ -67,6 +67,8 @@ int mctracer_timed_alloc(void);
 void mctracer_timed_forget(void);
 /* How many calls were not timed, for there were more than can be remembered. */
 unsigned long mctracer_timed_missed(void);
+/* From now on. Under the mutex of sets, which who asks holds, too. */
+void mctracer_timed_count_anew(void);
 /* Any context. */
 void mctracer_timed_begin(const unsigned long *where);
 /* Nanoseconds since then; false if it is not known. */

@@ -7,10 +7,11 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-plan 17
+plan 20
 
 sample=mcount-sample
 calls=/sys/kernel/debug/mcount_sample/calls
+hook=/proc/sys/kernel/mcount_hook
 trace=$MCT_TMP/trace
 loads=${MCT_MODULE_LOADS:-100}
 
@@ -39,12 +40,15 @@ sample_counts()
 
 # --- override, and leave with the tracer's hook not in place
 trace_on
+check "the tracer's is the registered hook" grep -q '^mctracer_hook' "$hook"
 check "the module loads while the tracer is on" sample_load
 equal "its hook takes the tracer's place" 0 "$(cat "$MCT_CTRL")"
+equal "it is told whose is registered" "count_call [mcount_sample]" "$(cat "$hook")"
 check "the tracer records nothing" records_stand
 check "the module counts calls" wait_until 10 sample_counts
 check "the module unloads" sample_unload
-equal "nobody is registered after it" 0 "$(cat "$MCT_CTRL")"
+equal "nobody is registered after it" "0 none" "$(cat "$MCT_CTRL" "$hook" | xargs)"
+check "which can't be written" not sh -c "echo none > '$hook'" 2> /dev/null
 check "and nothing is recorded" records_stand
 
 # --- override, and leave with the tracer's hook back in place

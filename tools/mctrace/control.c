@@ -21,10 +21,9 @@ static void parse(int argc, char **argv, const char *help)
 {
 	int c;
 
-	while ((c = getopt_long(argc, argv, "h", only_help, NULL)) != -1) {
+	while ((c = next_option(argc, argv, "h", only_help)) != -1) {
 		if (c == 'h')
 			show_help(argv[0], help);
-		die_usage(argv[0], "%s has no such option", argv[0]);
 	}
 	if (optind < argc)
 		die_usage(argv[0], "%s takes no argument", argv[0]);
@@ -84,7 +83,7 @@ int cmd_show(int argc, char **argv)
 	const char *file = "trace";
 	int c;
 
-	while ((c = getopt_long(argc, argv, "ph", options, NULL)) != -1) {
+	while ((c = next_option(argc, argv, "ph", options)) != -1) {
 		switch (c) {
 		case 'p':
 			file = "trace_pipe";
@@ -93,8 +92,6 @@ int cmd_show(int argc, char **argv)
 			show_help("show [--pipe]",
 				  "Shows what is in the kernel's rings.\n\n"
 				  "  -p, --pipe            take it away, and wait for more\n");
-		default:
-			die_usage("show", "show has no such option");
 		}
 	}
 	if (optind < argc)
@@ -114,7 +111,7 @@ int cmd_snapshot(int argc, char **argv)
 	};
 	int c, take = 0, drop = 0;
 
-	while ((c = getopt_long(argc, argv, "tfh", options, NULL)) != -1) {
+	while ((c = next_option(argc, argv, "tfh", options)) != -1) {
 		switch (c) {
 		case 't':
 			take = 1;
@@ -127,8 +124,6 @@ int cmd_snapshot(int argc, char **argv)
 				  "Shows the rings as they were when a trigger, or --take, kept them.\n\n"
 				  "  -t, --take            keep them as they are now\n"
 				  "  -f, --free            forget what was kept\n");
-		default:
-			die_usage("snapshot", "snapshot has no such option");
 		}
 	}
 	if (optind < argc || (take && drop))

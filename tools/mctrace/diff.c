@@ -312,7 +312,7 @@ int cmd_diff(int argc, char **argv)
 	struct view *a = &diff.views[A];
 	int c, who, ret = EXIT_SUCCESS;
 
-	while ((c = getopt_long(argc, argv, "In:i:h", options, NULL)) != -1) {
+	while ((c = next_option(argc, argv, "In:i:h", options)) != -1) {
 		if (c == 'I')
 			interrupts = true;
 		else if (c == 'n')
@@ -337,7 +337,8 @@ int cmd_diff(int argc, char **argv)
 		paths_sum(&diff.tallies[who].paths, path_calls);
 	}
 	compare(&diff, 0, 0);
-	qsort(diff.ways, diff.nr_ways, sizeof(*diff.ways), by_calls);
+	if (diff.nr_ways)
+		qsort(diff.ways, diff.nr_ways, sizeof(*diff.ways), by_calls);
 	sorted = &diff;
 	qsort(diff.functions, diff.nr, sizeof(*diff.functions), by_difference);
 	put_all(&diff);

@@ -236,6 +236,18 @@ void events_begin(struct events *events, const struct recording *from)
 	}
 }
 
+double events_done(const struct events *events)
+{
+	double done = 0, all = 0;
+	const struct cursor *cursor;
+
+	for (cursor = events->cursors; cursor < events->cursors + events->nr; cursor++) {
+		done += cursor->run + (double)cursor->i / (cursor->cpu->runs[cursor->run].nr ?: 1);
+		all += cursor->cpu->nr;
+	}
+	return all ? done / all : 1;
+}
+
 void events_end(struct events *events)
 {
 	free(events->cursors);
@@ -298,6 +310,7 @@ bool events_next(struct events *events, struct event *event)
 		.ns = cursor->ns,
 		.exact = cursor->exact,
 		.missing = cursor->missing,
+		.nr_symbols = cursor->cpu->runs[cursor->run].nr_symbols,
 		.state = &cursor->state,
 	};
 	return true;

@@ -58,6 +58,7 @@ struct event {
 	uint64_t ns;
 	bool exact;
 	uint64_t missing;
+	unsigned int nr_symbols;	/* as of the run: for symbols_at() */
 	const struct mctracer_state *state;
 };
 
@@ -65,6 +66,9 @@ void events_begin(struct events *events, const struct recording *from);
 /* False at the end. */
 bool events_next(struct events *events, struct event *event);
 void events_end(struct events *events);
+/* How much of all is behind the current event, from 0 to 1: to be asked each so many events. */
+double events_done(const struct events *events);
+#define EVENTS_PROGRESS	(1 << 20)
 
 /* Its task's name, of at most MCTRACER_COMM_LEN, with what would break a line replaced. */
 void event_comm(const struct event *event, char *comm);

@@ -108,7 +108,7 @@ int cmd_export(int argc, char **argv)
 	const struct form *form;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "o:i:h", options, NULL)) != -1) {
+	while ((c = next_option(argc, argv, "o:i:h", options)) != -1) {
 		if (c == TO)
 			to = optarg;
 		else if (c == 'o')

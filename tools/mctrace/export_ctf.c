@@ -96,6 +96,7 @@ static void put_event(struct stream *stream, const struct event *event, struct s
 
 	if (!to->length)
 		stream->begin = event->ns;
+	symbols_at(symbols, event->nr_symbols);
 	stream->end = event->ns;
 	event_comm(event, comm);
 	buffer_char(to, id);

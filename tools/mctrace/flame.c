@@ -225,7 +225,7 @@ int cmd_flame(int argc, char **argv)
 	const char *by = NULL;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "o:i:h", options, NULL)) != -1) {
+	while ((c = next_option(argc, argv, "o:i:h", options)) != -1) {
 		if (c == 'o')
 			output = optarg;
 		else if (c == BY)

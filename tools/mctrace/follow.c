@@ -24,7 +24,7 @@
 #define BLOCK_WORDS	32768		/* what is written at once */
 #define SHORT_NAP_NS	250000
 #define LONG_NAP_NS	10000000
-#define LOOK_MS		500		/* for modules */
+#define LOOK_MS		100		/* for modules */
 #define LAST_NAPS	2000		/* for a word that is not written yet, at the end */
 
 struct follow_cpu {
@@ -177,7 +177,7 @@ static void run(int fd, int ready, struct recording_writer *to, struct follow_co
 {
 	int nr = count_cpus(), cpu;
 	struct follow_cpu *cpus = xcalloc(nr, sizeof(*cpus));
-	char *info;
+	char *info, *end;
 	bool alone;
 
 	for (cpu = 0; cpu < nr; cpu++) {
@@ -205,8 +205,11 @@ static void run(int fd, int ready, struct recording_writer *to, struct follow_co
 	if (alone)
 		die("the process that began this recording is gone%s", session_restore() ?
 		    ": the tracer is as it was" : "");
-	if (info)
-		recording_put_text(to, RECORDING_END, info);
+	if (info) {
+		end = xasprintf("%sseen %llu\n", info, (unsigned long long)counts->seen);
+		recording_put_text(to, RECORDING_END, end);
+		free(end);
+	}
 	if (!recording_finish(to))
 		die("the recording can't be written: %s; what there is of it can be read",
 		    strerror(to->error));

@@ -177,7 +177,7 @@ int cmd_graph(int argc, char **argv)
 	const char *function, *btf = NULL;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "D:i:h", options, NULL)) != -1) {
+	while ((c = next_option(argc, argv, "D:i:h", options)) != -1) {
 		if (c == 'D')
 			graph.depth = option_number("graph", "--depth", optarg);
 		else if (c == BTF)

@@ -179,7 +179,7 @@ int cmd_latency(int argc, char **argv)
 		argc--;
 		argv++;
 	}
-	while ((c = getopt_long(argc, argv, "+li:h", options, NULL)) != -1) {
+	while ((c = next_option(argc, argv, "+li:h", options)) != -1) {
 		if (c == HIDE_EMPTY)
 			latency.hide_empty = true;
 		else if (c == 'l')

@@ -13,9 +13,9 @@ struct lines;
 
 /*
  * Those of a vmlinux with debug information, whose _stext was at this address when it ran. Ends
- * if there are none.
+ * if there are none, or if its build id is not @build_id, in hex, unless that is not known: NULL.
  */
-struct lines *lines_open(const char *vmlinux, uint64_t stext);
+struct lines *lines_open(const char *vmlinux, uint64_t stext, const char *build_id);
 /* "fs/read_write.c:450", until the next call; NULL if it is not known. */
 const char *line_of(struct lines *lines, uint64_t address);
 void lines_close(struct lines *lines);

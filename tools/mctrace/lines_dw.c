@@ -38,7 +38,24 @@ static uint64_t linked_stext(Dwfl_Module *module)
 	return 0;
 }
 
-struct lines *lines_open(const char *vmlinux, uint64_t stext)
+/* Addresses of another kernel would be given lines, too: wrong ones. */
+static void check_build_id(Dwfl_Module *module, const char *vmlinux, const char *build_id)
+{
+	const unsigned char *bits;
+	GElf_Addr address;
+	int nr = dwfl_module_build_id(module, &bits, &address), i;
+	char hex[129];
+
+	if (nr <= 0 || nr > 64 || !build_id || !*build_id)
+		return;
+	for (i = 0; i < nr; i++)
+		sprintf(hex + 2 * i, "%02x", bits[i]);
+	if (strcmp(hex, build_id))
+		die("%s is of another kernel: its build id is %s, the recording's %s", vmlinux, hex,
+		    build_id);
+}
+
+struct lines *lines_open(const char *vmlinux, uint64_t stext, const char *build_id)
 {
 	static const Dwfl_Callbacks callbacks = {
 		.find_debuginfo = dwfl_standard_find_debuginfo,
@@ -53,6 +70,7 @@ struct lines *lines_open(const char *vmlinux, uint64_t stext)
 		lines->module = dwfl_report_offline(lines->dwfl, "", vmlinux, -1);
 	if (!lines->module || dwfl_report_end(lines->dwfl, NULL, NULL))
 		die("%s: %s", vmlinux, dwfl_errmsg(-1));
+	check_build_id(lines->module, vmlinux, build_id);
 	linked = linked_stext(lines->module);
 	if (!linked)
 		die("%s has no symbol _stext: it is no vmlinux, or was stripped", vmlinux);

@@ -8,9 +8,10 @@ const char *lines_library(void)
 	return "without libdw";
 }
 
-struct lines *lines_open(const char *vmlinux, uint64_t stext)
+struct lines *lines_open(const char *vmlinux, uint64_t stext, const char *build_id)
 {
 	(void)stext;
+	(void)build_id;
 	die("this mctrace was built without libdw, so it does not know the lines of %s", vmlinux);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
 #include "mctrace.h"
 #include "prototypes.h"
 #include "tracer.h"
@@ -16,13 +17,15 @@ static const char help[] =
 "Lists the functions that can be traced; those that match, if asked.\n"
 "\n"
 "  -p, --prototypes      what they take and return, if the kernel's types are known\n"
-"      --btf FILE        by the types in FILE, not by those of the running kernel\n";
+"      --btf FILE        by the types in FILE, not by those of the running kernel\n"
+"      --json            JSON Lines\n";
 
-enum { BTF = 256 };		/* no letter */
+enum { BTF = 256, JSON };	/* no letters */
 
 static const struct option options[] = {
 	{ "prototypes", no_argument, NULL, 'p' },
 	{ "btf", required_argument, NULL, BTF },
+	{ "json", no_argument, NULL, JSON },
 	{ "help", no_argument, NULL, 'h' },
 	{ }
 };
@@ -40,25 +43,39 @@ static bool matches(const char *line, char **globs, int nr)
 	return !nr;
 }
 
-/* "name" or "name [module]", and what it takes. */
-static void put_prototype(struct prototypes *prototypes, const char *line)
+/* As JSON, or with what it takes if that is asked for and known; else as it is. */
+static void put_function(struct prototypes *prototypes, bool json, const char *line)
 {
+	const char *prototype = NULL;
 	char name[512], module[64] = "";
-	const char *prototype;
+	struct buffer to = { };
 
 	if (sscanf(line, "%511s [%63[^]]", name, module) < 1)
 		return;
-	prototype = prototype_of(prototypes, name, *module ? module : NULL);
-	if (!prototype)
-		fputs(line, stdout);
-	else
-		printf("%s;%s%s%s\n", prototype, *module ? "\t[" : "", module, *module ? "]" : "");
+	if (prototypes)
+		prototype = prototype_of(prototypes, name, *module ? module : NULL);
+	if (json) {
+		buffer_char(&to, '{');
+		json_text(&to, "function", name);
+		if (*module)
+			json_text(&to, "module", module);
+		if (prototype)
+			json_text(&to, "prototype", prototype);
+		buffer_puts(&to, "}\n");
+	} else if (prototype) {
+		buffer_printf(&to, "%s;%s%s%s\n", prototype, *module ? "\t[" : "", module,
+			      *module ? "]" : "");
+	} else {
+		buffer_puts(&to, line);
+	}
+	buffer_write(&to, stdout);
+	buffer_free(&to);
 }
 
 int cmd_list(int argc, char **argv)
 {
 	struct prototypes *prototypes = NULL;
-	bool with_prototypes = false;
+	bool with_prototypes = false, json = false;
 	unsigned long shown = 0;
 	const char *btf = NULL;
 	char *line = NULL;
@@ -66,7 +83,7 @@ int cmd_list(int argc, char **argv)
 	FILE *file;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "ph", options, NULL)) != -1) {
+	while ((c = next_option(argc, argv, "ph", options)) != -1) {
 		switch (c) {
 		case BTF:
 			btf = optarg;
@@ -74,10 +91,11 @@ int cmd_list(int argc, char **argv)
 		case 'p':
 			with_prototypes = true;
 			break;
+		case JSON:
+			json = true;
+			break;
 		case 'h':
 			show_help("list [OPTION...] [GLOB...]", help);
-		default:
-			die_usage("list", "list has no such option");
 		}
 	}
 	tracer_find();
@@ -85,14 +103,11 @@ int cmd_list(int argc, char **argv)
 		prototypes = prototypes_open(btf);
 	file = fopen(tracer_path("functions"), "r");
 	if (!file)
-		die_errno("%s", tracer_path("functions"));
+		tracer_die("functions");
 	while (getline(&line, &room, file) > 0) {
 		if (!matches(line, argv + optind, argc - optind))
 			continue;
-		if (prototypes)
-			put_prototype(prototypes, line);
-		else
-			fputs(line, stdout);
+		put_function(prototypes, json, line);
 		shown++;
 	}
 	free(line);

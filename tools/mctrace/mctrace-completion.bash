@@ -13,9 +13,17 @@ _mctrace_functions()
 	fi 2>/dev/null
 }
 
+# Names of errors, as the C library's header has them.
+_mctrace_errors()
+{
+	sed -n 's/^#define[[:space:]]*\(E[A-Z0-9]*\)[[:space:]].*/\1/p' \
+		/usr/include/asm-generic/errno-base.h /usr/include/asm-generic/errno.h 2>/dev/null
+}
+
 _mctrace()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words
+	local command=${COMP_WORDS[1]}
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
@@ -23,8 +31,15 @@ _mctrace()
 		mapfile -t COMPREPLY < <(compgen -W "$words --help --version" -- "$word")
 		return
 	fi
+	# What letters mean that are something else, or nothing, to other commands.
+	case $command:$before in
+	record:-[ln] | start:-[ln] | stream:-[ln])
+		before=--func ;;
+	record:-[pP] | start:-[pP] | stream:-[pP])
+		before=--pid ;;
+	esac
 	case $before in
-	-l | --func | -n | --notrace | graph | latency | slow)
+	--func | --notrace | graph | latency | slow)
 		mapfile -t COMPREPLY < <(compgen -W "$(_mctrace_functions)" -- "$word")
 		return
 		;;
@@ -45,18 +60,30 @@ _mctrace()
 		mapfile -t COMPREPLY < <(compgen -W "total self avg max calls name" -- "$word")
 		return
 		;;
+	--by)
+		mapfile -t COMPREPLY < <(compgen -W "time calls" -- "$word")
+		return
+		;;
 	-e | --errno)
-		words=$(errno -l 2>/dev/null | cut -d ' ' -f 1)
+		mapfile -t COMPREPLY < <(compgen -W "$(_mctrace_errors)" -- "$word")
+		return
+		;;
+	--pid | --task)
+		words=$(cd /proc && echo [0-9]*)
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+		return
+		;;
+	-o | --output | -i | --input | --vmlinux | --btf)
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
 		;;
 	esac
 	if [ "${word#-}" != "$word" ]; then
-		words=$(mctrace "${COMP_WORDS[1]}" --help | grep -o -e ' --*[A-Za-z][a-z-]*')
+		words=$(mctrace "$command" --help | grep -o -e ' --*[A-Za-z][a-z-]*')
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
-	elif [ "${COMP_WORDS[1]}" = record ] || [ "${COMP_WORDS[1]}" = why ]; then
+	elif [ "$command" = record ] || [ "$command" = why ]; then
 		mapfile -t COMPREPLY < <(compgen -c -- "$word")
-	elif [ "${COMP_WORDS[1]}" = list ]; then
+	elif [ "$command" = list ]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_mctrace_functions)" -- "$word")
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")

@@ -63,17 +63,17 @@ void show_help(const char *usage, const char *lines)
 	exit(EXIT_SUCCESS);
 }
 
-/* What may have been meant: the command that shares the longest beginning. */
+/* What may have been meant; NULL. */
 static const char *nearest(const char *name)
 {
+	unsigned int changes, least = ~0U;
 	const char *found = NULL;
-	size_t i, j, longest = 1;
+	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
-		for (j = 0; name[j] && name[j] == commands[i].name[j]; j++)
-			;
-		if (j > longest) {
-			longest = j;
+		changes = changes_between(name, commands[i].name);
+		if (changes < least && is_slip(changes, commands[i].name)) {
+			least = changes;
 			found = commands[i].name;
 		}
 	}

@@ -336,7 +336,7 @@ int cmd_profile(int argc, char **argv)
 	uint32_t i;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "s:cbi:h", options, NULL)) != -1) {
+	while ((c = next_option(argc, argv, "s:cbi:h", options)) != -1) {
 		switch (c) {
 		case 's':
 			profile.sort = check_sort(optarg);

@@ -3,7 +3,9 @@
  * mctrace record: sets the tracer up, has the rings followed into a file while a command runs
  * or until it is interrupted, and sets all back.
  */
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -63,7 +65,7 @@ static void parse(struct record *record, struct setup *setup, int argc, char **a
 	int c;
 
 	record->output = RECORDING_DEFAULT;
-	while ((c = getopt_long(argc, argv, "+o:" SETUP_LETTERS "aqh", options, NULL)) != -1) {
+	while ((c = next_option(argc, argv, "+o:" SETUP_LETTERS "aqh", options)) != -1) {
 		switch (c) {
 		case 'o':
 			record->output = optarg;
@@ -82,8 +84,7 @@ static void parse(struct record *record, struct setup *setup, int argc, char **a
 		case 'h':
 			show_help("record [OPTION...] [COMMAND [ARGUMENT...]]", help);
 		default:
-			if (!setup_option(setup, c, optarg))
-				die_usage("record", "record has no such option");
+			setup_option(setup, c, optarg);
 		}
 	}
 	if (optind < argc)
@@ -203,10 +204,40 @@ static void wait_for_end(struct record *record, const sigset_t *signals)
 	}
 }
 
+/* In hex, of the running kernel: the note of type 3 by GNU in /sys/kernel/notes; "" if there is none. */
+static char *build_id(void)
+{
+	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+	char notes[4096], *id = xcalloc(1, 2 * 64 + 1);
+	ssize_t size = fd < 0 ? 0 : read(fd, notes, sizeof(notes)), at = 0;
+	const unsigned char *byte;
+	const Elf32_Nhdr *note;
+	uint32_t i;
+
+	if (fd >= 0)
+		close(fd);
+	while (size - at >= (ssize_t)sizeof(*note)) {
+		note = (const Elf32_Nhdr *)(notes + at);
+		at += sizeof(*note);
+		byte = (const unsigned char *)notes + at + ((note->n_namesz + 3) & ~3U);
+		if (note->n_namesz > size || note->n_descsz > 64 ||
+		    byte + note->n_descsz > (const unsigned char *)notes + size)
+			break;
+		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
+		    !memcmp(notes + at, "GNU", 4)) {
+			for (i = 0; i < note->n_descsz; i++)
+				sprintf(id + 2 * i, "%02x", byte[i]);
+			break;
+		}
+		at = (const char *)byte - notes + ((note->n_descsz + 3) & ~3U);
+	}
+	return id;
+}
+
 /* What a reader of the recording wants to know. */
 static char *info_before(const struct setup *setup)
 {
-	char *options = tracer_read("options"), *mode, *info, *c;
+	char *options = tracer_read("options"), *mode, *info, *c, *id = build_id();
 	struct utsname name;
 
 	uname(&name);
@@ -214,12 +245,13 @@ static char *info_before(const struct setup *setup)
 		if (*c == '\n')
 			*c = ' ';
 	mode = tracer_has("mode") ? tracer_read("mode") : xstrdup("function\n");
-	info = xasprintf("release %s\nversion %s\nmachine %s\nhost %s\ncpus %ld\n"
-			 "chosen %d\noptions %s\nmode %s", name.release, name.version, name.machine,
-			 name.nodename, sysconf(_SC_NPROCESSORS_CONF),
+	info = xasprintf("release %s\nversion %s\nbuild_id %s\nmachine %s\nhost %s\ncpus %ld\n"
+			 "chosen %d\noptions %s\nmode %s", name.release, name.version, id,
+			 name.machine, name.nodename, sysconf(_SC_NPROCESSORS_CONF),
 			 setup->filter || setup->notrace, options, mode);
 	free(options);
 	free(mode);
+	free(id);
 	return info;
 }
 

@@ -96,6 +96,7 @@ struct recording_run {
 	uint64_t pos;
 	uint64_t start;
 	bool follows;	/* right behind the run before */
+	unsigned int nr_symbols;	/* of the recording's, those that were there before */
 };
 
 struct recording_cpu {

@@ -59,6 +59,7 @@ static void add_words(struct recording *from, const struct recording_chunk *chun
 		.nr = whole / sizeof(*words),
 		.pos = chunk->pos,
 		.start = chunk->start,
+		.nr_symbols = from->nr_symbols,
 	};
 	before = run - 1;
 	run->follows = cpu->nr > 1 && !((before->pos + before->nr * sizeof(*words) - run->pos) &

@@ -40,17 +40,23 @@ static void put_header(const struct recording *from, uint64_t entries)
 	       (unsigned long long)(written - lost - entries), (unsigned long long)lost);
 }
 
-static void put_text(const struct view *view)
+static void put_text(struct view *view)
 {
 	struct text *text = text_new(view->from, view->symbols);
 	struct events events;
 	struct event event;
+	uint64_t nr = 0;
 
-	if (!view->json && !view->task)
+	if (!view->json && !view->task) {
 		put_header(view->from, events_count(view->from));
+		view->counted = true;
+	}
 	events_begin(&events, view->from);
-	while (events_next(&events, &event) && !ferror(stdout))
+	while (events_next(&events, &event) && !ferror(stdout)) {
 		text_event(text, &event, view, stdout);
+		if (!(++nr % EVENTS_PROGRESS))
+			view_progress(view, events_done(&events));
+	}
 	events_end(&events);
 	text_free(text);
 }
@@ -62,7 +68,7 @@ int cmd_report(int argc, char **argv)
 	bool tree = false;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "i:h", options, NULL)) != -1) {
+	while ((c = next_option(argc, argv, "i:h", options)) != -1) {
 		if (c == TREE)
 			tree = true;
 		else if (c == VMLINUX)
@@ -74,7 +80,8 @@ int cmd_report(int argc, char **argv)
 		die_usage("report", "one recording at a time");
 	view_open(&view, argv[optind]);
 	if (vmlinux)
-		symbols_show_lines(view.symbols, vmlinux);
+		symbols_show_lines(view.symbols, vmlinux,
+				   recording_info(view.from, "build_id"));
 	if (tree)
 		tree_print(&view, stdout);
 	else

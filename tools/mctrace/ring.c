@@ -94,7 +94,7 @@ void ring_open(struct ring *ring, int cpu)
 
 	memset(ring, 0, sizeof(*ring));
 	if (fd < 0)
-		die_errno("%s", tracer_path(file));
+		tracer_die(file);
 	header = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0);
 	if (header == MAP_FAILED)
 		die_errno("mapping %s", tracer_path(file));

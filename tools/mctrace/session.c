@@ -52,22 +52,20 @@ static int locked_by(int fd, char *comm, size_t size)
 	return pid;
 }
 
-void session_user(void)
+int session_user(char comm[SESSION_COMM])
 {
 	int fd = open(tracer_path("ctrl"), O_RDONLY | O_CLOEXEC), pid;
-	char comm[32];
 
-	pid = fd < 0 ? 0 : locked_by(fd, comm, sizeof(comm));
-	if (pid)
-		printf("%-12s process %d (%s)\n", "used by", pid, comm);
+	pid = fd < 0 ? 0 : locked_by(fd, comm, SESSION_COMM);
 	if (fd >= 0)
 		close(fd);
+	return pid;
 }
 
 void session_lock(void)
 {
 	int fd = open(tracer_path("ctrl"), O_RDONLY | O_CLOEXEC);	/* and never closed */
-	char comm[32];
+	char comm[SESSION_COMM];
 
 	if (fd < 0)
 		tracer_die("ctrl");

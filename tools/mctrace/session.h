@@ -15,8 +15,10 @@
  */
 void session_lock(void);
 
-/* Prints who that is, if there is one, as a line of "mctrace stat". */
-void session_user(void);
+#define SESSION_COMM	32
+
+/* Who that is, and the name of that process; 0 if there is nobody. */
+int session_user(char comm[SESSION_COMM]);
 
 /* The same as tracer_write(), but session_restore() writes back what there was before the first. */
 void session_set(const char *file, const char *text);

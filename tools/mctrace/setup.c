@@ -105,8 +105,12 @@ static bool is_on(const char *file)
 
 void setup_check_free(void)
 {
+	char *hook = tracer_others_hook();
+
 	if (is_on("ctrl"))
 		die("the tracer is on already: see 'mctrace stat', or 'mctrace stop' it");
+	if (hook)
+		die("all functions call %s, which would be taken away: end what has set it", hook);
 }
 
 static void set_size(const struct setup *setup)
@@ -154,11 +158,10 @@ void setup_from(int argc, char **argv, const char *help)
 	struct setup setup = { };
 	int c;
 
-	while ((c = getopt_long(argc, argv, SETUP_LETTERS "h", options, NULL)) != -1) {
+	while ((c = next_option(argc, argv, SETUP_LETTERS "h", options)) != -1) {
 		if (c == 'h')
 			show_help(xasprintf("%s [OPTION...]", argv[0]), help);
-		if (!setup_option(&setup, c, optarg))
-			die_usage(argv[0], "%s has no such option", argv[0]);
+		setup_option(&setup, c, optarg);
 	}
 	if (optind < argc)
 		die_usage(argv[0], "%s takes no argument: 'mctrace record' runs a command",

@@ -258,7 +258,7 @@ int cmd_slow(int argc, char **argv)
 	const char *function;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "p:n:i:h", options, NULL)) != -1) {
+	while ((c = next_option(argc, argv, "p:n:i:h", options)) != -1) {
 		if (c == 'p')
 			slow.percent = option_number("slow", "--percent", optarg);
 		else if (c == 'n')

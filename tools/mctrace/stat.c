@@ -4,31 +4,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
 #include "mctrace.h"
 #include "session.h"
 #include "tracer.h"
 #include "util.h"
 
+static const char help[] =
+"Shows what is set, and what was counted on each CPU.\n"
+"\n"
+"      --json            JSON Lines: what is set, then an object for each CPU\n";
+
+enum { JSON = 256 };		/* no letter */
+
 static const struct option options[] = {
+	{ "json", no_argument, NULL, JSON },
 	{ "help", no_argument, NULL, 'h' },
 	{ }
 };
 
-/* A file's lines, from one column on; "(all)" and so on if there are none. */
-static void put_lines(const char *name, const char *file, const char *none)
-{
-	char *text, *line, *saved;
-	int nr = 0;
-
-	if (!tracer_has(file))
-		return;
-	text = tracer_read(file);
-	for (line = strtok_r(text, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved))
-		printf("%-12s %s\n", nr++ ? "" : name, line);
-	if (!nr)
-		printf("%-12s %s\n", name, none);
-	free(text);
-}
+/* Files that say what is set, and what is printed of one that has no line. */
+static const struct {
+	const char *name, *file, *none;
+} settings[] = {
+	{ "mode",	"mode",			"" },
+	{ "options",	"options",		"" },
+	{ "ring, KB",	"buffer_size_kb",	"" },
+	{ "filter",	"filter",		"(all functions)" },
+	{ "notrace",	"notrace",		"(none)" },
+	{ "pid",	"pid",			"(all)" },
+	{ "triggers",	"triggers",		"(none)" },
+};
 
 static bool is_on(const char *file)
 {
@@ -42,7 +48,7 @@ static bool is_on(const char *file)
 static const char *state(void)
 {
 	if (!is_on("ctrl"))
-		return "off, or another hook is called";
+		return "off";
 	if (!is_on("/proc/sys/kernel/mcount_enabled"))
 		return "on, but kernel.mcount_enabled is 0: nothing is called";
 	if (!is_on("tracing_on"))
@@ -50,29 +56,116 @@ static const char *state(void)
 	return "on";
 }
 
+/* Its lines, from one column on. */
+static void put_setting(const char *name, const char *file, const char *none)
+{
+	char *text = tracer_read(file), *line, *saved;
+	int nr = 0;
+
+	for (line = strtok_r(text, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved))
+		printf("%-12s %s\n", nr++ ? "" : name, line);
+	if (!nr)
+		printf("%-12s %s\n", name, none);
+	free(text);
+}
+
+static void put_text(void)
+{
+	char *hook = tracer_others_hook(), *stats, comm[SESSION_COMM];
+	int pid = session_user(comm);
+	size_t i;
+
+	printf("%-12s %s\n", "tracer", state());
+	if (hook)
+		printf("%-12s %s\n", "other hook", hook);
+	if (pid)
+		printf("%-12s process %d (%s)\n", "used by", pid, comm);
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		if (tracer_has(settings[i].file))
+			put_setting(settings[i].name, settings[i].file, settings[i].none);
+	stats = tracer_read("stats");
+	printf("\n%s", stats);
+	free(stats);
+	free(hook);
+}
+
+/* As a list of lines. */
+static void json_setting(struct buffer *to, const char *file)
+{
+	char *text = tracer_read(file), *line, *saved;
+	int nr = 0;
+
+	buffer_printf(to, ",\"%s\":[", file);
+	for (line = strtok_r(text, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved)) {
+		if (nr++)
+			buffer_char(to, ',');
+		json_string(to, line);
+	}
+	buffer_char(to, ']');
+	free(text);
+}
+
+/* "# cpu entries written ..." has the names of the numbers below. */
+static void json_stats(struct buffer *to)
+{
+	char *stats = tracer_read("stats"), *names[16], *line, *saved, *word, *words;
+	unsigned int nr = 0, i;
+
+	line = strtok_r(stats, "\n", &saved);
+	for (word = line ? strtok_r(line, "# ", &words) : NULL; word && nr < ARRAY_SIZE(names);
+	     word = strtok_r(NULL, "# ", &words))
+		names[nr++] = word;
+	while ((line = strtok_r(NULL, "\n", &saved))) {
+		buffer_char(to, '{');
+		word = strtok_r(line, " ", &words);
+		for (i = 0; word && i < nr; i++, word = strtok_r(NULL, " ", &words))
+			json_number(to, names[i], strtoull(word, NULL, 10));
+		buffer_puts(to, "}\n");
+	}
+	free(stats);
+}
+
+static void put_json(void)
+{
+	char *hook = tracer_others_hook(), comm[SESSION_COMM];
+	int pid = session_user(comm);
+	struct buffer to = { };
+	size_t i;
+
+	buffer_char(&to, '{');
+	json_text(&to, "tracer", state());
+	if (hook)
+		json_text(&to, "other_hook", hook);
+	if (pid) {
+		json_number(&to, "user_pid", pid);
+		json_text(&to, "user_comm", comm);
+	}
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		if (tracer_has(settings[i].file))
+			json_setting(&to, settings[i].file);
+	buffer_puts(&to, "}\n");
+	json_stats(&to);
+	buffer_write(&to, stdout);
+	buffer_free(&to);
+	free(hook);
+}
+
 int cmd_stat(int argc, char **argv)
 {
+	bool json = false;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((c = next_option(argc, argv, "h", options)) != -1) {
 		if (c == 'h')
-			show_help("stat", "Shows what is set, and what was counted on each CPU.\n");
-		die_usage("stat", "stat has no such option");
+			show_help("stat [--json]", help);
+		json = true;
 	}
 	if (optind < argc)
 		die_usage("stat", "stat takes no argument");
 	tracer_find();
-	printf("%-12s %s\n", "tracer", state());
-	session_user();
-	put_lines("mode", "mode", "");
-	put_lines("options", "options", "");
-	put_lines("ring, KB", "buffer_size_kb", "");
-	put_lines("filter", "filter", "(all functions)");
-	put_lines("notrace", "notrace", "(none)");
-	put_lines("pid", "pid", "(all)");
-	put_lines("triggers", "triggers", "(none)");
-	putchar('\n');
-	c = EXIT_SUCCESS;
-	fputs(tracer_read("stats"), stdout);
-	return c;
+	if (json)
+		put_json();
+	else
+		put_text();
+	return EXIT_SUCCESS;
 }

@@ -17,8 +17,10 @@ struct table {
 
 struct symbols {
 	bool narrow;			/* the kernel is of 32 bit */
-	struct table *tables;		/* the latest first */
+	struct table *tables;		/* the earliest first */
 	unsigned int nr_tables;
+	unsigned int at;		/* so many were there: see symbols_at() */
+	uint64_t modules;		/* where their text begins, if there are several tables */
 	struct symbol **slots;		/* by hash of the address; NULL: empty */
 	size_t nr_slots, used;		/* a power of two */
 	char **names;			/* of functions, by id, ... */
@@ -67,6 +69,22 @@ static bool is_narrow(const struct symbols *symbols)
 	return symbols->nr_tables && table->nr && !(table->lines[table->nr - 1].address >> 32);
 }
 
+/* Below the first of them names are the same in all tables. */
+static uint64_t modules_from(const struct symbols *symbols)
+{
+	uint64_t first = ~0ULL;
+	const struct kallsyms_line *line;
+	const struct table *table;
+
+	if (symbols->nr_tables < 2)
+		return first;
+	for (table = symbols->tables; table < symbols->tables + symbols->nr_tables; table++)
+		for (line = table->lines; line < table->lines + table->nr; line++)
+			if (line->module_length && line->address < first)
+				first = line->address;
+	return first;
+}
+
 struct symbols *symbols_of(const struct recording *from)
 {
 	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
@@ -75,13 +93,13 @@ struct symbols *symbols_of(const struct recording *from)
 	symbols->nr_tables = from->nr_symbols;
 	symbols->tables = xcalloc(from->nr_symbols, sizeof(*symbols->tables));
 	for (i = 0; i < from->nr_symbols; i++)
-		parse(&symbols->tables[from->nr_symbols - 1 - i], from->symbols[i],
-		      from->symbols_size[i]);
+		parse(&symbols->tables[i], from->symbols[i], from->symbols_size[i]);
+	symbols->modules = modules_from(symbols);
 	symbols->narrow = is_narrow(symbols);
 	return symbols;
 }
 
-void symbols_show_lines(struct symbols *symbols, const char *vmlinux)
+void symbols_show_lines(struct symbols *symbols, const char *vmlinux, const char *build_id)
 {
 	const struct kallsyms_line *line;
 	const struct table *table;
@@ -89,7 +107,7 @@ void symbols_show_lines(struct symbols *symbols, const char *vmlinux)
 	for (table = symbols->tables; table < symbols->tables + symbols->nr_tables; table++) {
 		for (line = table->lines; line < table->lines + table->nr; line++) {
 			if (line->name_length == 6 && !memcmp(line->name, "_stext", 6)) {
-				symbols->lines = lines_open(vmlinux, line->address);
+				symbols->lines = lines_open(vmlinux, line->address, build_id);
 				return;
 			}
 		}
@@ -136,19 +154,38 @@ static uint64_t end_of(const struct table *table, const struct kallsyms_line *li
 	return line->module_length ? page : line->address;
 }
 
+static const struct kallsyms_line *look_up_in(const struct table *table, uint64_t address,
+					      uint64_t *end)
+{
+	const struct kallsyms_line *line = find_line(table, address);
+
+	if (!line)
+		return NULL;
+	*end = end_of(table, line);
+	return address < *end ? line : NULL;
+}
+
+/*
+ * By what was known then, or else soon after, for a new module is called before it is looked
+ * for; or else before.
+ */
 static const struct kallsyms_line *look_up(const struct symbols *symbols, uint64_t address,
 					   const struct table **table, uint64_t *end)
 {
+	const unsigned int then = symbols->at ? symbols->at - 1 : 0;
 	const struct kallsyms_line *line;
 	unsigned int i;
 
-	for (i = 0; i < symbols->nr_tables; i++) {
+	for (i = then; i < symbols->nr_tables; i++) {
 		*table = &symbols->tables[i];
-		line = find_line(*table, address);
-		if (!line)
-			continue;
-		*end = end_of(*table, line);
-		if (address < *end)
+		line = look_up_in(*table, address, end);
+		if (line)
+			return line;
+	}
+	for (i = then; i--;) {
+		*table = &symbols->tables[i];
+		line = look_up_in(*table, address, end);
+		if (line)
 			return line;
 	}
 	return NULL;
@@ -178,8 +215,8 @@ static void grow_ids(struct symbols *symbols)
 }
 
 /*
- * Of functions that share a name each has its own id: by where it begins. What has no name is
- * a function of its own.
+ * Of functions that share a name each has its own id: by where it begins. So have those of
+ * modules that were at one place one after the other. What has no name is a function of its own.
  */
 static uint32_t id_of(struct symbols *symbols, uint64_t address, const char *name, size_t length)
 {
@@ -191,7 +228,8 @@ static uint32_t id_of(struct symbols *symbols, uint64_t address, const char *nam
 	for (i = hash(address) & (symbols->nr_slots_of_ids - 1); symbols->ids[i];
 	     i = (i + 1) & (symbols->nr_slots_of_ids - 1)) {
 		id = symbols->ids[i] - 1;
-		if (symbols->addresses[id] == address)
+		if (symbols->addresses[id] == address && strlen(symbols->names[id]) == length &&
+		    !memcmp(symbols->names[id], name, length))
 			return id;
 	}
 	id = symbols->nr_names++;
@@ -300,11 +338,12 @@ static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
 	return symbol;
 }
 
-static struct symbol **slot_of(struct symbols *symbols, uint32_t address)
+static struct symbol **slot_of(struct symbols *symbols, uint32_t address, uint32_t at)
 {
-	size_t mask = symbols->nr_slots - 1, i = hash(address) & mask;
+	size_t mask = symbols->nr_slots - 1, i = hash(address + at) & mask;
 
-	while (symbols->slots[i] && symbols->slots[i]->address != address)
+	while (symbols->slots[i] &&
+	       (symbols->slots[i]->address != address || symbols->slots[i]->at != at))
 		i = (i + 1) & mask;
 	return &symbols->slots[i];
 }
@@ -318,19 +357,27 @@ static void grow(struct symbols *symbols)
 	symbols->slots = xcalloc(symbols->nr_slots, sizeof(*symbols->slots));
 	for (i = 0; i < nr; i++)
 		if (old[i])
-			*slot_of(symbols, old[i]->address) = old[i];
+			*slot_of(symbols, old[i]->address, old[i]->at) = old[i];
 	free(old);
+}
+
+void symbols_at(struct symbols *symbols, unsigned int nr)
+{
+	symbols->at = nr;
 }
 
 const struct symbol *symbol_of(struct symbols *symbols, uint32_t address)
 {
+	const uint64_t whole = symbols->narrow ? address : (uint64_t)(int32_t)address;
+	const uint32_t at = whole >= symbols->modules ? symbols->at : 0;
 	struct symbol **slot;
 
 	if (2 * symbols->used >= symbols->nr_slots)
 		grow(symbols);
-	slot = slot_of(symbols, address);
+	slot = slot_of(symbols, address, at);
 	if (!*slot) {
 		*slot = new_symbol(symbols, address);
+		(*slot)->at = at;
 		symbols->used++;
 	}
 	return *slot;
@@ -365,7 +412,8 @@ void symbols_each(const struct symbols *symbols, void *arg,
 	const struct kallsyms_line *line;
 	const struct table *table;
 
-	for (table = symbols->tables; table < symbols->tables + symbols->nr_tables; table++)
+	/* Who takes the first of several for an address has the latest. */
+	for (table = symbols->tables + symbols->nr_tables; table-- > symbols->tables;)
 		for (line = table->lines; line < table->lines + table->nr; line++)
 			if (line == table->lines || line->address != line[-1].address)
 				fn(arg, line->address, line->name, line->name_length,

@@ -12,9 +12,10 @@
 
 #include "recording.h"
 
-/* Of an address that was recorded; the same each time. */
+/* Of an address that was recorded; the same each time, while what is there is the same. */
 struct symbol {
 	uint32_t address;	/* low half */
+	uint32_t at;		/* of a module: for symbols_at(); else 0 */
 	uint32_t function;	/* where it begins, low half; 0: not known, or a cold part */
 	uint32_t id;		/* of the function, from 0 on; a cold part has the whole's */
 	uint32_t length;
@@ -28,7 +29,12 @@ struct symbols;
 
 struct symbols *symbols_of(const struct recording *from);
 /* The text of each address ends with its line of source, if this vmlinux has that. */
-void symbols_show_lines(struct symbols *symbols, const char *vmlinux);
+void symbols_show_lines(struct symbols *symbols, const char *vmlinux, const char *build_id);
+/*
+ * From now on names are those that were there when so many of the recording's symbols were: where
+ * modules came and went, others were there before and after that.
+ */
+void symbols_at(struct symbols *symbols, unsigned int nr);
 const struct symbol *symbol_of(struct symbols *symbols, uint32_t address);
 /* How many functions there are so far, and what the one of @id is called. */
 size_t symbols_functions(const struct symbols *symbols);

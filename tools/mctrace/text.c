@@ -61,14 +61,68 @@ void text_free(struct text *text)
 	free(text);
 }
 
+/* --- which calls have not returned --- */
+
+static void remember_call(struct text *text, const struct event *event)
+{
+	const struct mctracer_state *state = event->state;
+	struct call call = {
+		.symbol = symbol_of(text->symbols, state->ip), .parent_ip = state->parent_ip,
+		.ns = event->ns, .exact = event->exact,
+	};
+
+	calls_enter(text->calls, calls_of(text->calls, state->pid, event->cpu), &call);
+}
+
+/* Whose call is it? NULL: that is not known. */
+static const struct call *end_call(struct text *text, const struct event *event)
+{
+	const struct mctracer_state *state = event->state;
+	struct task_calls *task = calls_find(text->calls, state->pid, event->cpu);
+	const struct call *call;
+
+	call = task ? calls_which(task, symbol_of(text->symbols, state->ip)) : NULL;
+	if (call)
+		task->nr = call - task->calls;
+	return call;
+}
+
+/* Of all events, also those that are not shown. Of a return, its call, until the next one. */
+static const struct call *follow(struct text *text, const struct event *event)
+{
+	uint64_t which = event->state->value;
+
+	switch (event->found) {
+	case FOUND_CALL:
+		remember_call(text, event);
+		break;
+	case FOUND_RETURN:
+		return end_call(text, event);
+	case FOUND_MARK:
+		if (which == MCTRACER_MARK_MARK || which == MCTRACER_MARK_SNAPSHOT)
+			break;
+		fallthrough;	/* what was not recorded is not known */
+	case FOUND_GAP:
+		calls_forget(text->calls);
+		break;
+	default:
+		break;
+	}
+	return NULL;
+}
+
+static uint64_t took(const struct event *event, const struct call *call)
+{
+	return event->ns > call->ns ? event->ns - call->ns : 0;
+}
+
 /* --- what lines are made of --- */
 
-static const struct symbol *put_address(struct text *text, uint32_t address)
+static void put_address(struct text *text, uint32_t address)
 {
 	const struct symbol *symbol = symbol_of(text->symbols, address);
 
 	buffer_put(&text->line, symbol->text, symbol->length);
-	return symbol;
 }
 
 static void put_time(struct text *text, uint64_t ns)
@@ -156,10 +210,6 @@ static void put_outcome(struct text *text, const struct mctracer_state *state)
 
 static void put_mark(struct text *text, const struct event *event)
 {
-	uint64_t which = event->state->value;
-
-	if (which != MCTRACER_MARK_MARK && which != MCTRACER_MARK_SNAPSHOT)
-		calls_forget(text->calls);	/* what was not recorded is not known */
 	buffer_puts(&text->line, "# ");
 	buffer_puts(&text->line, event_mark(event));
 	buffer_char(&text->line, ' ');
@@ -171,69 +221,42 @@ static void put_mark(struct text *text, const struct event *event)
 	put_outcome(text, event->state);
 }
 
-static void put_return(struct text *text, const struct event *event, const struct symbol *symbol)
+static void put_return(struct text *text, const struct event *event, const struct call *call)
 {
 	const struct mctracer_state *state = event->state;
-	struct task_calls *task = calls_find(text->calls, state->pid, event->cpu);
-	const struct call *call = task ? calls_which(task, symbol) : NULL;
-	int64_t took;
 
-	if (call)
-		task->nr = call - task->calls;
 	buffer_puts(&text->line, state->value & MCTRACER_RETURN_TAIL ? " goes on" : " returns");
 	put_outcome(text, state);
-	if (call && !(state->has & MCTRACER_HAS_TOOK)) {
-		took = event->ns - call->ns;
-		put_took(text, took > 0 ? took : 0, event->exact && call->exact);
-	} else if (!call && !state->has) {
+	if (call && !(state->has & MCTRACER_HAS_TOOK))
+		put_took(text, took(event, call), event->exact && call->exact);
+	else if (!call && !state->has)
 		buffer_puts(&text->line, ", called before");
-	}
 	if (call) {
 		buffer_puts(&text->line, " --> ");
 		put_address(text, call->parent_ip);
 	}
 }
 
-static void remember_call(struct text *text, const struct event *event,
-			  const struct symbol *symbol)
+static void put_recorded(struct text *text, const struct event *event, const struct call *call)
 {
-	const struct mctracer_state *state = event->state;
-	struct call call = {
-		.symbol = symbol, .parent_ip = state->parent_ip,
-		.ns = event->ns, .exact = event->exact,
-	};
-
-	calls_enter(text->calls, calls_of(text->calls, state->pid, event->cpu), &call);
-}
-
-static void put_call(struct text *text, const struct event *event, const struct symbol *symbol)
-{
-	remember_call(text, event, symbol);
-	buffer_puts(&text->line, " <-- ");
-	put_address(text, event->state->parent_ip);
-}
-
-static void put_recorded(struct text *text, const struct event *event)
-{
-	const struct symbol *symbol;
-
 	if (text->times)
 		put_time(text, event->ns);
 	if (text->contexts)
 		put_context(text, event->state->context);
 	put_who(text, event);
-	symbol = put_address(text, event->state->ip);
-	if (event->found == FOUND_RETURN)
-		put_return(text, event, symbol);
-	else
-		put_call(text, event, symbol);
+	put_address(text, event->state->ip);
+	if (event->found == FOUND_RETURN) {
+		put_return(text, event, call);
+		return;
+	}
+	buffer_puts(&text->line, " <-- ");
+	put_address(text, event->state->parent_ip);
 }
 
-static void put_event(struct text *text, const struct event *event)
+static void put_event(struct text *text, const struct event *event, const struct call *call)
 {
 	switch (event->found) {
 	case FOUND_GAP:
-		calls_forget(text->calls);
 		buffer_puts(&text->line, "# lost ");
 		buffer_number(&text->line, event->missing, 1);
 		break;
@@ -245,7 +268,7 @@ static void put_event(struct text *text, const struct event *event)
 		put_mark(text, event);
 		break;
 	default:
-		put_recorded(text, event);
+		put_recorded(text, event, call);
 		break;
 	}
 }
@@ -293,34 +316,19 @@ static void put_json(struct text *text, const struct event *event)
 	}
 }
 
-/* Of a return: whose call it is, and how long that took. */
-static void json_return(struct text *text, const struct event *event)
+static void put_json_event(struct text *text, const struct event *event, const struct call *call)
 {
 	const struct mctracer_state *state = event->state;
-	struct task_calls *task = calls_find(text->calls, state->pid, event->cpu);
-	const struct call *call;
-	uint64_t took;
 
-	call = task ? calls_which(task, symbol_of(text->symbols, state->ip)) : NULL;
-	if (call) {
-		task->nr = call - task->calls;
-		took = event->ns > call->ns ? event->ns - call->ns : 0;
-		json_number(&text->line, "took_ns", took);
-		json_bool(&text->line, "estimated", !event->exact || !call->exact);
-	} else if (state->has & MCTRACER_HAS_TOOK) {
-		json_number(&text->line, "took_ns", state->took);
-	}
-}
-
-static void put_json_event(struct text *text, const struct event *event)
-{
 	put_json(text, event);
-	if (event->found == FOUND_CALL)
-		remember_call(text, event, symbol_of(text->symbols, event->state->ip));
-	else if (event->found == FOUND_RETURN)
-		json_return(text, event);
-	else if (event->found == FOUND_GAP)
-		calls_forget(text->calls);
+	if (event->found == FOUND_MARK || event->found == FOUND_RETURN) {
+		if (state->has & MCTRACER_HAS_TOOK) {
+			json_number(&text->line, "took_ns", state->took);
+		} else if (call) {
+			json_number(&text->line, "took_ns", took(event, call));
+			json_bool(&text->line, "estimated", !event->exact || !call->exact);
+		}
+	}
 	buffer_char(&text->line, '}');
 }
 
@@ -336,12 +344,16 @@ static bool is_shown(const struct event *event, const struct view *view)
 
 void text_event(struct text *text, const struct event *event, const struct view *view, FILE *to)
 {
+	const struct call *call;
+
+	symbols_at(text->symbols, event->nr_symbols);
+	call = follow(text, event);
 	if (!is_shown(event, view))
 		return;
 	if (view->json)
-		put_json_event(text, event);
+		put_json_event(text, event, call);
 	else
-		put_event(text, event);
+		put_event(text, event, call);
 	buffer_char(&text->line, '\n');
 	buffer_write(&text->line, to);
 }

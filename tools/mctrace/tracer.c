@@ -13,6 +13,7 @@
 #include "util.h"
 
 #define DEBUGFS		"/sys/kernel/debug"
+#define HOOK		"/proc/sys/kernel/mcount_hook"
 /* The kernel takes no more at once; what is longer goes line by line. */
 #define MAX_WRITE	262144
 
@@ -69,6 +70,23 @@ char *tracer_read(const char *file)
 	return text;
 }
 
+char *tracer_others_hook(void)
+{
+	char *hook = read_file(HOOK), *ctrl;
+	bool ours;
+
+	if (!hook)
+		return NULL;
+	ctrl = tracer_read("ctrl");
+	ours = atoi(ctrl);
+	free(ctrl);
+	hook[strcspn(hook, "\n")] = '\0';
+	if (!ours && strcmp(hook, "none"))
+		return hook;
+	free(hook);
+	return NULL;
+}
+
 void tracer_show(const char *file, const volatile sig_atomic_t *enough, const sigset_t *wake)
 {
 	int fd = open(tracer_path(file), O_RDONLY | O_CLOEXEC | (enough ? O_NONBLOCK : 0));
@@ -110,13 +128,13 @@ static int log_open(void)
 	return fd;
 }
 
-/* Each record is "LEVEL,NUMBER,TIME,FLAGS;text\n", and more lines. */
-static void log_show(int fd)
+/* What the tracer has said first since; NULL. A record is "LEVEL,NUMBER,TIME,FLAGS;text\n". */
+static char *log_said(int fd)
 {
-	char record[8192], *text, *end;
+	char record[8192], *text, *end, *said = NULL;
 	ssize_t n;
 
-	while (fd >= 0 && (n = read(fd, record, sizeof(record) - 1)) > 0) {
+	while (!said && fd >= 0 && (n = read(fd, record, sizeof(record) - 1)) > 0) {
 		record[n] = '\0';
 		text = strchr(record, ';');
 		text = text ? strstr(text, "mctracer: ") : NULL;
@@ -125,8 +143,9 @@ static void log_show(int fd)
 		end = strchr(text, '\n');
 		if (end)
 			*end = '\0';
-		warning("the kernel says: %s", text + strlen("mctracer: "));
+		said = xstrdup(text + strlen("mctracer: "));
 	}
+	return said;
 }
 
 /* How much of it is to be written at once: whole lines. */
@@ -171,8 +190,11 @@ static const char *first_line(const char *text)
 void tracer_write(const char *file, const char *text)
 {
 	int fd = log_open();
+	bool unknown;
+	char *said;
 
 	errno = tracer_put(file, text, false);
+	unknown = errno == ENOENT;
 	if (!errno) {
 		if (fd >= 0)
 			close(fd);
@@ -180,7 +202,8 @@ void tracer_write(const char *file, const char *text)
 	}
 	if (errno == EPERM || errno == EACCES || !tracer_has(file))
 		tracer_die(file);
-	warning("'%s' can't be written to %s: %s", first_line(text), file, strerror(errno));
-	log_show(fd);
-	exit(EXIT_FAILURE);
+	said = log_said(fd);
+	if (said && unknown)
+		die("%s: 'mctrace list' shows which functions there are", said);
+	die("'%s' can't be written to %s: %s", first_line(text), file, said ?: strerror(errno));
 }

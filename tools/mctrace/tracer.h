@@ -19,6 +19,9 @@ const char *tracer_path(const char *file);
 char *tracer_read(const char *file);
 bool tracer_has(const char *file);
 
+/* The name of another's hook that all functions would call, or NULL. In memory of its own. */
+char *tracer_others_hook(void);
+
 /*
  * Copies it to standard output, as it comes; if @enough is not NULL, until one of the signals sets
  * that which are blocked but not in @wake.

@@ -2,6 +2,7 @@
 /* How mctrace fails, and small things that the C library leaves out. */
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,75 @@ void die_usage(const char *command, const char *format, ...)
 	va_end(args);
 	fprintf(stderr, "Try 'mctrace %s%s--help'.\n", command ?: "", command ? " " : "");
 	exit(EXIT_USAGE);
+}
+
+/* By rows of the usual table (Wagner and Fischer, 1974), of which one is kept. */
+unsigned int changes_between(const char *a, const char *b)
+{
+	unsigned int row[64], left, above, i, j, nr = strnlen(b, ARRAY_SIZE(row) - 1);
+
+	for (j = 0; j <= nr; j++)
+		row[j] = j;
+	for (i = 0; a[i]; i++) {
+		left = row[0]++;	/* what was above and to the left */
+		for (j = 1; j <= nr; j++) {
+			above = row[j];
+			row[j] = left + (a[i] != b[j - 1]);
+			if (above + 1 < row[j])
+				row[j] = above + 1;
+			if (row[j - 1] + 1 < row[j])
+				row[j] = row[j - 1] + 1;
+			left = above;
+		}
+	}
+	return row[nr];
+}
+
+bool is_slip(unsigned int changes, const char *name)
+{
+	return changes <= 2 && changes < strlen(name) / 2;
+}
+
+/* The one that @text, "--NAME" or "--NAME=VALUE", may have been typed for; NULL. */
+static const char *option_meant(const char *text, const struct option *options)
+{
+	char *name = xstrdup(text + strspn(text, "-"));
+	unsigned int changes, least = ~0U;
+	const char *found = NULL;
+
+	name[strcspn(name, "=")] = '\0';
+	for (; options->name; options++) {
+		changes = changes_between(name, options->name);
+		if (changes < least && is_slip(changes, options->name)) {
+			least = changes;
+			found = options->name;
+		}
+	}
+	free(name);
+	return found;
+}
+
+int next_option(int argc, char **argv, const char *letters, const struct option *options)
+{
+	const struct option *option;
+	const char *meant;
+	int c;
+
+	opterr = 0;
+	c = getopt_long(argc, argv, letters, options, NULL);
+	if (c != '?')
+		return c;
+	for (option = options; option->name; option++)
+		if (optopt && option->val == optopt)
+			die_usage(argv[0], "--%s %s", option->name, option->has_arg ?
+				  "wants an argument" : "takes no argument");
+	if (optopt && strchr(letters, optopt))
+		die_usage(argv[0], "-%c wants an argument", optopt);
+	if (optopt)
+		die_usage(argv[0], "%s has no option -%c", argv[0], optopt);
+	meant = option_meant(argv[optind - 1], options);
+	die_usage(argv[0], "%s has no option %s%s%s", argv[0], argv[optind - 1],
+		  meant ? ": did you mean --" : "", meant ?: "");
 }
 
 unsigned long option_number(const char *command, const char *option, const char *text)

@@ -35,6 +35,18 @@ void die_errno(const char *format, ...) __attribute__((format(printf, 1, 2), nor
 void die_usage(const char *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 
+struct option;
+
+/*
+ * getopt_long(), of the command @argv[0]: what it does not know, or what lacks its argument, is
+ * said, with the option that may have been meant, and ends.
+ */
+int next_option(int argc, char **argv, const char *letters, const struct option *options);
+/* How many characters must be changed, added or left out to make the one the other. */
+unsigned int changes_between(const char *a, const char *b);
+/* Is @changes so few that the one may well have been typed for @name? */
+bool is_slip(unsigned int changes, const char *name);
+
 /* The number that an option of a command has; else it says so and ends. */
 unsigned long option_number(const char *command, const char *option, const char *text);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "calls.h"
@@ -37,8 +38,6 @@ void view_option(struct view *view, int letter, const char *argument, const char
 		break;
 	case 'h':
 		show_help(usage, help);
-	default:
-		die_usage(command, "%s has no such option", command);
 	}
 }
 
@@ -93,6 +92,48 @@ static void say_damage(void)
 	damage = NULL;
 }
 
+/* A pager is waited for, also by who ends early: it has the terminal. */
+static pid_t pager;
+
+static void end_pager(void)
+{
+	if (!pager)
+		return;
+	fclose(stdout);
+	waitpid(pager, NULL, 0);
+	pager = 0;
+}
+
+static struct {
+	struct timespec began;
+	bool shown;
+} progress;
+
+static void end_progress(void)
+{
+	if (progress.shown)
+		fputs("\r\033[K", stderr);
+	progress.shown = false;
+}
+
+static double seconds_since(const struct timespec *then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec - then->tv_sec + (now.tv_nsec - then->tv_nsec) / 1e9;
+}
+
+/* Not where the output itself goes by. */
+void view_progress(const struct view *view, double done)
+{
+	if (view->pager || !isatty(STDERR_FILENO) || isatty(STDOUT_FILENO) ||
+	    seconds_since(&progress.began) < 1)
+		return;
+	fprintf(stderr, "\r%s: %.0f %%\033[K", view->from->path, 100 * done);
+	progress.shown = true;
+}
+
 void view_open(struct view *view, const char *file)
 {
 	bool terminal = isatty(STDOUT_FILENO);
@@ -107,6 +148,12 @@ void view_open(struct view *view, const char *file)
 		      !strcmp(view->color_when, "yes") : terminal && !getenv("NO_COLOR");
 	if (terminal && !view->no_pager && (getenv("PAGER") || is_there("less")))
 		view->pager = start_pager();
+	if (view->pager) {
+		pager = view->pager;
+		atexit(end_pager);
+	}
+	atexit(end_progress);
+	clock_gettime(CLOCK_MONOTONIC, &progress.began);
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 }
 
@@ -115,18 +162,30 @@ void view_heading(const struct view *view, const char *text)
 	printf("%s%s%s\n", view->color ? "\033[1m" : "", text, view->color ? "\033[m" : "");
 }
 
+/* What is said holds for what was recorded. */
+static void say_missing(const struct view *view)
+{
+	unsigned long long written = recording_number(view->from, "written");
+	unsigned long long seen = recording_number(view->from, "seen");
+	unsigned long long lost = recording_number(view->from, "lost");
+
+	if (view->counted || !recording_info(view->from, "seen") || written <= seen)
+		return;
+	warning("of %llu calls and returns %llu were overwritten and %llu lost before they could be recorded: "
+		"--buffer-size makes that fewer", written, written - seen - lost, lost);
+}
+
 int view_close(struct view *view)
 {
 	int ret = EXIT_SUCCESS;
 
+	end_progress();
 	if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
 		warning("standard output: %s", strerror(errno));
 		ret = EXIT_FAILURE;
 	}
-	if (view->pager) {
-		fclose(stdout);
-		waitpid(view->pager, NULL, 0);
-	}
+	end_pager();
+	say_missing(view);
 	if (view->from->damage) {
 		say_damage();
 		ret = EXIT_FAILURE;
@@ -139,12 +198,22 @@ int view_close(struct view *view)
 /* A name that nothing in the recording has is a slip of the pen, or was not recorded. */
 void check_function(const struct view *view, const char *name)
 {
+	unsigned int changes, least = ~0U;
+	const char *other, *meant = NULL;
 	size_t i;
 
-	for (i = 0; i < symbols_functions(view->symbols); i++)
-		if (is_named(symbols_name(view->symbols, i), name))
+	for (i = 0; i < symbols_functions(view->symbols); i++) {
+		other = symbols_name(view->symbols, i);
+		if (is_named(other, name))
 			return;
-	die("%s was not called in %s", name, view->from->path);
+		changes = changes_between(name, other);
+		if (changes < least && is_slip(changes, other)) {
+			least = changes;
+			meant = other;
+		}
+	}
+	die("%s was not called in %s%s%s", name, view->from->path, meant ? ": did you mean " : "",
+	    meant ?: "");
 }
 
 bool view_shows(const struct view *view, const struct task_calls *task)

@@ -22,6 +22,7 @@ struct view {
 	bool no_pager;
 	const char *color_when;	/* "yes", "no" or "auto" */
 	int pager;		/* its process; 0: there is none */
+	bool counted;		/* what is missing has been said */
 };
 
 #define VIEW_HELP \
@@ -50,6 +51,8 @@ void view_option(struct view *view, int letter, const char *argument, const char
 void view_open(struct view *view, const char *file);
 /* A line above what follows. */
 void view_heading(const struct view *view, const char *text);
+/* So much of all has been gone through; who waits long is told. */
+void view_progress(const struct view *view, double done);
 /* The output is whole; an exit status. */
 int view_close(struct view *view);
 

@@ -178,6 +178,7 @@ static void take(struct walker *walker, const struct event *event)
 {
 	walker->event = event;
 	walker->last_ns = event->ns;
+	symbols_at(walker->symbols, event->nr_symbols);
 	switch (event->found) {
 	case FOUND_CALL:
 		take_call(walker, task_of(walker, event), event);
@@ -210,6 +211,7 @@ void walk(const struct view *view, struct walker *walker)
 	const struct recording *from = view->from;
 	struct events events;
 	struct event event;
+	uint64_t nr = 0;
 
 	walker->view = view;
 	walker->symbols = view->symbols;
@@ -217,8 +219,11 @@ void walk(const struct view *view, struct walker *walker)
 	walker->returns = has_returns(from);
 	walker->chosen = recording_number(from, "chosen");
 	events_begin(&events, from);
-	while (!walker->enough && events_next(&events, &event))
+	while (!walker->enough && events_next(&events, &event)) {
 		take(walker, &event);
+		if (!(++nr % EVENTS_PROGRESS))
+			view_progress(view, events_done(&events));
+	}
 	walker->event = NULL;
 	forget(walker);
 	if (walker->end)

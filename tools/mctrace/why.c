@@ -279,7 +279,7 @@ int cmd_why(int argc, char **argv)
 	size_t i;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "+e:i:h", options, NULL)) != -1) {
+	while ((c = next_option(argc, argv, "+e:i:h", options)) != -1) {
 		if (c == 'e')
 			why.error = parse_errno(optarg);
 		else if (c == FROM)
