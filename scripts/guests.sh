@@ -48,6 +48,9 @@ last=98_clock_lost,99_lockdown
 # Tests of the repository that need a whole kernel more, or a browser.
 # shellcheck disable=SC2034
 long_host="tests/instrumented.sh tests/pictures.sh"
+# And those that boot a guest.
+# shellcheck disable=SC2034
+guest_host=tests/recorded.sh
 
 # selftests FLAVOUR TOGGLES LOADS STRESS-SECONDS ONLY [QEMU-OPTION...]: by the job "selftests", or $JOB;
 # the guest is called like that, or $NAME.
@@ -62,33 +65,35 @@ selftests()
 		guest "$flavour" "${NAME:-${JOB:-selftests}}" "${JOB:-selftests}" "$@"
 }
 
-# host_tests TEST...: tests of the repository, each one's TAP below one result for it.
+# host_tests TEST...: tests of the repository, each one's TAP below one result for it, all in host.tap, or
+# $NAME.tap.
 host_tests()
 {
+	tap=$taps/${NAME:-host}.tap one=$taps/${NAME:-host}.one
 	cd "$REPO" || exit
 	echo "TAP version 13
-1..$#" >"$taps/host.tap"
+1..$#" >"$tap"
 	n=0
 	for t in "$@"; do
 		n=$((n + 1)) start=$(date +%s) rc=0
 		step "$t"
-		echo "    # Subtest: $t" >>"$taps/host.tap"
-		"$t" >"$taps/one" 2>&1 </dev/null || rc=$?
-		sed 's/^/    /' "$taps/one" >>"$taps/host.tap"
-		grep -E '^not ok |# SKIP' "$taps/one" | sed 's/^/    /' >&2 || :
+		echo "    # Subtest: $t" >>"$tap"
+		"$t" >"$one" 2>&1 </dev/null || rc=$?
+		sed 's/^/    /' "$one" >>"$tap"
+		grep -E '^not ok |# SKIP' "$one" | sed 's/^/    /' >&2 || :
 		seconds=$(($(date +%s) - start))
 		if [ $rc != 0 ]; then
-			echo "not ok $n - $t (exit status $rc)" >>"$taps/host.tap"
+			echo "not ok $n - $t (exit status $rc)" >>"$tap"
 			note "$t failed after $seconds s"
-		elif ! grep -qE '^(1\.\.|ok [0-9])' "$taps/one"; then
-			echo "not ok $n - $t (no results)" >>"$taps/host.tap"
+		elif ! grep -qE '^(1\.\.|ok [0-9])' "$one"; then
+			echo "not ok $n - $t (no results)" >>"$tap"
 			note "$t: no results"
 		else
-			echo "ok $n - $t" >>"$taps/host.tap"
+			echo "ok $n - $t" >>"$tap"
 			[ "$seconds" -lt 5 ] || note "$t: $seconds s"
 		fi
 	done
-	rm -f "$taps/one"
+	rm -f "$one"
 }
 
 # count_results: show what all these guests reported; the last line counts it.
