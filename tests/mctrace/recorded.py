@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# Compares a recording that a kernel made with that kernel's own text of it: what mctrace says here, and
-# what other programs read in what it exports. Prints differences.
+# Compares a recording that a kernel made with that kernel's own text of it: what mctrace says here,
+# and what other programs read in what it exports. Prints differences.
 #
 #     recorded.py MCTRACE RECORDING TEXT CHECK
 import collections
@@ -17,8 +17,8 @@ SYSCALL = "__x64_sys_openat"            # of whom uftrace is asked: the command 
 
 
 class Recorded(answers.Case):
-    """A recording, and what the kernel's text says of it in the form of a simulated one's truth. Tasks
-    are pids: one gets another name within a call, execve()."""
+    """A recording, and what the kernel's text says of it in the form of a simulated one's truth.
+    Tasks are pids: one gets another name within a call, execve()."""
     def __init__(self, path, text):
         self.path = self.name = path
         with open(text, encoding="utf-8", errors="surrogateescape") as file:
@@ -167,7 +167,7 @@ def own_times(spans):
 
 
 def check_folded(mctrace, case):
-    """Without returns what is counted is calls, with them it is the time that the spans of JSON tell."""
+    """Without returns calls are counted, with them the time that the spans of JSON tell."""
     got = collections.Counter()
     for line in mctrace.text("export", "--to", "folded", case.path).splitlines():
         stack, number = line.rsplit(" ", 1)
@@ -183,14 +183,53 @@ def check_folded(mctrace, case):
     return answers.compare("time of", got, +wanted)
 
 
+def compare_tasks(got, case):
+    """Of each pid (enters, ns, function): what was called when, in this order, and what it took.
+    Which call an end is of has been looked at; one without a return ends somewhere, too."""
+    wanted, wrong, took = {}, [], collections.Counter()
+    for _, ns, pid, name, _ in case.entered():
+        wanted.setdefault(pid, []).append([ns, name])
+    for pid in sorted(set(got) | set(wanted)):
+        events, stack = got.get(pid, []), []
+        for enters, ns, name in events:
+            if enters:
+                stack.append(ns)
+            else:
+                took[name, ns - stack.pop()] += 1
+        wrong += answers.compare_lists("pid %d: call" % pid, [
+            [ns, name] for enters, ns, name in events if enters], wanted.get(pid, []))
+    return wrong + ["there is no call that took %s" % (call,)
+                    for call in answers.wanted_durations(case) - took]
+
+
+UFTRACE_DUMP = re.compile(r"(?m)^(\d+)\.(\d{9}) +(\d+): \[(entry|exit )\] (\S+)\(")
+
+
 def check_uftrace(mctrace, case):
-    """Besides counts: a system call is found by its name, with whom it calls."""
+    """Besides counts: all times; and a system call is found by its name, with whom it calls."""
     wrong = answers.check_uftrace(mctrace, case)
-    graph = answers.read_by("uftrace", "graph", "--no-pager", "-d", case.path + ".uftrace", SYSCALL)
-    called = {name for *_, name, caller in case.entered() if caller == SYSCALL}
+    out = case.path + ".uftrace"
+    got = {}
+    for seconds, ns, pid, what, name in UFTRACE_DUMP.findall(
+            answers.read_by("uftrace", "dump", "--no-pager", "-d", out)):
+        got.setdefault(int(pid), []).append((what == "entry", int(seconds + ns), name))
+    graph = answers.read_by("uftrace", "graph", "--no-pager", "-d", out, SYSCALL)
     found = re.findall(r"\(\d+\) (\S+)$", graph, re.M)
-    return wrong + ["%s is not in the graph of %s" % (name, SYSCALL)
-                    for name in [SYSCALL, *called] if name not in found or not called]
+    called = {name for *_, name, caller in case.entered() if caller == SYSCALL}
+    return wrong + compare_tasks(got, case) + [
+        "%s is not in the graph of %s" % (name, SYSCALL)
+        for name in [SYSCALL, *called] if name not in found or not called]
+
+
+def check_speedscope(mctrace, case):
+    """Frames may be of one name: the kernel has functions that are."""
+    wrong = [what for what in answers.check_speedscope(mctrace, case)
+             if not what.startswith("frame ")]
+    scope = answers.load_json(case.path + ".speedscope.json")
+    frames = [frame["name"] for frame in scope["shared"]["frames"]]
+    return wrong + compare_tasks({int(profile["name"].rsplit(" ", 1)[1]): [
+        (event["type"] == "O", event["at"], frames[event["frame"]])
+        for event in profile["events"]] for profile in scope["profiles"]}, case)
 
 
 CHECKS = {
@@ -203,7 +242,7 @@ CHECKS = {
     "perfetto": answers.check_perfetto,
     "json": check_json,
     "folded": check_folded,
-    "speedscope": answers.check_speedscope,
+    "speedscope": check_speedscope,
 }
 
 
