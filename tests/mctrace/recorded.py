@@ -250,9 +250,12 @@ def main():
     if len(sys.argv) != 5 or sys.argv[4] not in CHECKS:
         sys.exit("usage: recorded.py MCTRACE RECORDING TEXT " + "|".join(CHECKS))
     program, recording, text, check = sys.argv[1:]
-    differences = CHECKS[check](answers.Mctrace(program, None), Recorded(recording, text))
+    try:
+        differences = CHECKS[check](answers.Mctrace(program, None), Recorded(recording, text))
+    except (answers.Wrong, OSError, ValueError, KeyError, IndexError) as error:
+        differences = ["%s: %s" % (type(error).__name__, error)]
     for line in differences[:answers.SHOWN]:
-        print(str(line)[:200])
+        print(line)
     return 1 if differences else 0
 
 
