@@ -41,7 +41,7 @@ struct mcount_regs;	/* the architecture's, see asm/mcount.h: from ips on, the st
  * typedef mcount_gate_t - what some functions call before the hook
  * @ip: as a hook's
  * @parent_ip: as a hook's
- * @regs: what registers hold at the function's head
+ * @regs: what registers hold at the function's head, see mcount_args()
  *
  * All that is said of mcount_func_t holds.
  *
@@ -175,6 +175,13 @@ extern unsigned int mcount_away;
 
 /* The same for a void function without argument: changes no register but the flags. */
 #define mcount_direct_call_void(func)	arch_mcount_direct_call_void(func)
+
+/*
+ * What the registers hold in which arguments are passed, in the order of these: how many, six at
+ * most. A function need not have so many. Arguments on the stack and parts of structures that are
+ * passed in two registers are none of them. Any context.
+ */
+#define mcount_args(regs, args)	arch_mcount_args(regs, args)
 
 /*
  * Between the core and the architecture, for nobody else.

@@ -45,7 +45,7 @@ static enum mctracer_read next_word(struct mctracer_cursor *cursor, u64 *word)
 				    mctracer_ring_size(cursor->ring) / 2)
 			break;
 		cursor->called = false;		/* what follows may belong to this, ... */
-		cursor->state.said = 0;		/* ... and what was said, too */
+		mctracer_forget_said(&cursor->state);	/* ... and what was said, too */
 	}
 	return MCTRACER_READ_UNCOMMITTED;
 }

@@ -2,6 +2,7 @@
 /* trace_pipe: the calls as text, in time order, each to one reader only. */
 #include <linux/fs.h>
 #include <linux/jiffies.h>
+#include <linux/kallsyms.h>
 #include <linux/seq_buf.h>
 #include <linux/slab.h>
 #include <linux/splice.h>
@@ -145,7 +146,7 @@ static int pipe_open(struct inode *inode, struct file *file)
 	reader = kzalloc(sizeof(*reader), GFP_KERNEL);
 	if (!reader)
 		return -ENOMEM;
-	reader->text = mctracer_text_alloc();
+	reader->text = mctracer_text_alloc(kallsyms_show_value(file->f_cred));
 	if (!reader->text) {
 		kfree(reader);
 		return -ENOMEM;

@@ -29,7 +29,7 @@ static void record(const struct mctracer_occasion *at, const u32 *callers, unsig
 	if (at->returns)
 		mctracer_note_outcome(at->ip, at->how, &at->outcome, callers, n);
 	else
-		mctracer_note_call(at->ip, at->parent_ip, callers, n);
+		mctracer_note_call(at->ip, at->parent_ip, &at->args, callers, n);
 }
 
 NOKPROBE_SYMBOL(record);
@@ -53,10 +53,12 @@ static bool take_one(struct mctracer_trigger *trigger)
 
 NOKPROBE_SYMBOL(take_one);
 
-static bool act(struct mctracer_trigger *trigger, const struct mctracer_occasion *at,
-		bool wanted, bool done)
+static bool act(struct mctracer_trigger *trigger, struct mctracer_occasion *at, bool wanted,
+		bool done)
 {
 	const unsigned long ip = at->ip;
+
+	wanted |= at->args.nr > 0;
 
 	switch (trigger->action) {
 	case MCTRACER_DO_TRACEON:
@@ -68,6 +70,11 @@ static bool act(struct mctracer_trigger *trigger, const struct mctracer_occasion
 			break;
 		record(at, NULL, 0);
 		return true;
+	case MCTRACER_DO_ARGS:
+		if (!mctracer_is_on() || done || !take_one(trigger))
+			break;
+		at->args.nr = mcount_args(at->regs, at->args.values);
+		break;
 	case MCTRACER_DO_STACKTRACE:
 		if (!mctracer_is_on() || done || !take_one(trigger))
 			break;
@@ -99,7 +106,7 @@ static bool act(struct mctracer_trigger *trigger, const struct mctracer_occasion
 
 NOKPROBE_SYMBOL(act);
 
-bool mctracer_act(const struct mctracer_triggered *at, const struct mctracer_occasion *occasion,
+bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_occasion *occasion,
 		  bool wanted, bool done)
 {
 	const u8 level = BIT(interrupt_context_level());
@@ -124,24 +131,32 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs)
 	const unsigned long ip = ips[0], parent_ip = ips[1];
 	const unsigned long site = ip - MCOUNT_SITE_SIZE;
 	const struct mctracer_triggered *at = mctracer_find_triggered(site);
-	const struct mctracer_occasion occasion = {
-		.ip = ip, .parent_ip = parent_ip, .regs = regs,
-	};
-	bool record, done = false;
+	struct mctracer_occasion occasion;
+	bool recorded, done = false;
 
 	if (!at)	/* no more, or not yet */
 		return mctracer_site_chosen(site);
 	while ((at - 1)->site == site)
 		at--;
-	record = READ_ONCE(at->recorded);
+	recorded = READ_ONCE(at->recorded);
 	if (!mctracer_task_chosen(current))
-		return record;
+		return recorded;
+	occasion.ip = ip;
+	occasion.parent_ip = parent_ip;
+	occasion.regs = regs;
+	occasion.returns = false;
+	occasion.outcome.has = 0;
+	occasion.args.nr = 0;
 	for (; at->site == site; at++)
 		if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && at->begins)
 			mctracer_timed_begin(ips + 1);
 		else
-			done = mctracer_act(at, &occasion, record, done);
-	return record && !done;
+			done = mctracer_act(at, &occasion, recorded, done);
+	if (occasion.args.nr && !done) {
+		record(&occasion, NULL, 0);
+		return false;
+	}
+	return recorded && !done;
 }
 
 NOKPROBE_SYMBOL(pass);

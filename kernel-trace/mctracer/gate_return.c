@@ -43,9 +43,7 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs, u64 r
 {
 	const unsigned long site = ips[0] - MCOUNT_SITE_SIZE;
 	const struct mctracer_triggered *at = mctracer_find_triggered(site);
-	struct mctracer_occasion occasion = {
-		.ip = ips[0], .parent_ip = ips[1], .regs = regs, .returns = true,
-	};
+	struct mctracer_occasion occasion;
 	struct mctracer_outcome *outcome = &occasion.outcome;
 	const struct mctracer_triggered *each;
 	bool record, timed = false, done = false;
@@ -54,6 +52,13 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs, u64 r
 		return READ_ONCE(mctracer_graph) && mctracer_site_chosen(site);
 	while ((at - 1)->site == site)
 		at--;
+	occasion.ip = ips[0];
+	occasion.parent_ip = ips[1];
+	occasion.regs = regs;
+	occasion.returns = true;
+	occasion.how = 0;
+	occasion.args.nr = 0;
+	outcome->has = 0;
 	record = READ_ONCE(at->recorded);
 	for (each = at; each->site == site; each++)
 		timed |= each->trigger->when == MCTRACER_WHEN_SLOW;

@@ -75,9 +75,15 @@ unsigned long mctracer_note_context(unsigned long context);
 unsigned long mctracer_note_return(unsigned long ip);
 unsigned long mctracer_note_tail(unsigned long ip);
 void mctracer_note_block(void);
-/* With preemption disabled. Any context. */
-void mctracer_note_call(unsigned long ip, unsigned long parent_ip, const u32 *frames,
-			unsigned int n);
+/* What the registers of a call's arguments hold. */
+struct mctracer_args {
+	unsigned int nr;
+	unsigned long values[MCTRACER_ARGS];
+};
+
+/* @args: NULL, if they are not asked for. With preemption disabled. Any context. */
+void mctracer_note_call(unsigned long ip, unsigned long parent_ip,
+			const struct mctracer_args *args, const u32 *frames, unsigned int n);
 /* What is known of a call that returns. */
 struct mctracer_outcome {
 	unsigned int has;	/* MCTRACER_HAS_RESULT and so on */
@@ -344,8 +350,8 @@ struct mctracer_text;
  * many. @lasting: it will be the same while no module comes or goes.
  */
 size_t mctracer_name_address(char *name, u32 low, bool *lasting);
-/* NULL if there is no memory. */
-struct mctracer_text *mctracer_text_alloc(void);
+/* NULL if there is no memory. Who may not see @addresses sees them hashed. */
+struct mctracer_text *mctracer_text_alloc(bool addresses);
 void mctracer_text_free(struct mctracer_text *text);
 /* What comes next is not what comes after the last. */
 void mctracer_text_rewind(struct mctracer_text *text);

@@ -355,11 +355,21 @@ static bool must_note(const struct mctracer_ring *ring)
 /* What is written of one call, return or mark. */
 struct timed {
 	u64 word;
-	u64 said[MCTRACER_VALUE_WORDS + 1];	/* before it, */
+	u64 said[MCTRACER_ARGS * MCTRACER_VALUE_WORDS];	/* before it, */
 	unsigned int nr_said;
 	const u32 *frames;			/* and behind it */
 	unsigned int nr_frames;
 };
+
+/* Field by field: what is not to be said need not be cleared. */
+static __always_inline void begin_timed(struct timed *what, u64 word, const u32 *frames,
+					unsigned int n)
+{
+	what->word = word;
+	what->nr_said = 0;
+	what->frames = frames;
+	what->nr_frames = n;
+}
 
 /*
  * A time and @what. Who reads finds all of its words, or not yet the last one to be written,
@@ -454,15 +464,15 @@ static void note_timed(const struct timed *what)
 
 NOKPROBE_SYMBOL(note_timed);
 
-void mctracer_note_call(unsigned long ip, unsigned long parent_ip, const u32 *frames,
-			unsigned int n)
+void mctracer_note_call(unsigned long ip, unsigned long parent_ip,
+			const struct mctracer_args *args, const u32 *frames, unsigned int n)
 {
-	const struct timed what = {
-		.word = (u64)(u32)parent_ip << 32 | (u32)ip,
-		.frames = frames,
-		.nr_frames = n,
-	};
+	struct timed what;
+	unsigned int i;
 
+	begin_timed(&what, (u64)(u32)parent_ip << 32 | (u32)ip, frames, n);
+	for (i = 0; args && i < args->nr; i++)
+		what.nr_said += mctracer_value_words(what.said + what.nr_said, args->values[i]);
 	note_timed(&what);
 }
 
@@ -480,12 +490,10 @@ static void say(struct timed *what, const struct mctracer_outcome *outcome)
 void mctracer_note_outcome(unsigned long ip, u32 how, const struct mctracer_outcome *outcome,
 			   const u32 *frames, unsigned int n)
 {
-	struct timed what = {
-		.word = (u64)(u32)ip << 32 | MCTRACER_RETURN << MCTRACER_TYPE_SHIFT | how,
-		.frames = frames,
-		.nr_frames = n,
-	};
+	struct timed what;
 
+	begin_timed(&what, (u64)(u32)ip << 32 | MCTRACER_RETURN << MCTRACER_TYPE_SHIFT | how,
+		    frames, n);
 	say(&what, outcome);
 	note_timed(&what);
 }
@@ -550,8 +558,9 @@ static u64 mark_word(unsigned long ip, unsigned int which)
 
 void mctracer_note_mark(unsigned long ip, unsigned int which, bool always)
 {
-	const struct timed what = { .word = mark_word(ip, which) };
+	struct timed what;
 
+	begin_timed(&what, mark_word(ip, which), NULL, 0);
 	note_mark(&what, always);
 }
 
@@ -559,8 +568,9 @@ NOKPROBE_SYMBOL(mctracer_note_mark);
 
 void mctracer_note_marked(unsigned long ip, const struct mctracer_outcome *outcome)
 {
-	struct timed what = { .word = mark_word(ip, MCTRACER_MARK_MARK) };
+	struct timed what;
 
+	begin_timed(&what, mark_word(ip, MCTRACER_MARK_MARK), NULL, 0);
 	say(&what, outcome);
 	note_mark(&what, false);
 }
@@ -589,7 +599,7 @@ void __mcount_direct mctracer_hook_slow(void)
 	preempt_disable_notrace();
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) ||
 	    is_let_through(mcount_direct_ips()))
-		mctracer_note_call(mcount_direct_ip(), mcount_direct_parent_ip(), NULL, 0);
+		mctracer_note_call(mcount_direct_ip(), mcount_direct_parent_ip(), NULL, NULL, 0);
 	preempt_enable_notrace();
 }
 

@@ -10,6 +10,10 @@
  *	    -- avc_has_perm_noaudit+0x45d/0x52c
  *	# traceoff [12.345678901] CPU 2: bash:123 do_exit+0x5/0x9d0
  *
+ * A call may come with what the registers of its arguments held:
+ *
+ *	CPU 0: cat:65 vfs_read+0x5/0x270 (0xffff888003c8a000, 0x7ffe1, 0x20000, ...) <-- ...
+ *
  * A return has its time since the call, "~" where that is estimated, and the caller:
  *
  *	CPU 2: hackbench:11867 vfs_read+0x95/0xa0 returns after 1234 ns --> ksys_read+0x5f/0xb0
@@ -57,6 +61,7 @@ struct symbol {
 
 struct mctracer_text {
 	struct symbol symbols[1 << SYMBOLS_BITS];
+	bool addresses;		/* may be seen */
 	int modules_changed;	/* when the first of them was looked up */
 	char name[KSYM_SYMBOL_LEN];	/* for what is not remembered */
 	struct {		/* "CPU 2: hackbench:11867 " ... */
@@ -80,7 +85,7 @@ struct mctracer_text {
 	char buffer[3 * KSYM_SYMBOL_LEN];	/* two symbols and the rest */
 };
 
-struct mctracer_text *mctracer_text_alloc(void)
+struct mctracer_text *mctracer_text_alloc(bool addresses)
 {
 	struct mctracer_text *text = kvzalloc(sizeof(*text), GFP_KERNEL | __GFP_NOWARN);
 
@@ -95,6 +100,7 @@ struct mctracer_text *mctracer_text_alloc(void)
 	}
 	seq_buf_init(&text->line, text->buffer, sizeof(text->buffer));
 	text->last.cpu = -1;
+	text->addresses = addresses;
 	return text;
 }
 
@@ -302,19 +308,42 @@ static const struct seq_buf *print_frame(struct mctracer_text *text, u32 address
 	return &text->line;
 }
 
+/* What may be an address, also of the kernel's text or a module's, is hashed as elsewhere. */
+static void print_value(struct mctracer_text *text, u64 value)
+{
+	if (!text->addresses && value >= (u64)PAGE_OFFSET && value < (u64)MODULES_END)
+		seq_buf_printf(&text->line, "0x%p", (void *)(unsigned long)value);
+	else
+		seq_buf_printf(&text->line, "0x%llx", value);
+}
+
 /*
  * What a function returns, of which nobody knows the type: a number if it may well be one,
- * with its sign if it is an int's. An address is printed as it is elsewhere, also one of the
- * kernel's text or a module's, which may look like a negative int.
+ * with its sign if it is an int's. Else an address, which may look like a negative int.
  */
 static void print_result(struct mctracer_text *text, u64 result)
 {
+	seq_buf_putc(&text->line, ' ');
 	if (!(result >> 32) || result >= (u64)MODULES_END)
-		seq_buf_printf(&text->line, " %d", (s32)result);
-	else if (result >= (u64)PAGE_OFFSET)
-		seq_buf_printf(&text->line, " 0x%p", (void *)(unsigned long)result);
+		seq_buf_printf(&text->line, "%d", (s32)result);
 	else
-		seq_buf_printf(&text->line, " 0x%llx", result);
+		print_value(text, result);
+}
+
+/* Whether it has so many arguments is not known. */
+static void print_args(struct mctracer_text *text, const struct mctracer_state *state)
+{
+	unsigned int i;
+
+	if (!state->nr_args)
+		return;
+	seq_buf_puts(&text->line, " (");
+	for (i = 0; i < state->nr_args; i++) {
+		if (i)
+			seq_buf_puts(&text->line, ", ");
+		print_value(text, state->args[i]);
+	}
+	seq_buf_putc(&text->line, ')');
 }
 
 static void print_took(struct mctracer_text *text, u64 ns, bool exact)
@@ -432,6 +461,7 @@ const struct seq_buf *mctracer_text_event(struct mctracer_text *text,
 		print_return(text, cursor);
 		return &text->line;
 	}
+	print_args(text, state);
 	seq_buf_puts(&text->line, " <-- ");
 	print_address(text, state->parent_ip);
 	seq_buf_putc(&text->line, '\n');

@@ -44,6 +44,7 @@ static const struct {
 } actions[MCTRACER_ACTIONS] = {
 	[MCTRACER_DO_TRACEON] = { "traceon" },
 	[MCTRACER_DO_COUNT] = { "count" },
+	[MCTRACER_DO_ARGS] = { "args", .writes = true },
 	[MCTRACER_DO_RET] = { "ret", .writes = true },
 	[MCTRACER_DO_STACKTRACE] = { "stacktrace", "depth", 16, 1, MCTRACER_FRAMES_MAX, true },
 	[MCTRACER_DO_MARK] = { "mark", .writes = true },
@@ -190,6 +191,11 @@ static int parse_action(struct mctracer_trigger *trigger, char *text)
 	if (trigger->action == MCTRACER_DO_RET && !IS_ENABLED(CONFIG_MCOUNT_RETURNS))
 		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
 						  "needs CONFIG_MCOUNT_RETURNS");
+	if (trigger->action == MCTRACER_DO_ARGS && !IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
+		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
+						  "needs CONFIG_MCOUNT_DYNAMIC");
+	if (trigger->action == MCTRACER_DO_ARGS && trigger->when != MCTRACER_WHEN_CALLED)
+		return refuse(text, "arguments are known when it is called, not when it returns");
 	if (trigger->action == MCTRACER_DO_RET && trigger->when == MCTRACER_WHEN_CALLED)
 		trigger->when = MCTRACER_WHEN_RETURNS;
 	if (count) {
@@ -244,7 +250,7 @@ static int parse_line(struct mctracer_expressions *to, char *line)
 	colon = find_action(line);
 	if (!colon)
 		return refuse(line,
-			      "wants :stacktrace :count :mark :traceon :traceoff :snapshot or :ret");
+			      "wants :args :stacktrace :count :mark :traceon :traceoff :snapshot or :ret");
 	*colon = '\0';
 	ret = parse_action(trigger, colon + 1);
 	if (ret)

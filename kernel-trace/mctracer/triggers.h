@@ -12,6 +12,7 @@
 enum mctracer_action {
 	MCTRACER_DO_TRACEON,	/* record again, on all CPUs */
 	MCTRACER_DO_COUNT,		/* nothing: calls are counted for all actions */
+	MCTRACER_DO_ARGS,	/* record the call with its arguments: once, with all else */
 	MCTRACER_DO_STACKTRACE,	/* record the call, or return, with its chain of callers */
 	MCTRACER_DO_RET,	/* record the return with what is returned */
 	MCTRACER_DO_MARK,		/* write a line */
@@ -47,6 +48,7 @@ struct mctracer_triggered;
 struct mctracer_occasion {
 	unsigned long ip, parent_ip;
 	const struct mcount_regs *regs;
+	struct mctracer_args args;		/* if they are to be recorded */
 	bool returns;
 	u32 how;				/* if so: MCTRACER_RETURN_TAIL and so on, */
 	struct mctracer_outcome outcome;	/* and what is known of it */
@@ -56,7 +58,7 @@ struct mctracer_occasion {
  * gate.c, for both: count it, and act. True if the call or return is recorded, which is still
  * to be done if @record says so; @done: it has been. With preemption disabled. Any context.
  */
-bool mctracer_act(const struct mctracer_triggered *at, const struct mctracer_occasion *occasion,
+bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_occasion *occasion,
 		  bool record, bool done);
 
 /* timed.c: when calls have begun, by where on the stack they have to return from. */

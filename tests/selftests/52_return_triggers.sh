@@ -24,7 +24,7 @@ slow=1500ms
 put graph "$mode" || skip_all "this kernel does not see returns"
 put function "$mode"
 
-plan 76
+plan 77
 
 at_end()
 {
@@ -109,7 +109,10 @@ equal "without the call" "0 9" "$(number '<--') $(grep -c 'shape_int+.* returns 
 	"$MCT_TRACE")"
 put 'mod:mct_shapes' "$filter"
 
-# --- pointers
+# --- pointers, to one who may not see addresses
+restrict=/proc/sys/kernel/kptr_restrict
+restricted=$(cat $restrict)
+put 2 $restrict
 put shape_pointer:ret "$triggers"
 shape pointers
 check "a pointer may be NULL, or an error" \
@@ -126,6 +129,9 @@ for raw in "$address" $((0x${address:-0})); do
 	! grep -qiF -e "$raw" "$MCT_TMP/pointers" || wrong="$wrong $raw"
 done
 equal "it is not told" "" "$wrong"
+put 0 $restrict
+equal "to one who may it is" "0x$address" "$(values | xargs -n 1 | head -n 1)"
+put "$restricted" $restrict
 
 # --- what others return
 put "shape_end:mark" "$triggers"

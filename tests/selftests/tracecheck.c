@@ -9,6 +9,7 @@
  * A record is a call, or, of functions that return or go on in another one, an end
  *
  *	CPU <cpu>: <comm>:<pid> <function> <-- <caller>
+ *	CPU <cpu>: <comm>:<pid> <function> (<value>, <value>) <-- <caller>
  *	CPU <cpu>: <comm>:<pid> <function> returns <result> after <time> ns --> <caller>
  *	CPU <cpu>: <comm>:<pid> <function> returns, called before
  *
@@ -35,6 +36,7 @@
 #define COMPLAINTS	8
 
 #define ARROW		" <-- "
+#define ARGS		" ("
 #define RETURNS		" returns"
 #define GOES_ON		" goes on"
 #define BEFORE		", called before"
@@ -235,6 +237,24 @@ static int end_of_call(char *line, struct record *rec)
 	return past(&p, TO) ? symbol(p, &rec->caller, 1) : *p ? -1 : 0;
 }
 
+/* Takes its arguments off a call that has any. */
+static int arguments(char *line)
+{
+	char *open = last(line, ARGS);
+	const char *p;
+
+	if (!open || line[strlen(line) - 1] != ')')
+		return 0;
+	p = open + strlen(ARGS);
+	do {
+		if (!past(&p, "0x") || !strspn(p, "0123456789abcdef"))
+			return -1;
+		p += strspn(p, "0123456789abcdef");
+	} while (past(&p, ", "));
+	*open = '\0';
+	return strcmp(p, ")") ? -1 : 0;
+}
+
 /* Takes a line apart in place; names point into it. */
 static int record(char *line, struct record *rec)
 {
@@ -251,7 +271,7 @@ static int record(char *line, struct record *rec)
 	arrow = last((char *)p, ARROW);
 	if (arrow) {
 		*arrow = '\0';
-		if (symbol(arrow + strlen(ARROW), &rec->caller, 1))
+		if (symbol(arrow + strlen(ARROW), &rec->caller, 1) || arguments((char *)p))
 			return -1;
 	} else if (end_of_call((char *)p, rec)) {
 		return -1;

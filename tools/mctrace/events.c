@@ -205,7 +205,7 @@ static void advance(struct cursor *cursor)
 		}
 		if (!word) {	/* what follows may belong to it */
 			cursor->called = false;
-			cursor->state.said = 0;
+			mctracer_forget_said(&cursor->state);
 			continue;
 		}
 		hidden = is_hidden(cursor);

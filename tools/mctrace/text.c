@@ -191,6 +191,17 @@ static void put_result(struct text *text, uint64_t result)
 	buffer_puts(&text->line, buf);
 }
 
+static void put_args(struct text *text, const struct mctracer_state *state)
+{
+	uint32_t i;
+
+	for (i = 0; i < state->nr_args; i++)
+		buffer_printf(&text->line, "%s0x%llx", i ? ", " : " (",
+			      (unsigned long long)state->args[i]);
+	if (state->nr_args)
+		buffer_char(&text->line, ')');
+}
+
 static void put_took(struct text *text, uint64_t ns, bool exact)
 {
 	buffer_puts(&text->line, exact ? " after " : " after ~");
@@ -249,6 +260,7 @@ static void put_recorded(struct text *text, const struct event *event, const str
 		put_return(text, event, call);
 		return;
 	}
+	put_args(text, event->state);
 	buffer_puts(&text->line, " <-- ");
 	put_address(text, event->state->parent_ip);
 }
@@ -271,6 +283,17 @@ static void put_event(struct text *text, const struct event *event, const struct
 		put_recorded(text, event, call);
 		break;
 	}
+}
+
+/* As text: not all programs' numbers have 64 bits. */
+static void json_args(struct buffer *line, const struct mctracer_state *state)
+{
+	uint32_t i;
+
+	buffer_puts(line, ",\"args\":[");
+	for (i = 0; i < state->nr_args; i++)
+		buffer_printf(line, "%s\"0x%llx\"", i ? "," : "", (unsigned long long)state->args[i]);
+	buffer_char(line, ']');
 }
 
 /* The same for programs: one event is one object. */
@@ -304,6 +327,8 @@ static void put_json(struct text *text, const struct event *event)
 	json_text(line, "function", symbol_of(text->symbols, state->ip)->text);
 	if (event->found == FOUND_CALL)
 		json_text(line, "caller", symbol_of(text->symbols, state->parent_ip)->text);
+	if (event->found == FOUND_CALL && state->nr_args)
+		json_args(line, state);
 	if (event->found == FOUND_MARK)
 		json_text(line, "mark", event_mark(event));
 	if (event->found == FOUND_CALL)

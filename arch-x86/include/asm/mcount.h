@@ -72,6 +72,26 @@ struct mcount_regs {
 	unsigned long ips[];		/* ip, and parent_ip */
 };
 
+/* Those in which arguments are passed, in their order: how many there are. */
+static __always_inline unsigned int arch_mcount_args(const struct mcount_regs *regs,
+						     unsigned long *args)
+{
+#ifdef CONFIG_X86_64
+	args[0] = regs->di;
+	args[1] = regs->si;
+	args[2] = regs->dx;
+	args[3] = regs->cx;
+	args[4] = regs->r8;
+	args[5] = regs->r9;
+	return 6;
+#else
+	args[0] = regs->ax;
+	args[1] = regs->dx;
+	args[2] = regs->cx;
+	return 3;
+#endif
+}
+
 /* See mcount_direct_call(). */
 #ifdef CONFIG_X86_64
 #define ARCH_MCOUNT_CALL_FUNC	"r10"

@@ -92,7 +92,8 @@
  * MCTRACER_RETURN: a function returns. data is the low half of an address in it without bit
  *	31, which is 1, and above that MCTRACER_RETURN_TAIL and so on. It counts as a call does.
  * MCTRACER_VALUE: what the return, or mark, behind it returns: the lower 59 bits, with a
- *	sign. If that is not all, MCTRACER_MORE holds the others.
+ *	sign. If that is not all, MCTRACER_MORE holds the others. Before a call, several of
+ *	them: what the registers of its arguments held, MCTRACER_ARGS at most, in their order.
  * 6 is to come.
  */
 #define MCTRACER_TIME		0
@@ -107,6 +108,9 @@
 #define MCTRACER_PID_BITS	22
 #define MCTRACER_COMM_SHIFT	44
 #define MCTRACER_COMM_CHARS	7	/* in each further word */
+
+/* The most registers that arguments are passed in: fewer on 32-bit */
+#define MCTRACER_ARGS		6
 
 /* A return */
 #define MCTRACER_RETURN_SHIFT	31

@@ -13,7 +13,7 @@
 
 enum mctracer_event {
 	MCTRACER_EVENT_NONE,	/* a part of something, or nothing */
-	MCTRACER_EVENT_CALL,	/* ip, parent_ip, by the task, in the context */
+	MCTRACER_EVENT_CALL,	/* ip, parent_ip, args, by the task, in the context */
 	MCTRACER_EVENT_TIME,	/* time */
 	MCTRACER_EVENT_TASK,	/* pid, and with the next words the rest */
 	MCTRACER_EVENT_CONTEXT,	/* context */
@@ -63,6 +63,9 @@ struct mctracer_clock {
  * @value: of the last gap, its calls; of a mark, which; of a return, MCTRACER_RETURN_TAIL
  *	and so on; of a frame, its address, low half
  * @result: what the last return that has one returns
+ * @args: what the registers of the last call's arguments held that has some
+ * @nr_args: how many of these, if the last event is a call
+ * @nr_said: the same of one that is to come
  * @took: how long the call of the last return or mark took that has it, in nanoseconds
  * @clock: what @time is of
  * @context: of the calls that come next
@@ -83,6 +86,9 @@ struct mctracer_state {
 	__u64 calls;
 	__u64 value;
 	__u64 result;
+	__u64 args[MCTRACER_ARGS];
+	__u32 nr_args;
+	__u32 nr_said;
 	__u64 took;
 	struct mctracer_clock clock;
 	__u32 context;
@@ -152,6 +158,13 @@ static inline void mctracer_state_put_comm(struct mctracer_state *state, __u32 a
 		state->comm[at + i] = (char)(chars >> 8 * i);
 }
 
+/* What was said of an event that does not come. */
+static inline void mctracer_forget_said(struct mctracer_state *state)
+{
+	state->said = 0;
+	state->nr_said = 0;
+}
+
 static inline enum mctracer_event mctracer_decode_more(struct mctracer_state *state, __u64 data)
 {
 	state->more++;
@@ -166,6 +179,8 @@ static inline enum mctracer_event mctracer_decode_more(struct mctracer_state *st
 	} else if (state->entity == MCTRACER_VALUE && state->more == 1) {
 		state->result &= (1ULL << MCTRACER_DATA_BITS) - 1;
 		state->result |= data << MCTRACER_DATA_BITS;
+		if (state->nr_said)
+			state->args[state->nr_said - 1] = state->result;
 	}
 	return MCTRACER_EVENT_NONE;
 }
@@ -199,7 +214,7 @@ static inline enum mctracer_event mctracer_decode_other(struct mctracer_state *s
 		state->ip = (__u32)value;
 		state->value = value >> MCTRACER_MARK_SHIFT;
 		state->has = state->said;
-		state->said = 0;
+		mctracer_forget_said(state);
 		return MCTRACER_EVENT_MARK;
 	case MCTRACER_TOOK:
 		state->took = value;
@@ -218,6 +233,9 @@ static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, 
 		state->entity = ~0U;
 		state->ip = (__u32)word;
 		state->parent_ip = (__u32)(word >> 32) | 1U << 31;
+		state->nr_args = state->nr_said;
+		state->nr_said = 0;
+		state->said = 0;
 		state->calls++;
 		return MCTRACER_EVENT_CALL;
 	}
@@ -231,7 +249,7 @@ static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, 
 	state->entity = type;
 	switch (type) {
 	case MCTRACER_TIME:
-		state->said = 0;
+		mctracer_forget_said(state);
 		if (!data)
 			return MCTRACER_EVENT_NONE;
 		state->time = data << 1;
@@ -241,12 +259,14 @@ static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, 
 		state->ip = (__u32)data | 1U << 31;
 		state->value = data >> MCTRACER_RETURN_SHIFT;
 		state->has = state->said;
-		state->said = 0;
+		mctracer_forget_said(state);
 		state->calls++;
 		return MCTRACER_EVENT_RETURN;
 	case MCTRACER_VALUE:
 		state->result = (data ^ 1ULL << (MCTRACER_DATA_BITS - 1)) -
 				(1ULL << (MCTRACER_DATA_BITS - 1));
+		if (state->nr_said < MCTRACER_ARGS)
+			state->args[state->nr_said++] = state->result;
 		state->said |= MCTRACER_HAS_RESULT;
 		return MCTRACER_EVENT_NONE;
 	case MCTRACER_TASK:

@@ -106,6 +106,36 @@ static void words_values(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.has, 0);
 }
 
+/* Arguments belong to one call, and no more of them are kept than there is room for. */
+static void words_args(struct kunit *test)
+{
+	static const u64 args[MCTRACER_ARGS + 1] = {
+		0, -1ULL, 0xffff888012345678, 5, BIT_ULL(63), 0x7fffdeadbeef, 7,
+	};
+	const u64 call = mctracer_word(0, 0) | MCTRACER_WORD_CALL;
+	u64 words[MCTRACER_VALUE_WORDS];
+	struct mctracer_state state = {};
+	unsigned int given, n, i, j;
+
+	for (given = 0; given <= ARRAY_SIZE(args); given++) {
+		for (i = 0; i < given; i++) {
+			n = mctracer_value_words(words, args[i]);
+			for (j = 0; j < n; j++)
+				mctracer_decode(&state, words[j]);
+		}
+		KUNIT_EXPECT_EQ(test, mctracer_decode(&state, call), MCTRACER_EVENT_CALL);
+		KUNIT_ASSERT_EQ(test, state.nr_args, min_t(unsigned int, given, MCTRACER_ARGS));
+		for (i = 0; i < state.nr_args; i++)
+			KUNIT_EXPECT_EQ(test, state.args[i], args[i]);
+		mctracer_decode(&state, call);
+		KUNIT_EXPECT_EQ(test, state.nr_args, 0);
+	}
+	mctracer_decode(&state, mctracer_word(MCTRACER_VALUE, 5));
+	mctracer_decode(&state, mctracer_word(MCTRACER_TIME, 7));
+	mctracer_decode(&state, call);
+	KUNIT_EXPECT_EQ(test, state.nr_args, 0);
+}
+
 static void words_ns(struct kunit *test)
 {
 	const struct mctracer_clock clock = { .mult = 3u << 30, .shift = 31, .offset = -10 };
@@ -120,6 +150,7 @@ static struct kunit_case words_cases[] = {
 	KUNIT_CASE(words_notes),
 	KUNIT_CASE(words_unknown),
 	KUNIT_CASE(words_values),
+	KUNIT_CASE(words_args),
 	KUNIT_CASE(words_ns),
 	{}
 };

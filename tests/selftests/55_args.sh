@@ -1,0 +1,165 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: The trigger args records calls with what their arguments' registers hold
+# requires: root tracer testmod:mct_shapes helper:badwrite helper:tracecheck
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+triggers=$MCT_DIR/triggers
+filter=$MCT_DIR/filter
+mode=$MCT_DIR/mode
+on=$MCT_DIR/tracing_on
+pid=$MCT_DIR/pid
+restrict=/proc/sys/kernel/kptr_restrict
+restricted=$(cat $restrict)
+
+if [ "$(uname -m)" = x86_64 ]; then
+	six="0x1, 0x2, 0x3, 0x4, 0x5, 0x6"
+	swapped="0x2, 0x1, 0x4, 0x3, 0x6, 0x5"
+	address='0xffffffff[0-9a-f]\{8\}'
+else
+	six="0x1, 0x2, 0x3"
+	swapped="0x2, 0x1, 0x4"
+	address='0x[c-f][0-9a-f]\{7\}'
+fi
+
+at_end()
+{
+	put "" "$triggers"
+	put "" "$filter"
+	put "" "$pid"
+	put 1 "$on"
+	put "$restricted" $restrict
+	[ ! -e "$mode" ] || put function "$mode"
+	! mod_loaded mct_shapes || mod_unload mct_shapes
+	rings_restore
+}
+
+if [ "$(set_to vfs_read:args)" = "write EOPNOTSUPP" ]; then
+	plan 2
+	check "where call sites are static the log says what is missing" why CONFIG_MCOUNT_DYNAMIC
+	equal "and nothing is set" "" "$(lines)"
+	finish
+fi
+put "" "$triggers"
+
+plan 31
+
+# args FUNCTION: what its calls in the trace come with, - for those without
+args()
+{
+	sed -n -e "s/^.*CPU [0-9]*: .* $1+[^ ]* [^(]*(\\([^)]*\\)) <-- .*/\\1/p" -e t \
+		-e "s/^.*CPU [0-9]*: .* $1+.* <-- .*/-/p" "$MCT_TRACE"
+}
+
+# callers: the functions of the chains
+callers()
+{
+	sed -n 's/^    -- \([^+]*\)+.*/\1/p' "$MCT_TRACE" | head -n "$1" | xargs
+}
+
+mod_load mct_shapes
+put 'mod:mct_shapes' "$filter"
+
+check "args is set" put shape_six:args "$triggers"
+equal "and is in the list" shape_six:args "$(lines)"
+traced mod_set mct_shapes shape pointer
+equal "the call comes with its arguments" "$six" "$(args shape_six)"
+equal "others without" - "$(args shape_pointer_tail)"
+equal "each is a hit" 1 "$(hits shape_six:args)"
+check "the counts add up" counts_add_up
+cat "$MCT_TRACE" > "$MCT_TMP/trace"
+check "each line is well-formed" examine "$MCT_TMP/trace"
+printf 'shape_six:args\nshape_pointer_tail:args\n' > "$triggers"
+traced mod_set mct_shapes shape pointer
+equal "two functions" "$swapped; $six" "$(args shape_pointer_tail); $(args shape_six)"
+put shape_bool:args:2 "$triggers"
+traced mod_set mct_shapes rounds 2
+equal "so often as it says" "2 -" "$(args shape_bool | grep -c '^0x[12], 0x[12]') $(
+	args shape_bool | sed '1,2d' | sort -u)"
+equal "then none is left" shape_bool:args:0 "$(lines)"
+put shape_end "$filter"
+put shape_six:args "$triggers"
+traced mod_set mct_shapes shape pointer
+equal "what is not chosen is recorded all the same" "$six" "$(args shape_six)"
+put 1 "$pid"
+traced mod_set mct_shapes shape pointer
+equal "but of tasks that are not chosen nothing" "" "$(args shape_six)"
+put "" "$pid"
+put 'mod:mct_shapes' "$filter"
+
+# --- together with others
+printf 'shape_six:args\nshape_six:stacktrace depth=2\nshape_six:mark\nshape_six:count\n' > "$triggers"
+traced mod_set mct_shapes shape pointer
+equal "with its callers it is recorded once" "$six" "$(args shape_six)"
+equal "and these are there" "run_pointer run" "$(callers 2)"
+equal "and the mark" 1 "$(grep -c '^# mark .* shape_six+' "$MCT_TRACE")"
+printf 'shape_six:args\nshape_six:traceoff\n' > "$triggers"
+traced mod_set mct_shapes shape pointer
+equal "what ends recording has its arguments" "$six" "$(args shape_six)"
+equal "and ends it" 0 "$(cat "$on")"
+put 1 "$on"
+put shape_end "$filter"
+traced mod_set mct_shapes shape pointer
+equal "also if it is not chosen" "$six" "$(args shape_six)"
+put 1 "$on"
+put 'mod:mct_shapes' "$filter"
+put shape_six:args "$triggers"
+if put graph "$mode" 2> /dev/null; then
+	traced mod_set mct_shapes shape pointer
+	equal "the return is that of the call" "$six 1" "$(args shape_six) $(
+		grep -c ' shape_six+[^ ]* .*returns after ~*[0-9]* ns -->' "$MCT_TRACE")"
+	put function "$mode"
+else
+	skip "the return is that of the call" "returns are not seen"
+fi
+put time "$MCT_OPTIONS"
+traced mod_set mct_shapes shape pointer
+equal "with times" "$six" "$(args shape_six)"
+put notime "$MCT_OPTIONS"
+trace_clear
+trace_on
+mod_set mct_shapes shape pointer
+trace_off
+dd if="$MCT_PIPE" of="$MCT_TMP/pipe" bs=64k count=1 iflag=nonblock 2> /dev/null
+equal "trace_pipe has them, too" 1 "$(grep -c " shape_six+.* ($six) <-- " "$MCT_TMP/pipe")"
+
+# --- addresses
+put shape_char:args "$triggers"
+put 0 $restrict
+traced mod_set mct_shapes rounds 1
+check "who may see addresses sees them" sh -c \
+	"echo '$(args shape_char | head -n 1)' | grep -q '^$address, 0x1'"
+raw=$(args shape_char | head -n 1)
+raw=${raw%%,*}
+put 2 $restrict
+hashed=$(args shape_char | head -n 1)
+hashed=${hashed%%,*}
+diag "hashed: $hashed"
+check "who may not, sees something else" sh -c "[ -n '$hashed' ] && [ '$hashed' != '$raw' ]"
+equal "the address is nowhere" 0 "$(grep -c "${raw#0x}" "$MCT_TRACE")"
+check "numbers are what they are" sh -c "echo '$(args shape_char | head -n 1)' | grep -q ', 0x1\\(,\\|\$\\)'"
+put "$restricted" $restrict
+
+# --- what can't be set
+for bad in 'shape_six:args 3' shape_six:args:x 'shape_six:fail:args' 'shape_six:slow 1ms:args' \
+	'*:args' 'shape_six:args depth=3'; do
+	result=$(set_to "$bad")
+	case $result in
+	"write EINVAL" | "write EOPNOTSUPP")	result=refused ;;
+	*)	diag "$bad: $result"; break ;;
+	esac
+done
+equal "what makes no sense is refused" refused "$result"
+equal "and the list is as it was" shape_char:args "$(lines)"
+check "it can be removed" add '!shape_char:args'
+equal "then there is none" "" "$(lines)"
+check "of all functions so many" put '*:args:50' "$triggers"
+put "" "$filter"
+traced mod_set mct_shapes rounds 1
+equal "are recorded with arguments" 50 "$(grep -c '+0x[^ ]* \(\[[^]]*\] \)*(0x' "$MCT_TRACE")"
+finish
