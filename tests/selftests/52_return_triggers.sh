@@ -112,6 +112,8 @@ put 'mod:mct_shapes' "$filter"
 # --- pointers, to one who may not see addresses
 restrict=/proc/sys/kernel/kptr_restrict
 restricted=$(cat $restrict)
+put 0 $restrict
+address=$(sed -n 's/^\([0-9a-f]*\) t shape_six\t\[mct_shapes\]$/\1/p' /proc/kallsyms)
 put 2 $restrict
 put shape_pointer:ret "$triggers"
 shape pointers
@@ -121,7 +123,6 @@ hashed='0x[0-9a-f(_][0-9a-z_)]*'
 values | xargs -n 1 | sed '3,$d' > "$MCT_TMP/pointers"
 diag "$(xargs < "$MCT_TMP/pointers")"
 check "one to memory is hashed" sh -c "sed 1d '$MCT_TMP/pointers' | grep -qx '$hashed'"
-address=$(sed -n 's/^\([0-9a-f]*\) t shape_six\t\[mct_shapes\]$/\1/p' /proc/kallsyms)
 check "that to a module is known" test -n "$address"
 check "it is hashed" sh -c "head -n 1 '$MCT_TMP/pointers' | grep -qx '$hashed'"
 wrong=

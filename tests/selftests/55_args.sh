@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: The trigger args records calls with what their arguments' registers hold
-# requires: root tracer testmod:mct_shapes helper:badwrite helper:tracecheck
+# requires: root tracer testmod:mct_shapes helper:badwrite helper:pipecheck helper:tracecheck
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
@@ -125,7 +125,7 @@ trace_clear
 trace_on
 mod_set mct_shapes shape pointer
 trace_off
-dd if="$MCT_PIPE" of="$MCT_TMP/pipe" bs=64k count=1 iflag=nonblock 2> /dev/null
+"$MCT_BIN/pipecheck" drain "$MCT_PIPE" > "$MCT_TMP/pipe"
 equal "trace_pipe has them, too" 1 "$(grep -c " shape_six+.* ($six) <-- " "$MCT_TMP/pipe")"
 
 # --- addresses
