@@ -8,8 +8,8 @@
 
 #define WORD		MCTRACER_WORD_SIZE
 
-/* How far to look ahead: a time stands in each block. */
-#define LOOK_AHEAD	(2 * MCTRACER_COMPACT_BLOCK)
+/* How far to look ahead: a time stands in each block that no entity covers the beginning of. */
+#define LOOK_AHEAD	(3 * MCTRACER_COMPACT_BLOCK)
 
 static u64 end_of(const struct mctracer_cursor *cursor)
 {
@@ -45,7 +45,7 @@ static enum mctracer_read next_word(struct mctracer_cursor *cursor, u64 *word)
 				    mctracer_ring_size(cursor->ring) / 2)
 			break;
 		cursor->called = false;		/* what follows may belong to this, ... */
-		mctracer_forget_said(&cursor->state);	/* ... and what was said, too */
+		mctracer_tear_said(&cursor->state);	/* ... and what was said, too */
 	}
 	return MCTRACER_READ_UNCOMMITTED;
 }

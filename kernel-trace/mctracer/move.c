@@ -6,7 +6,7 @@
 #include "words.h"
 
 /* The most words that are to stay together and begin with another one than a call. */
-#define ENTITY_MAX	(3 + MCTRACER_VALUE_WORDS + MCTRACER_FRAMES_MAX)
+#define ENTITY_MAX	(2 + MCTRACER_ARGS * MCTRACER_VALUE_WORDS + MCTRACER_FRAMES_MAX)
 
 /* Of those, one that is not the first. */
 static bool goes_on(u64 word)

@@ -363,11 +363,12 @@ static int apply_functions(u8 *map)
 	u8 *old;
 	int ret;
 
-	/* Who was here when these were recorded may not have been since. */
+	/* Who was here when these were recorded may not have been since: before and after. */
 	mctracer_forget_tasks(false);
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC)) {
 		guard(mutex)(&hook_mutex);
 		ret = mcount_choose(hook, function_choice());
+		mctracer_forget_tasks(false);
 		return ret == -ENOENT ? 0 : ret;
 	}
 

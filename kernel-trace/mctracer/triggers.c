@@ -472,13 +472,18 @@ static bool has_returns(const struct mctracer_triggered_sites *table)
 	return false;
 }
 
-static bool times_calls(const struct mctracer_triggered_sites *table)
+/* Does it time calls that @old does not? */
+static bool times_others(const struct mctracer_triggered_sites *table,
+			 const struct mctracer_triggered_sites *old)
 {
+	const struct mctracer_triggered *at;
 	size_t i;
 
-	for (i = 1; table && i <= table->nr; i++)
-		if (table->sites[i].begins)
+	for (i = 1; table && i <= table->nr; i++) {
+		at = &table->sites[i];
+		if (at->begins && !find(old, at->site, at->trigger))
 			return true;
+	}
 	return false;
 }
 
@@ -554,7 +559,7 @@ static int exchange(struct mctracer_expressions *new, int (*apply)(u8 *map))
 		swap(old, table);
 	}
 	/* One that begins to be timed has returned unseen while not all call sites were changed. */
-	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && !ret && times_calls(table))
+	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && !ret && times_others(table, old))
 		mctracer_timed_forget();
 	if (old) {
 		mctracer_chosen_synchronize();

@@ -186,7 +186,7 @@ equal "or that there is no such command" 127 "$(status mctrace record -o file no
 check "what it says is what the shell says" grep -q 'no_such_command: No such file' err
 as_before "after all that nothing is set"
 check "a function that is not there is refused, with the kernel's reason" \
-	says 'the kernel says: ' mctrace record -o file -l no_such_function ls
+	says 'no such function' mctrace record -o file -l no_such_function ls
 as_before "and nothing was set"
 
 # in_background ARGUMENT...: mctrace record, $recorder, which has begun

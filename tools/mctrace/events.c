@@ -9,9 +9,9 @@
 
 #define WORD		sizeof(uint64_t)
 
-/* How far a time may be ahead: one stands in each block of so many words. */
+/* How far a time may be ahead: one stands in most blocks of so many words. */
 #define BLOCK		64
-#define LOOK_AHEAD	(2 * BLOCK)
+#define LOOK_AHEAD	(3 * BLOCK)
 
 #define COUNT_MASK	((1ULL << MCTRACER_COUNT_BITS) - 1)
 
@@ -205,7 +205,7 @@ static void advance(struct cursor *cursor)
 		}
 		if (!word) {	/* what follows may belong to it */
 			cursor->called = false;
-			mctracer_forget_said(&cursor->state);
+			mctracer_tear_said(&cursor->state);
 			continue;
 		}
 		hidden = is_hidden(cursor);

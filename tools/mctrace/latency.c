@@ -176,6 +176,7 @@ int cmd_latency(int argc, char **argv)
 
 	if (argc > 1 && *argv[1] != '-') {	/* options may follow it, and COMMAND has its own */
 		latency.function = argv[1];
+		argv[1] = argv[0];
 		argc--;
 		argv++;
 	}

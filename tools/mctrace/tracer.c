@@ -189,12 +189,11 @@ static const char *first_line(const char *text)
 
 void tracer_write(const char *file, const char *text)
 {
-	int fd = log_open();
-	bool unknown;
+	int fd = log_open(), error;
 	char *said;
 
-	errno = tracer_put(file, text, false);
-	unknown = errno == ENOENT;
+	error = tracer_put(file, text, false);
+	errno = error;
 	if (!errno) {
 		if (fd >= 0)
 			close(fd);
@@ -203,7 +202,7 @@ void tracer_write(const char *file, const char *text)
 	if (errno == EPERM || errno == EACCES || !tracer_has(file))
 		tracer_die(file);
 	said = log_said(fd);
-	if (said && unknown)
+	if (said && error == ENOENT)
 		die("%s: 'mctrace list' shows which functions there are", said);
-	die("'%s' can't be written to %s: %s", first_line(text), file, said ?: strerror(errno));
+	die("'%s' can't be written to %s: %s", first_line(text), file, said ?: strerror(error));
 }

@@ -169,7 +169,8 @@ static void say_missing(const struct view *view)
 	unsigned long long seen = recording_number(view->from, "seen");
 	unsigned long long lost = recording_number(view->from, "lost");
 
-	if (view->counted || !recording_info(view->from, "seen") || written <= seen)
+	if (view->counted || !recording_info(view->from, "seen") || written <= seen ||
+	    written - seen < lost)
 		return;
 	warning("of %llu calls and returns %llu were overwritten and %llu lost before they could be recorded: "
 		"--buffer-size makes that fewer", written, written - seen - lost, lost);
@@ -184,7 +185,8 @@ int view_close(struct view *view)
 		warning("standard output: %s", strerror(errno));
 		ret = EXIT_FAILURE;
 	}
-	end_pager();
+	if (view->pager)
+		end_pager();
 	say_missing(view);
 	if (view->from->damage) {
 		say_damage();

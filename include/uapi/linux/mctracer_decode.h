@@ -40,6 +40,8 @@ enum mctracer_event {
 #define MCTRACER_HAS_RESULT	1
 #define MCTRACER_HAS_TOOK	2
 
+#define MCTRACER_TORN		0x10000	/* in nr_said: more than there can be */
+
 /**
  * struct mctracer_clock - how times become nanoseconds, see MCTRACER_CLOCK
  * @offset: nanoseconds at time 0
@@ -65,7 +67,7 @@ struct mctracer_clock {
  * @result: what the last return that has one returns
  * @args: what the registers of the last call's arguments held that has some
  * @nr_args: how many of these, if the last event is a call
- * @nr_said: the same of one that is to come
+ * @nr_said: the same of one that is to come, or more than there can be
  * @took: how long the call of the last return or mark took that has it, in nanoseconds
  * @clock: what @time is of
  * @context: of the calls that come next
@@ -165,6 +167,13 @@ static inline void mctracer_forget_said(struct mctracer_state *state)
 	state->nr_said = 0;
 }
 
+/* A word is missing: it may have been one of those, so which the others are is not known. */
+static inline void mctracer_tear_said(struct mctracer_state *state)
+{
+	state->said = 0;
+	state->nr_said = MCTRACER_TORN;
+}
+
 static inline enum mctracer_event mctracer_decode_more(struct mctracer_state *state, __u64 data)
 {
 	state->more++;
@@ -179,7 +188,7 @@ static inline enum mctracer_event mctracer_decode_more(struct mctracer_state *st
 	} else if (state->entity == MCTRACER_VALUE && state->more == 1) {
 		state->result &= (1ULL << MCTRACER_DATA_BITS) - 1;
 		state->result |= data << MCTRACER_DATA_BITS;
-		if (state->nr_said)
+		if (state->nr_said - 1 < MCTRACER_ARGS)
 			state->args[state->nr_said - 1] = state->result;
 	}
 	return MCTRACER_EVENT_NONE;
@@ -233,9 +242,8 @@ static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, 
 		state->entity = ~0U;
 		state->ip = (__u32)word;
 		state->parent_ip = (__u32)(word >> 32) | 1U << 31;
-		state->nr_args = state->nr_said;
-		state->nr_said = 0;
-		state->said = 0;
+		state->nr_args = state->nr_said <= MCTRACER_ARGS ? state->nr_said : 0;
+		mctracer_forget_said(state);
 		state->calls++;
 		return MCTRACER_EVENT_CALL;
 	}
@@ -266,7 +274,8 @@ static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, 
 		state->result = (data ^ 1ULL << (MCTRACER_DATA_BITS - 1)) -
 				(1ULL << (MCTRACER_DATA_BITS - 1));
 		if (state->nr_said < MCTRACER_ARGS)
-			state->args[state->nr_said++] = state->result;
+			state->args[state->nr_said] = state->result;
+		state->nr_said++;
 		state->said |= MCTRACER_HAS_RESULT;
 		return MCTRACER_EVENT_NONE;
 	case MCTRACER_TASK:
