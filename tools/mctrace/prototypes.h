@@ -15,6 +15,12 @@ struct prototypes *prototypes_open(const char *file);
  * call; NULL if it is not known. @module: whose function it is; NULL is the kernel's.
  */
 const char *prototype_of(struct prototypes *prototypes, const char *name, const char *module);
+/*
+ * "file=0xffff888003c8a000, count=131072": what was passed to it in these @nr registers, until the
+ * next call; NULL if its arguments are not known. What is passed otherwise is left out.
+ */
+const char *arguments_of(struct prototypes *prototypes, const char *name, const char *module,
+			 const unsigned long long *values, unsigned int nr);
 void prototypes_close(struct prototypes *prototypes);
 
 #endif /* _MCTRACE_PROTOTYPES_H */

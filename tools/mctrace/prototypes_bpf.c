@@ -3,6 +3,8 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +110,92 @@ const char *prototype_of(struct prototypes *prototypes, const char *name, const 
 		return NULL;
 	buffer_char(&prototypes->text, '\0');
 	return prototypes->text.data;
+}
+
+/* Without what "const" and "typedef" say. */
+static const struct btf_type *plain_type(const struct btf *btf, uint32_t id)
+{
+	const struct btf_type *type = btf__type_by_id(btf, id);
+
+	while (type && (btf_is_mod(type) || btf_is_typedef(type)))
+		type = btf__type_by_id(btf, type->type);
+	return type;
+}
+
+static int64_t sign_extend(uint64_t value, unsigned int bytes)
+{
+	unsigned int shift = 64 - 8 * bytes;
+
+	return (int64_t)(value << shift) >> shift;
+}
+
+static const char *enumerator(const struct btf *btf, const struct btf_type *type, int32_t value)
+{
+	const struct btf_enum *e = btf_enum(type);
+	int i;
+
+	for (i = 0; i < btf_vlen(type); i++)
+		if (e[i].val == value)
+			return btf__name_by_offset(btf, e[i].name_off);
+	return NULL;
+}
+
+static void put_argument(struct buffer *to, const struct btf *btf, const struct btf_type *type,
+			 uint64_t value)
+{
+	const char *name;
+
+	if (btf_is_int(type) && btf_int_encoding(type) & BTF_INT_BOOL) {
+		buffer_puts(to, value & 0xff ? "true" : "false");
+	} else if (btf_is_int(type) && btf_int_encoding(type) & BTF_INT_SIGNED) {
+		buffer_printf(to, "%lld", (long long)sign_extend(value, type->size));
+	} else if (btf_is_int(type)) {
+		buffer_printf(to, "%llu", (unsigned long long)(value << (64 - 8 * type->size) >>
+							       (64 - 8 * type->size)));
+	} else if (btf_is_enum(type)) {
+		name = enumerator(btf, type, (int32_t)value);
+		if (name)
+			buffer_puts(to, name);
+		else
+			buffer_printf(to, "%d", (int32_t)value);
+	} else {
+		buffer_printf(to, "0x%llx", (unsigned long long)value);
+	}
+}
+
+/* Is it what one register holds? Structures may be in two, or in memory; floats never are. */
+static bool is_in_register(const struct btf_type *type)
+{
+	return type && (btf_is_ptr(type) || btf_is_enum(type) ||
+			(btf_is_int(type) && type->size && type->size <= sizeof(uint64_t)));
+}
+
+const char *arguments_of(struct prototypes *prototypes, const char *name, const char *module,
+			 const unsigned long long *values, unsigned int nr)
+{
+	struct part *part = part_of(prototypes, module);
+	int id = part->btf ? btf__find_by_name_kind(part->btf, name, BTF_KIND_FUNC) : -1;
+	const struct btf_type *function, *type;
+	const struct btf_param *param;
+	struct buffer *to = &prototypes->text;
+	const char *called;
+	unsigned int i;
+
+	if (id < 0)
+		return NULL;
+	function = btf__type_by_id(part->btf, btf__type_by_id(part->btf, id)->type);
+	param = btf_params(function);
+	to->length = 0;
+	for (i = 0; i < btf_vlen(function) && i < nr; i++) {
+		type = plain_type(part->btf, param[i].type);
+		if (!is_in_register(type))
+			break;		/* in which registers the others are is not known */
+		called = btf__name_by_offset(part->btf, param[i].name_off);
+		buffer_printf(to, "%s%s=", i ? ", " : "", called && *called ? called : "?");
+		put_argument(to, part->btf, type, values[i]);
+	}
+	buffer_char(to, '\0');
+	return to->data;
 }
 
 void prototypes_close(struct prototypes *prototypes)

@@ -24,6 +24,14 @@ const char *prototype_of(struct prototypes *prototypes, const char *name, const 
 	return NULL;
 }
 
+const char *arguments_of(struct prototypes *prototypes, const char *name, const char *module,
+			 const unsigned long long *values, unsigned int nr)
+{
+	(void)values;
+	(void)nr;
+	return prototype_of(prototypes, name, module);
+}
+
 void prototypes_close(struct prototypes *prototypes)
 {
 	(void)prototypes;

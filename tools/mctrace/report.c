@@ -5,6 +5,7 @@
 
 #include "events.h"
 #include "mctrace.h"
+#include "prototypes.h"
 #include "text.h"
 #include "tree.h"
 #include "util.h"
@@ -15,13 +16,15 @@ static const char help[] =
 "Prints a recording (" RECORDING_DEFAULT "), one event a line, as the kernel's own trace has it.\n"
 "\n"
 "  --tree                nested, by task; with durations where returns were recorded\n"
+"  --btf FILE            arguments that were recorded by name and type, as FILE has them\n"
 "  --vmlinux FILE        each address with its line of source; FILE has debug information\n"
 VIEW_HELP;
 
-enum { TREE = VIEW_OPTIONS_END, VMLINUX };
+enum { TREE = VIEW_OPTIONS_END, VMLINUX, BTF };
 
 static const struct option options[] = {
 	{ "tree", no_argument, NULL, TREE },
+	{ "btf", required_argument, NULL, BTF },
 	{ "vmlinux", required_argument, NULL, VMLINUX },
 	VIEW_OPTIONS,
 	{ }
@@ -40,13 +43,14 @@ static void put_header(const struct recording *from, uint64_t entries)
 	       (unsigned long long)(written - lost - entries), (unsigned long long)lost);
 }
 
-static void put_text(struct view *view)
+static void put_text(struct view *view, struct prototypes *prototypes)
 {
 	struct text *text = text_new(view->from, view->symbols);
 	struct events events;
 	struct event event;
 	uint64_t nr = 0;
 
+	text_name_arguments(text, prototypes);
 	if (!view->json && !view->task) {
 		put_header(view->from, events_count(view->from));
 		view->counted = true;
@@ -64,7 +68,8 @@ static void put_text(struct view *view)
 int cmd_report(int argc, char **argv)
 {
 	struct view view = { };
-	const char *vmlinux = NULL;
+	const char *vmlinux = NULL, *btf = NULL;
+	struct prototypes *prototypes = NULL;
 	bool tree = false;
 	int c;
 
@@ -73,6 +78,8 @@ int cmd_report(int argc, char **argv)
 			tree = true;
 		else if (c == VMLINUX)
 			vmlinux = optarg;
+		else if (c == BTF)
+			btf = optarg;
 		else
 			view_option(&view, c, optarg, "report", usage, help);
 	}
@@ -82,9 +89,13 @@ int cmd_report(int argc, char **argv)
 	if (vmlinux)
 		symbols_show_lines(view.symbols, vmlinux,
 				   recording_info(view.from, "build_id"));
+	if (btf)
+		prototypes = prototypes_open(btf);
 	if (tree)
 		tree_print(&view, stdout);
 	else
-		put_text(&view);
+		put_text(&view, prototypes);
+	if (prototypes)
+		prototypes_close(prototypes);
 	return view_close(&view);
 }

@@ -6,6 +6,7 @@
 #include "buffer.h"
 #include "calls.h"
 #include "json.h"
+#include "prototypes.h"
 #include "text.h"
 #include "util.h"
 
@@ -26,6 +27,7 @@ struct who {
 struct text {
 	struct symbols *symbols;
 	struct calls *calls;
+	struct prototypes *prototypes;	/* NULL: arguments are numbers */
 	bool times;
 	bool contexts;
 	struct who who;			/* of the last line */
@@ -52,6 +54,11 @@ struct text *text_new(const struct recording *from, struct symbols *symbols)
 	text->times = has_option(from, "time");
 	text->contexts = has_option(from, "context");
 	return text;
+}
+
+void text_name_arguments(struct text *text, struct prototypes *prototypes)
+{
+	text->prototypes = prototypes;
 }
 
 void text_free(struct text *text)
@@ -191,10 +198,31 @@ static void put_result(struct text *text, uint64_t result)
 	buffer_puts(&text->line, buf);
 }
 
+/* By name and type, if they are known. */
+static bool put_named_args(struct text *text, const struct mctracer_state *state)
+{
+	const struct symbol *symbol = symbol_of(text->symbols, state->ip);
+	const char *open = strchr(symbol->text, '['), *named;
+	char module[64];
+
+	snprintf(module, sizeof(module), "%.*s", open ? (int)strcspn(open + 1, "]") : 0,
+		 open ? open + 1 : "");
+	named = arguments_of(text->prototypes, symbol->name, open ? module : NULL, state->args,
+			     state->nr_args);
+	if (!named)
+		return false;
+	buffer_puts(&text->line, " (");
+	buffer_puts(&text->line, named);
+	buffer_char(&text->line, ')');
+	return true;
+}
+
 static void put_args(struct text *text, const struct mctracer_state *state)
 {
 	uint32_t i;
 
+	if (text->prototypes && state->nr_args && put_named_args(text, state))
+		return;
 	for (i = 0; i < state->nr_args; i++)
 		buffer_printf(&text->line, "%s0x%llx", i ? ", " : " (",
 			      (unsigned long long)state->args[i]);
