@@ -9,7 +9,16 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 16
+plan 20
+
+mode=$MCT_DIR/mode
+
+at_end()
+{
+	put "" "$MCT_DIR/triggers"
+	put function "$mode"
+	rings_restore
+}
 
 # The two that are known here, in their order; there may be more.
 options()
@@ -94,6 +103,46 @@ taken()
 	[ -z "$bad" ]
 }
 
+# answer TEXT FILE: what badwrite says to it, printf's way
+answer()
+{
+	# shellcheck disable=SC2059 # the format is the input
+	printf "$1" | "$MCT_BIN/badwrite" "$2"
+}
+
+# mode_after TEXT: what comes of writing it into mode, and what that reads as then
+mode_after()
+{
+	echo "$(answer "$1" "$mode"), $(cat "$mode")"
+}
+
+# bad_modes: with what is bad input it stays as it is
+bad_modes()
+{
+	local input got before bad=
+
+	before=$(cat "$mode")
+	for input in '' ' ' '\n' grap graphs Graph xgraph functio functions nograph \
+		nofunction 'graph function' 'function\ngraph' 'graph,' 1 0 -1 \
+		'graph\0' 'graph\0x' '\0' '\377'; do
+		got=$(mode_after "$input")
+		[ "$got" = "write EINVAL, $before" ] && continue
+		echo "'$input': $got"
+		bad=1
+	done
+	[ -z "$bad" ]
+}
+
+# return_triggers: what is said to those that need returns, and what then is in the list
+return_triggers()
+{
+	local text
+	for text in vfs_read:ret vfs_read:fail:count 'vfs_read:slow 1ms:count'; do
+		answer "$text" "$MCT_DIR/triggers" | sed 's/^ok.*/ok/'
+	done
+	sed -e 's/[[:space:]]*#.*//' -e '/^$/d' "$MCT_DIR/triggers"
+}
+
 # timed FILE: do all records begin with the time, which never goes back?
 timed()
 {
@@ -146,6 +195,29 @@ check "bad input changes nothing there either" refused
 put notime "$MCT_OPTIONS"
 equal "and off" "notime nooverwrite" "$(options)"
 put overwrite "$MCT_OPTIONS"
+
+# The mode, and triggers at returns, which not all kernels see.
+if grep -q ' arch_mcount_return$' /proc/kallsyms; then
+	diag "this kernel sees returns"
+	equal "the mode can be graph" "ok 5, graph" "$(mode_after graph)"
+	check "other words are EINVAL and change nothing" bad_modes
+	equal "it can be function again" "ok 9, function" "$(mode_after 'function\n')"
+	equal "triggers at returns are taken" "ok
+ok
+ok
+vfs_read:ret
+vfs_read:fail:count
+vfs_read:slow 1ms:count" "$(return_triggers)"
+	put "" "$MCT_DIR/triggers"
+else
+	diag "this kernel does not see returns"
+	equal "the mode can not be graph" "write EOPNOTSUPP, function" "$(mode_after graph)"
+	check "other words are EINVAL and change nothing" bad_modes
+	equal "it can be function" "ok 9, function" "$(mode_after 'function\n')"
+	equal "triggers at returns are refused" "write EOPNOTSUPP
+write EOPNOTSUPP
+write EOPNOTSUPP" "$(return_triggers)"
+fi
 
 # Two events, one second apart, in rings that hold them both.
 put 4096 "$MCT_SIZE"

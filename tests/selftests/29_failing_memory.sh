@@ -26,15 +26,17 @@ else
 	. "$(dirname "$0")/rings.sh"
 fi
 
-plan 14
+plan 21
 
 size=$MCT_DIR/buffer_size_kb
+mode=$MCT_DIR/mode
 
 at_end()
 {
 	faults_end
 	put "" "$MCT_DIR/triggers"
 	put "" "$MCT_DIR/filter"
+	put function "$mode"
 	put "$rings_kb" "$size"
 }
 
@@ -43,8 +45,8 @@ faults_begin
 # What must not change by what fails.
 state()
 {
-	cat "$MCT_CTRL" "$MCT_SYSCTL" "$size" "$MCT_DIR/options"
-	sed 's/# .*//' "$MCT_DIR/filter" "$MCT_DIR/triggers"
+	cat "$MCT_CTRL" "$MCT_SYSCTL" "$size" "$MCT_DIR/options" "$mode"
+	sed -e 's/[[:space:]]*#.*//' -e '/^$/d' "$MCT_DIR/filter" "$MCT_DIR/triggers"
 	echo "$(grep -c mctracer_ring_alloc /proc/vmallocinfo) rings"
 }
 
@@ -53,12 +55,13 @@ state()
 # then worked is undone, to be done again.
 each_fails()
 {
-	local n=0 refused=0 before ctrl kb said
+	local n=0 refused=0 before ctrl kb was said
 	while [ $n -lt 2000 ]; do
 		n=$((n + 1))
 		before=$(state)
 		ctrl=$(cat "$MCT_CTRL")
 		kb=$(cat "$size")
+		was=$(cat "$mode")
 		said=$("$MCT_BIN/failnth" $n "$@")
 		case $said in
 		"whole ok")
@@ -67,7 +70,8 @@ each_fails()
 			return 0 ;;
 		"failed ok")
 			[ "$(cat "$MCT_CTRL")" = "$ctrl" ] || put "$ctrl" "$MCT_CTRL"
-			[ "$(cat "$size")" = "$kb" ] || put "$kb" "$size" ;;
+			[ "$(cat "$size")" = "$kb" ] || put "$kb" "$size"
+			[ "$(cat "$mode")" = "$was" ] || put "$was" "$mode" ;;
 		"failed ENOMEM")
 			refused=$((refused + 1))
 			[ "$(state)" = "$before" ] && continue
@@ -117,6 +121,23 @@ needs "a function is chosen" write "$MCT_DIR/filter" vfs_read
 needs "one gets a trigger" write "$MCT_DIR/triggers" 'vfs_read:stacktrace depth=5:1'
 put "" "$MCT_DIR/triggers"
 put "" "$MCT_DIR/filter"
+if put graph "$mode"; then
+	put function "$mode"
+	needs "graph mode is switched on while tracing" write "$mode" graph
+	check "returns are recorded then" wait_until 10 grep -q ' returns' "$MCT_TRACE"
+	needs "trace is opened in graph mode" open "$MCT_TRACE"
+	needs "and switched off" write "$mode" function
+	needs "a function's returns get a trigger" write "$MCT_DIR/triggers" vfs_read:ret
+	needs "and slow ones" write "$MCT_DIR/triggers" 'vfs_read:slow 1ms:count'
+	equal "both are in the list" "vfs_read:ret vfs_read:slow 1ms:count" \
+		"$(sed 's/ *#.*//' "$MCT_DIR/triggers" | xargs)"
+	put "" "$MCT_DIR/triggers"
+else
+	for name in "graph mode is switched on" "returns are recorded" "trace is opened then" \
+		"and switched off" "returns get a trigger" "and slow ones" "both are there"; do
+		skip "$name" "this kernel does not see returns"
+	done
+fi
 trace_off
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
 check "in the end the trace is well-formed" examine "$MCT_TMP/trace"

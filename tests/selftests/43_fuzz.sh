@@ -23,12 +23,13 @@ plan 13
 
 lists="filter notrace triggers"
 
-# What chooses and pauses is as at first.
+# What is recorded is as at first.
 all_is_chosen()
 {
 	for list in $lists; do
 		put "" "$MCT_DIR/$list"
 	done
+	put function "$MCT_DIR/mode"
 	put 1 "$MCT_DIR/tracing_on"
 	put 0 "$MCT_DIR/snapshot"
 }
@@ -144,8 +145,9 @@ for list in $lists; do
 	diag "$list: $(head -n 5 "$MCT_DIR/$list" | xargs)"
 done
 all_is_chosen
-equal "the lists can be emptied, and recording is on" 1 \
-	"$(cat "$MCT_DIR/filter" "$MCT_DIR/notrace" "$MCT_DIR/triggers" "$MCT_DIR/tracing_on")"
+equal "the lists can be emptied, recording is on, of calls alone" "1 function" \
+	"$(cat "$MCT_DIR/filter" "$MCT_DIR/notrace" "$MCT_DIR/triggers" "$MCT_DIR/tracing_on" \
+		"$MCT_DIR/mode" | xargs)"
 check "there is no snapshot" not grep -q . "$MCT_DIR/snapshot"
 if [ "$(text_kind)" = dynamic ]; then
 	equal "no call site is a call" "calls 0 gates 0" \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: In graph mode each return is recorded, once, and changes nothing
-# requires: root tracer hackbench testmod:mct_shapes testmod:mct_regs helper:tracecheck
+# requires: root tracer hackbench taskset testmod:mct_shapes testmod:mct_regs helper:tracecheck
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
@@ -20,7 +20,7 @@ rounds=${MCT_REGS_ROUNDS:-200}
 put graph "$mode" || skip_all "this kernel does not see returns"
 put function "$mode"
 
-plan 94
+plan 99
 
 at_end()
 {
@@ -227,6 +227,56 @@ sane_times()
 	}' "$MCT_TRACE"
 }
 
+# before_is_right: what returns was called before the trace if, and only if, the trace has no call
+# of that function that its task has not returned from; of others it says how long they took. What
+# several functions are called is passed over, and of a task no more than 128 calls are known.
+before_is_right()
+{
+	awk '$2 ~ /^[tTwW]$/ { print $3 }' /proc/kallsyms | sort | uniq -d > "$MCT_TMP/several"
+	awk 'FILENAME == several { same[$1]; next }
+	/^# lost [0-9]/ { split("", depth); split("", oldest) }
+	/^#/ { next }
+	{
+		for (i = 1; $i != "CPU"; i++)
+			;
+		pid = $(i + 2)
+		sub(/.*:/, "", pid)
+		task = pid == "0" ? "idle " $(i + 1) : pid
+		name = $(i + 3)
+		sub(/[+].*/, "", name)
+		sub(/[.]cold$/, "", name)
+	}
+	/ <-- / {
+		open[task, ++depth[task]] = name
+		if (depth[task] - oldest[task] > 128)
+			oldest[task] = depth[task] - 128
+		next
+	}
+	{
+		before = / called before$/
+		for (i = depth[task]; i > oldest[task] && open[task, i] != name; i--)
+			;
+		known = i > oldest[task]
+		if (known && !(before && name in same))
+			depth[task] = i - 1
+		if (name in same)
+			next
+		if (known == before || (!before && !/ after ~*[0-9]+ ns --> /)) {
+			print (known ? "its call is there: " : "its call is not: ") $0
+			exit bad = 1
+		}
+		n[before]++
+	}
+	END {
+		if (!bad)
+			print n[1] + 0 " called before, " n[0] + 0 " that took some time"
+		exit bad || !n[0] || !n[1]
+	}' several="$MCT_TMP/several" "$MCT_TMP/several" "$MCT_TRACE" > "$MCT_TMP/before"
+	set -- $?
+	cat "$MCT_TMP/before"
+	return "$1"
+}
+
 # child COMMAND...: only this is recorded, with its children; all of them have ended then
 child()
 {
@@ -400,6 +450,27 @@ cat "$MCT_TRACE" > "$MCT_TMP/trace"
 check "each line is well-formed" examine "$MCT_TMP/trace"
 at_least "also those of returns" 1000 "$(found ends)"
 put 64 "$MCT_SIZE"
+
+# --- where calls are overwritten and their returns are not
+trace_clear
+storm
+check "the oldest of each CPU are overwritten" each_cpu_has "$OVERWRITTEN" 1
+check "what has no call in the trace, and nothing else, was called before" before_is_right
+tail -n 1 "$MCT_TMP/before" | diag_lines
+# One task on one CPU, whose calls are few at a time.
+put 'mod:mct_shapes' "$filter"
+trace_clear
+trace_on
+taskset 1 sh -c 'echo 500 > /sys/module/mct_shapes/parameters/rounds'
+trace_off
+sed '/^#/d' "$MCT_TRACE" > "$MCT_TMP/lines"
+at_least "also where few calls are open" 1 "$(stat_cpu 0 "$OVERWRITTEN")"
+diag "$(grep -c ', called before$' "$MCT_TMP/lines") of $(wc -l < "$MCT_TMP/lines") called before"
+at_least "there are returns" 1000 "$(grep -c ' after ~*[0-9]* ns --> ' "$MCT_TMP/lines")"
+equal "behind the first block each says how long the call took" "" \
+	"$(sed -n -e 1,64d -e '/ <-- /d' -e '/ after ~*[0-9]* ns --> /d' -e p "$MCT_TMP/lines" |
+		head -n 5)"
+put "" "$filter"
 
 # --- each combination of these options has hooks of its own
 light_load_start

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: Triggers at returns tell what is returned, and after how long
-# requires: root tracer testmod:mct_shapes helper:badwrite
+# requires: root tracer kcore testmod:mct_shapes helper:badwrite helper:kerneltext
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
@@ -24,7 +24,7 @@ slow=1500ms
 put graph "$mode" || skip_all "this kernel does not see returns"
 put function "$mode"
 
-plan 77
+plan 82
 
 at_end()
 {
@@ -68,6 +68,15 @@ chains()
 		END { if (chain != "") print substr(chain, 2) }' "$MCT_TRACE"
 }
 
+# changed: the functions with call sites that are calls now, and were none in the text "before": at
+# their heads, which is a site, or before a return; and how many other places are not as there
+changed()
+{
+	text_save now
+	"$MCT_BIN/kerneltext" diff -l "$MCT_TMP/text.before" "$MCT_TMP/text.now" |
+		grep -E '^(site|return|other) ' | sort -u | xargs
+}
+
 # number WHAT: lines of shape_int that say so
 number()
 {
@@ -107,6 +116,27 @@ shape ints
 equal "what is not chosen is recorded all the same" "$ints" "$(values)"
 equal "without the call" "0 9" "$(number '<--') $(grep -c 'shape_int+.* returns [-0-9]*$' \
 	"$MCT_TRACE")"
+
+# --- what it changes. A return is a NOP until it was a call once.
+put "" "$triggers"
+put graph "$mode"
+trace_on
+trace_off
+put function "$mode"
+text_save before
+put shape_int:ret "$triggers"
+equal "while off it changes no call site" "other 0" "$(changed)"
+trace_on
+equal "only its own returns call, and what is chosen" \
+	"other 0 return shape_int site shape_end" "$(changed)"
+put "shape_sleep:slow $slow:count" "$triggers"
+equal "where a time is taken so does the head, too" \
+	"other 0 return shape_sleep site shape_end site shape_sleep" "$(changed)"
+put "" "$triggers"
+equal "without triggers none but what is chosen" "other 0 site shape_end" "$(changed)"
+trace_off
+text_save after
+check "when it is off the text is as before" text_same before after
 put 'mod:mct_shapes' "$filter"
 
 # --- pointers, to one who may not see addresses

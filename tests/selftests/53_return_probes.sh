@@ -18,7 +18,7 @@ probes=${MCT_DIR%/*}/kprobes/list
 put graph "$mode" || skip_all "this kernel does not see returns"
 put function "$mode"
 
-plan 63
+plan 66
 
 at_end()
 {
@@ -130,6 +130,80 @@ around()
 	done
 }
 
+# recording: as $when says, on in graph mode or off in function mode
+recording()
+{
+	if [ $when = on ]; then
+		put graph "$mode"
+		trace_on
+	else
+		trace_off
+		put function "$mode"
+	fi
+}
+
+# Wherever in these two a probe is set as $when says: where its jump would reach into the call
+# site it must stay a breakpoint.
+no_jump_reaches_sites()
+{
+	wrong=
+	set=0
+	jumps=0
+	for symbol in shape_end shape_tail; do
+		[ $symbol = shape_end ] && exit_at=$((end_exit)) || exit_at=$((tail_exit))
+		for offset in $(seq 1 "$exit_at"); do
+			recording
+			probe symbol=$symbol offset="$offset" 2>/dev/null || continue
+			set=$((set + 1))
+			at=$(($(offset_at)))
+			if wait_until 2 is_optimized; then
+				jumps=$((jumps + 1))
+				diag "$symbol: a jump at $at, its call site is at $((exit_at - 5))"
+				[ $at -ge "$exit_at" ] || [ $((at + 5)) -le $((exit_at - 5)) ] ||
+					wrong="$wrong $symbol+$at"
+			fi
+			put graph "$mode"
+			trace_on
+			mod_set mct_shapes rounds 1 || wrong="$wrong rounds"
+			[ "$(mod_get mct_kprobe hits)" -gt 0 ] || wrong="$wrong $symbol+$at:missed"
+			trace_off
+			put function "$mode"
+			unprobe
+		done
+	done
+	diag "$state: $jumps of $set probes were jumps"
+	[ $set -gt 0 ] || wrong="none was set"
+	equal "$state: no probe reaches into a call site as a jump" "" "$wrong"
+}
+
+# One that is a jump. What functions can have such a probe depends on what is behind their last
+# return.
+a_jump()
+{
+	found=
+	for symbol in shape_six shape_variadic_tail shape_large shape_pointer_tail shape_exits; do
+		recording
+		probe symbol=$symbol
+		wait_until 10 is_optimized && found=$symbol && break
+		unprobe
+	done
+	put graph "$mode"
+	if [ -n "$found" ]; then
+		kb=$(cat "$MCT_SIZE")
+		put 1024 "$MCT_SIZE"
+		traced mod_set mct_shapes rounds 1
+		equal "$state: a probe on $found is a jump, and each call hits it" \
+			"$(grep -c " $found+.* <-- " "$MCT_TRACE")" "$(mod_get mct_kprobe hits)"
+		is_right "$state: and nothing is wrong"
+		unprobe
+		put "$kb" "$MCT_SIZE"
+	else
+		skip "$state: a probe is a jump" "none was optimized"
+		skip "$state: and nothing is wrong" "none was optimized"
+	fi
+	trace_off
+}
+
 mod_load mct_shapes
 put 'mod:mct_shapes' "$filter"
 probe symbol=shape_end
@@ -172,55 +246,18 @@ text_save now
 check "after all of that the text is what it was" text_same clean now
 
 # --- probes that become jumps
-if ! [ -r "$probes" ] || ! [ -w /proc/sys/debug/kprobes-optimization ]; then
-	skip "a probe that is a jump" "probes are not optimized"
-	skip "one before a return" "probes are not optimized"
-	skip "one behind" "probes are not optimized"
-else
-	# Where its jump would reach into the call site it must stay a breakpoint.
-	put function "$mode"
-	wrong=
-	for symbol in shape_end shape_tail; do
-		[ $symbol = shape_end ] && exit_at=$((end_exit)) || exit_at=$((tail_exit))
-		for offset in $(seq 1 "$exit_at"); do
-			probe symbol=$symbol offset="$offset" 2>/dev/null || continue
-			sleep 1
-			at=$(($(offset_at)))
-			if is_optimized; then
-				diag "$symbol: a jump at $at, its call site is at $((exit_at - 5))"
-				[ $at -ge "$exit_at" ] || [ $((at + 5)) -le $((exit_at - 5)) ] ||
-					wrong="$wrong $symbol+$at"
-			fi
-			put graph "$mode"
-			trace_on
-			mod_set mct_shapes rounds 1 || wrong="$wrong rounds"
-			trace_off
-			put function "$mode"
-			unprobe
-		done
-	done
-	equal "no probe reaches into a call site as a jump" "" "$wrong"
-	# What functions can have such a probe depends on what is behind their last return.
-	put graph "$mode"
-	found=
-	for symbol in shape_six shape_variadic_tail shape_large shape_pointer_tail shape_exits; do
-		probe symbol=$symbol
-		wait_until 10 is_optimized && found=$symbol && break
-		unprobe
-	done
-	if [ -n "$found" ]; then
-		put 1024 "$MCT_SIZE"
-		traced mod_set mct_shapes rounds 1
-		equal "a probe on $found is a jump, and each call hits it" \
-			"$(grep -c " $found+.* <-- " "$MCT_TRACE")" "$(mod_get mct_kprobe hits)"
-		is_right "and nothing is wrong"
-		unprobe
+for when in off on; do
+	[ $when = off ] && state="while off" || state="while returns are recorded"
+	if [ -r "$probes" ] && [ -w /proc/sys/debug/kprobes-optimization ]; then
+		no_jump_reaches_sites
+		a_jump
 	else
-		skip "a probe is a jump" "none was optimized"
-		skip "and nothing is wrong" "none was optimized"
+		for name in "no probe reaches into a call site as a jump" "a probe is a jump" \
+			    "and nothing is wrong"; do
+			skip "$state: $name" "probes are not optimized"
+		done
 	fi
-	trace_off
-fi
+done
 
 # --- return probes
 put graph "$mode"

@@ -45,6 +45,7 @@ static int report(const char *what)
 		{ EFBIG, "EFBIG" }, { EINVAL, "EINVAL" },
 		{ EIO, "EIO" }, { ENODEV, "ENODEV" },
 		{ ENOENT, "ENOENT" }, { ENOMEM, "ENOMEM" },
+		{ EOPNOTSUPP, "EOPNOTSUPP" },
 		{ EPERM, "EPERM" }, { ERANGE, "ERANGE" },
 		{ ESRCH, "ESRCH" },
 		{ E2BIG, "E2BIG" }, { ESPIPE, "ESPIPE" },

@@ -38,7 +38,7 @@ static unsigned int random_below(unsigned int n)
 static const char * const files[] = {
 	"ctrl", "ctrl", "options", "options", "buffer_size_kb", "stats", "trace",
 	"trace_pipe", "per_cpu/cpu0/trace", "per_cpu/cpu0/raw", "per_cpu/cpu1/trace",
-	"per_cpu/cpu1/raw", "tracing_on", "snapshot", NULL	/* the sysctl */
+	"per_cpu/cpu1/raw", "tracing_on", "snapshot", "mode", NULL	/* the sysctl */
 };
 
 /*
@@ -69,6 +69,7 @@ static const char * const words[] = {
 	"0", "1", "1\n", " 0 ", "time", "notime", "context", "nocontext",
 	"overwrite", "nooverwrite", "64", "128", "1000", "2048", "0", "-1", "1048577",
 	"18446744073709551615", "", "\n", "no", "nono", "true", "0x40", "64k", "1 1",
+	"graph", "function",
 };
 
 /* What lines of the lists are made of; about a third of them is good. */
@@ -86,6 +87,8 @@ static const char * const actions[] = {
 	":stacktrace", ":stacktrace depth=3", ":stacktrace depth=64", ":stacktrace depth=0",
 	":count", ":count", ":mark", ":mark depth=3", ":traceon", ":traceon", ":traceoff",
 	":traceoff after=3", ":snapshot", ":dance", "", ":",
+	":ret", ":ret:3", ":fail:count", ":fail:stacktrace:5", ":slow 1ms:count",
+	":slow 10us:mark:5", ":slow x:mark", ":fail:",
 };
 
 static const char * const counts[] = {

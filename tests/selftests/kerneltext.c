@@ -7,7 +7,8 @@
  *					and that of each module
  *	kerneltext diff [-l] BEFORE AFTER
  *					what the differences are, as "KEY N"
- *					lines; -l: also "site FUNCTION" lines
+ *					lines; -l: also "site FUNCTION" and "return
+ *					FUNCTION" lines, and all others
  *	kerneltext heads [-l]		how function heads begin, "KEY N" lines;
  *					-l: also "nop FUNCTION" lines
  *	kerneltext sites		what may be a call site, "KIND ADDRESS MODULE NAME..."
@@ -19,8 +20,12 @@
  *	sites		at the head of a function a NOP became a call of
  *			__fentry__ or of arch_mcount_gate
  *	unsites		the other way round
- *	stub		at __fentry__ a NOP became a jump, or the other way
- *			round
+ *	returns		in a function a NOP or a return became a call of
+ *			arch_mcount_return or arch_mcount_return_gate, or of
+ *			arch_mcount_tail or arch_mcount_tail_gate; or the
+ *			other way round
+ *	stub		at __fentry__, arch_mcount_return or arch_mcount_tail
+ *			a NOP became a jump, or the other way round
  *
  * "module NAME N" are the sites and unsites in a module. Anything else is
  * shown, counted as "other", and makes the exit status 1. A function's head is
@@ -49,6 +54,8 @@
 #define NAME_SIZE	64
 #define COMPLAINTS	20
 
+#define OP_RET		0xc3
+#define OP_INT3		0xcc
 #define OP_CALL		0xe8
 #define OP_JMP		0xe9
 
@@ -83,6 +90,20 @@ struct symbol {
 static struct symbol *symbols;
 static size_t nr_symbols;
 static uint64_t stext, etext, fentry, gate;
+
+/* What sites before returns call; the first ones are stubs, as __fentry__ is. */
+#define RETURN_STUBS	2
+
+static struct {
+	const char *name;
+	uint64_t addr;	/* 0: this kernel has none */
+} at_returns[] = {
+	{ .name = "arch_mcount_return" }, { .name = "arch_mcount_tail" },
+	{ .name = "arch_mcount_return_gate" }, { .name = "arch_mcount_tail_gate" },
+};
+
+#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+
 static unsigned long nr_init;
 
 static void die(const char *what)
@@ -201,6 +222,9 @@ static void read_symbols(struct dump *dump)
 			fentry = addr;
 		else if (!strcmp(name, "arch_mcount_gate"))
 			gate = addr;
+		for (i = 0; i < COUNT(at_returns); i++)
+			if (!strcmp(name, at_returns[i].name))
+				at_returns[i].addr = addr;
 	}
 	fclose(file);
 	errno = 0;
@@ -418,19 +442,56 @@ static int is_endbr(const uint8_t *insn)
 	       !memcmp(insn, no_endbr, ENDBR);
 }
 
+static uint32_t relative(const uint8_t *insn)
+{
+	return insn[1] | insn[2] << 8 | insn[3] << 16 | (uint32_t)insn[4] << 24;
+}
+
 /* Only the low 32 bits count: all text lies within 2 GiB. */
 static int is_call_of(const uint8_t *insn, uint64_t addr, uint64_t target)
 {
-	uint32_t rel = insn[1] | insn[2] << 8 | insn[3] << 16 |
-		       (uint32_t)insn[4] << 24;
-
-	return insn[0] == OP_CALL && (uint32_t)(addr + INSN + rel) ==
+	return insn[0] == OP_CALL && (uint32_t)(addr + INSN + relative(insn)) ==
 				     (uint32_t)target;
 }
 
 static int is_site_call(const uint8_t *insn, uint64_t addr)
 {
 	return is_call_of(insn, addr, fentry) || is_call_of(insn, addr, gate);
+}
+
+static int is_return_call(const uint8_t *insn, uint64_t addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < COUNT(at_returns); i++)
+		if (at_returns[i].addr && is_call_of(insn, addr, at_returns[i].addr))
+			return 1;
+	return 0;
+}
+
+/* A return that is as long as a call: behind it are traps, or it is a jump to a thunk. */
+static int is_return(const uint8_t *insn, uint64_t addr)
+{
+	static const uint8_t ret[INSN] = { OP_RET, OP_INT3, OP_INT3, OP_INT3, OP_INT3 };
+	const struct symbol *sym;
+
+	if (insn[0] != OP_JMP)
+		return !memcmp(insn, ret, INSN);
+	addr += INSN + (int64_t)(int32_t)relative(insn);
+	for (sym = symbol_at(addr); sym && sym < symbols + nr_symbols && sym->addr == addr; sym++)
+		if (strstr(sym->name, "return_thunk"))
+			return 1;
+	return 0;
+}
+
+static int is_stub(uint64_t addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < RETURN_STUBS; i++)
+		if (addr == at_returns[i].addr)
+			return 1;
+	return addr == fentry;
 }
 
 /* The symbol of the function whose head this is, behind an ENDBR or not */
@@ -448,6 +509,7 @@ static const struct symbol *head_of(const struct text *text, uint64_t pos)
 struct counts {
 	unsigned long sites;
 	unsigned long unsites;
+	unsigned long returns;
 	unsigned long stub;
 	unsigned long other;
 };
@@ -491,16 +553,24 @@ static size_t judge(const struct text *before, const struct text *after,
 				list("site", sym);
 			return INSN;
 		}
-		if (addr == fentry && ((is_nop(old) && new[0] == OP_JMP) ||
-				       (old[0] == OP_JMP && is_nop(new)))) {
+		if (is_stub(addr) && ((is_nop(old) && new[0] == OP_JMP) ||
+				      (old[0] == OP_JMP && is_nop(new)))) {
 			counts->stub++;
+			return INSN;
+		}
+		sym = symbol_below(addr);
+		if (sym && ((is_return_call(new, addr) && (is_nop(old) || is_return(old, addr))) ||
+			    (is_return_call(old, addr) && (is_nop(new) || is_return(new, addr))))) {
+			counts->returns++;
+			if (listing)
+				list("return", sym);
 			return INSN;
 		}
 	}
 
 	for (n = 1; pos + n < before->size && n < 16 && old[n] != new[n]; n++)
 		;
-	if (counts->other++ < COMPLAINTS) {
+	if (counts->other++ < COMPLAINTS || listing) {
 		sym = symbol_below(addr);
 		printf("other %s+%#llx:", sym ? sym->name : "?",
 		       sym ? (unsigned long long)(addr - sym->addr) : 0);
@@ -565,6 +635,7 @@ static int diff(const char *path_before, const char *path_after, int listing)
 
 	printf("sites %lu\n", sum.sites);
 	printf("unsites %lu\n", sum.unsites);
+	printf("returns %lu\n", sum.returns);
 	printf("stub %lu\n", sum.stub);
 	printf("other %lu\n", sum.other);
 	return sum.other != 0;
