@@ -18,105 +18,14 @@ import tempfile
 import xml.dom.minidom
 
 import decoder
+import lines
+import modules
 import perfetto
 import recordings
-
-TIMEOUT = 20            # seconds, for anything
-SHOWN = 8               # differences of one test
-
-
-class Tap:
-    def __init__(self):
-        self.nr = self.failed = 0
-
-    def ok(self, name, differences, todo=None):
-        """Well if there are no differences. @todo: why it is known that there are some."""
-        self.nr += 1
-        self.failed += bool(differences) and not todo
-        print("%s %d - %s%s" % ("not ok" if differences else "ok", self.nr, name,
-                                " # TODO " + todo if todo else ""))
-        for line in differences[:SHOWN]:
-            print("# " + str(line).replace("\n", "\n# "))
-        if len(differences) > SHOWN:
-            print("# and %d more" % (len(differences) - SHOWN))
-        sys.stdout.flush()
-
-    def skip(self, name, why):
-        self.nr += 1
-        print("ok %d - %s # SKIP %s" % (self.nr, name, why))
-
-    def done(self):
-        print("1..%d" % self.nr)
-        return 1 if self.failed else 0
-
-
-class Mctrace:
-    def __init__(self, path, sanitized):
-        self.path = os.path.abspath(path)
-        self.sanitized = sanitized and os.path.abspath(sanitized)
-        self.commands = re.findall(r"^  (\w+) ", self.run("--help").stdout.decode(), re.M)
-
-    def has(self, *arguments):
-        return arguments[0] in self.commands
-
-    def run(self, *arguments, sanitized=False):
-        environment = dict(os.environ, LC_ALL="C", ASAN_OPTIONS="exitcode=99:detect_leaks=0",
-                           UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1")
-        path = self.sanitized if sanitized else self.path
-        return subprocess.run([path, *arguments], stdout=subprocess.PIPE, env=environment,
-                              stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=TIMEOUT,
-                              check=False)
-
-    def text(self, *arguments):
-        """What it prints; it is not to complain."""
-        ran = self.run(*arguments)
-        if ran.returncode or ran.stderr:
-            raise Wrong("%s: status %d, %s" % (" ".join(arguments), ran.returncode,
-                                               ran.stderr.decode(errors="replace")))
-        return ran.stdout.decode("utf-8", "surrogateescape")
-
-
-class Wrong(Exception):
-    pass
-
-
-class Case:
-    """A recording in a file, and its truth."""
-    def __init__(self, folder, name, rec):
-        self.name = name
-        self.path = os.path.join(folder, name.replace(" ", "-") + ".dat")
-        self.truth = rec.truth()
-        rec.write(self.path, largest=random.Random(name).choice([32768, 1000, 60]))
-
-    def calls(self):
-        """The names of what was called, in time order."""
-        return [event[3] for event in self.truth["events"] if event[2] == "enter"]
-
-    def completed(self):
-        return sum(one["completed"] for one in self.truth["functions"].values())
-
-
-def compare(what, got, wanted):
-    """Two dictionaries."""
-    differences = []
-    for key in sorted(set(got) | set(wanted), key=str):
-        if got.get(key) != wanted.get(key):
-            differences.append("%s %s: %s, not %s" % (what, key, got.get(key), wanted.get(key)))
-    return differences
-
-
-def compare_lists(what, got, wanted):
-    for i, (one, other) in enumerate(zip(got, wanted)):
-        if one != other:
-            return ["%s %d: %s, not %s" % (what, i, one, other)]
-    if len(got) != len(wanted):
-        return ["%s: %d, not %d" % (what, len(got), len(wanted))]
-    return []
-
-
-def json_lines(text):
-    return [json.loads(line) for line in text.splitlines()]
-
+import terminal
+import ways
+from harness import (TIMEOUT, Case, Mctrace, Tap, Wrong, attempt, compare, compare_lists,
+                     json_lines)
 
 # --- the recordings themselves ---
 
@@ -1092,6 +1001,28 @@ def off_and_on():
     return rec
 
 
+def off_soon_elsewhere():
+    """Also if another task on another CPU does it, and soon. In a tree that is earlier than what
+    the other CPU did before, which is left together."""
+    rec = recordings.Recording(cpus=2, late=False)
+    rec.run(0, rec.task(65, "cat"))
+    rec.run(1, rec.task(66, "dog"))
+    for cpu in (0, 1):
+        rec.call(cpu, "vfs_read")
+        rec.call(cpu, "kfree")
+    rec.leave(1)
+    rec.mark(0, "kfree", recordings.MARK_OFF_SOON)
+    rec.leave(1)
+    rec.call(1, "dput")
+    rec.leave(1)
+    rec.mark(1, "dput", recordings.MARK_ON)
+    for _ in range(2):
+        rec.leave(0)
+    rec.call(0, "mntput")
+    rec.leave(0)
+    return rec
+
+
 def cold_behind_lost():
     """A cold part returns; a call in it has not returned: it is not that one's cold part."""
     rec = recordings.Recording(cpus=1, late=False)
@@ -1182,8 +1113,12 @@ CHECKS = [
     ("report", "report", check_report, "plain full function small", None),
     ("report", "report --tree", check_tree, "plain full small", None),
     ("report", "report --tree without returns", check_function_tree, "function", None),
+    ("report", "report --json", lines.check_report_json, "plain full function small", None),
+    ("report", "report --tree --json", lines.check_tree_json, "plain full small", None),
     ("profile", "profile", check_profile, "plain full function small", None),
     ("latency", "latency", check_latency, "plain full", None),
+    ("graph", "graph", ways.check_graph, "plain full small", None),
+    ("slow", "slow", ways.check_slow, "plain full small", None),
     ("export", "export --to folded", check_folded, "plain full small", None),
     ("export", "export --to json", check_chrome, "plain full small", None),
     ("export", "export --to speedscope", check_speedscope, "plain full small", None),
@@ -1195,7 +1130,11 @@ CHECKS = [
 ]
 
 
-TODO = {"cold behind lost": "a cold part is taken for that of the last call, as the kernel does"}
+TODO = {
+    "cold behind lost": "a cold part is taken for that of the last call, as the kernel does",
+    "graph": "it is in the order of the sum of all times below",
+    "counts": "what was overwritten is less than nothing",
+}
 
 
 def is_there(program):
@@ -1206,15 +1145,6 @@ def is_there(program):
         return ctypes.CDLL(program)
     except OSError:
         return None
-
-
-def attempt(tap, name, todo, check, *arguments):
-    try:
-        differences = check(*arguments)
-    except (Wrong, ValueError, KeyError, IndexError, TypeError, AssertionError, OSError,
-            subprocess.TimeoutExpired) as error:
-        differences = ["%s: %s" % (type(error).__name__, error)]
-    tap.ok(name, differences, todo)
 
 
 def run_check(tap, mctrace, name, check, case):
@@ -1239,6 +1169,56 @@ def test_commands(tap, mctrace, sets):
                 run_check(tap, mctrace, name, check, case)
 
 
+def test_diff(tap, mctrace, folder, plain, full, function):
+    for first, second in ((plain[0], plain[2]), (plain[1], plain[3]), (full[0], full[1])):
+        for options in ([], ["-I"]):
+            attempt(tap, "diff %s: %s, %s" % (" ".join(options), first.name, second.name), None,
+                    ways.check_diff, mctrace, first, second, *options)
+    attempt(tap, "diff -I: without returns", None, ways.check_diff_without_returns, mctrace,
+            *function[:2])
+    attempt(tap, "diff: a timer is no difference", None, ways.check_timer, mctrace,
+            Case(folder, "quiet", ways.warm_recording(False, False)),
+            Case(folder, "timer", ways.warm_recording(True, False)),
+            Case(folder, "opened", ways.warm_recording(False, True)))
+
+
+def test_changed(tap, mctrace, folder):
+    """Times that are estimated, calls that are not known any more, names that change."""
+    attempt(tap, "report: times that were not recorded", None, lines.check_estimated, mctrace,
+            Case(folder, "estimated", lines.estimated_recording()))
+    attempt(tap, "graph: the longest is first", TODO["graph"], ways.check_graph_order, mctrace,
+            Case(folder, "order", ways.order_recording()))
+    case = Case(folder, "off soon elsewhere", off_soon_elsewhere())
+    for name, check in (("report", check_report), ("report --json", lines.check_report_json),
+                        ("report --tree --json", lines.check_tree_json),
+                        ("profile", check_profile), ("graph", ways.check_graph),
+                        ("export --to folded", check_folded)):
+        run_check(tap, mctrace, name, check, case)
+    case = Case(folder, "modules that change", modules.changed_recording())
+    for name, check in (("report, profile", modules.check_modules), ("report", check_report),
+                        ("report --json", lines.check_report_json),
+                        ("report --tree", check_tree), ("profile", check_profile),
+                        ("latency", check_latency), ("graph", ways.check_graph),
+                        ("slow", ways.check_slow), ("export --to folded", check_folded),
+                        ("export --to json", check_chrome),
+                        ("export --to speedscope", check_speedscope),
+                        ("export --to perfetto", check_perfetto)):
+        run_check(tap, mctrace, name, check, case)
+
+
+def test_people(tap, mctrace, folder):
+    def test(name, check, todo=None):
+        attempt(tap, name, todo, check, mctrace, folder)
+
+    test("what is missing is said", terminal.check_missing)
+    test("what is missing is said: counts that differ", terminal.check_counts_that_differ,
+         TODO["counts"])
+    test("slips of the pen", terminal.check_slips)
+    test("a pager and colours come on a terminal alone", terminal.check_terminal)
+    test("colours", terminal.check_colours)
+    test("a pager is waited for", terminal.check_pager_waited_for)
+
+
 def test_all(tap, mctrace, folder, seeds):
     plain, full, function = simulated(folder, seeds)
     small = [Case(folder, make.__name__.replace("_", " "), make())
@@ -1246,6 +1226,9 @@ def test_all(tap, mctrace, folder, seeds):
     test_truth(tap, mctrace, folder, plain + full + function)
     test_commands(tap, mctrace,
                   {"plain": plain, "full": full, "function": function, "small": small})
+    test_diff(tap, mctrace, folder, plain, full, function)
+    test_changed(tap, mctrace, folder)
+    test_people(tap, mctrace, folder)
     if mctrace.has("export") and mctrace.has("profile"):
         attempt(tap, "names that are to be quoted", None, check_names, mctrace, folder)
         attempt(tap, "names that are no text", None, check_picture_of_names, mctrace, folder)

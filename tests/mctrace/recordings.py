@@ -80,6 +80,7 @@ NOTHING = make_word(TIME, 0)
 # --- functions, and where they are ---
 
 STEXT = 0xffffffff81000000
+MODULES_BEGIN = 0xffffffffc0200000
 CORE = """vfs_read vfs_write vfs_open ksys_read ksys_write do_sys_openat2 path_openat alloc_fd
 rw_verify_area security_file_permission _raw_spin_lock _raw_spin_unlock __rcu_read_lock
 __rcu_read_unlock kmem_cache_alloc kmem_cache_free __kmalloc kfree page_cache_get try_charge
@@ -129,13 +130,20 @@ class Functions:
             if name in CORE:
                 address = self.add_cold(name, address, "")
         self.lines.append("%016x T _etext" % address)
-        address = 0xffffffffc0200000
+        address = MODULES_BEGIN
         for module, names in MODULES.items():
-            for name in names:
-                address = self.add(name, address, "\t[%s]" % module)
-                if name in COLD:
-                    address = self.add_cold(name, address, "\t[%s]" % module)
-            address = (address + 0x1fff) & ~0xfff
+            address = self.load(module, names, address)
+
+    def load(self, module, names, address):
+        """Where the next one may be."""
+        for name in names:
+            address = self.add(name, address, "\t[%s]" % module)
+            if name in COLD:
+                address = self.add_cold(name, address, "\t[%s]" % module)
+        return (address + 0x1fff) & ~0xfff
+
+    def unload(self, module):
+        self.lines = [line for line in self.lines if not line.endswith("\t[%s]" % module)]
 
     def add(self, name, address, module):
         size = 16 * self.rng.randrange(3, 60)
@@ -159,8 +167,9 @@ class Functions:
 
 class Frame:
     """A call that has not returned."""
-    def __init__(self, function, parent_ip, irq):
+    def __init__(self, function, caller, parent_ip, irq):
         self.function = function
+        self.caller = caller
         self.parent_ip = parent_ip
         self.irq = irq
         self.ns = 0
@@ -183,6 +192,7 @@ class Truth:
         self.functions = {}
         self.folded = {}
         self.events = []
+        self.callers = []       # of each call, by name
         self.open = []          # tasks that have known calls, or had some
 
     def of(self, name):
@@ -193,6 +203,7 @@ class Truth:
         self.of(frame.function.name)["calls"] += 1
         self.events.append([task.label, len(task.known), "enter", frame.function.name, ns, cpu,
                             None])
+        self.callers.append(frame.caller.name)
         frame.ns = ns
         if not task.known:
             self.open.append(task)
@@ -250,6 +261,7 @@ class Truth:
             "functions": functions,
             "folded": {stack: ns * times for stack, ns in self.folded.items()},
             "events": self.events if times == 1 else [],
+            "callers": self.callers if times == 1 else [],
         }
 
 
@@ -272,6 +284,8 @@ class Ring:
         self.seen = None        # which multiple it has come to
         self.late = False       # a call comes before the notes
         self.gap = 0            # calls that are missing, which is to be said
+        self.times = True       # each call has its own
+        self.tables = []        # which run is the first behind each table of symbols
         self.begin_run()
 
     def begin_run(self):
@@ -327,7 +341,7 @@ class Ring:
                 self.append([NOTHING] * self.left())
             else:
                 break
-        self.append([self.time_word(ns)])
+        self.append([self.time_word(ns)] if self.times else [])
         self.append(words)
         self.calls += counts
         if self.late:
@@ -345,6 +359,10 @@ class Ring:
         """So many calls found no room."""
         self.gap += lost
         self.noted = None
+
+    def behind_table(self, nr):
+        """The runs between this table of symbols and the next."""
+        return self.runs[(self.tables or [0])[nr]:(self.tables[nr + 1:] or [None])[0]]
 
     def clear(self):
         self.start = self.pos & POSITION_MASK
@@ -372,13 +390,14 @@ class Recording:
         self.facts = Truth()
         self.entries = self.lost = self.overwritten = 0
         self.info = ""                  # more lines
+        self.seen = None                # how many calls whoever recorded says to have seen
+        self.tables = []                # of symbols; none: one, of what is there in the end
 
     def task(self, pid, comm, tgid=None, inside=()):
         """@inside: the functions that it has called before the recording begins."""
         task = Task(pid, comm, tgid or pid, "%s:%d" % (comm, pid))
         for name in inside:
-            task.stack.append(Frame(self.functions.by_name[name], self.parent_ip(task, None),
-                                    False))
+            task.stack.append(self.frame(task, name, False))
         return task
 
     def wait(self, ns):
@@ -388,16 +407,19 @@ class Recording:
         """From now on @task runs on @cpu; None: nothing does."""
         self.current[cpu] = task or self.idle[cpu]
 
-    def parent_ip(self, task, irq):
+    def frame(self, task, name, irq, instead=None):
+        function = self.functions.by_name[name]
+        if instead:
+            return Frame(function, instead.caller, instead.parent_ip, irq)
         if irq:
-            caller = self.functions.by_name[INTERRUPTS[irq]]
+            caller = self.functions.by_name[INTERRUPTS[name]]
         elif task.stack:
             caller = task.stack[-1].function
         elif task.pid == 0:
             caller = self.functions.by_name["cpu_startup_entry"]
         else:
             caller = self.functions.by_name["do_syscall_64"]
-        return self.rng.choice(caller.sites)
+        return Frame(function, caller, self.rng.choice(caller.sites), irq)
 
     def context_of(self, cpu):
         return self.contexts[cpu] if self.with_context else CONTEXT_UNKNOWN
@@ -415,15 +437,10 @@ class Recording:
         """@instead: of this one, a Frame that has ended by a tail jump."""
         self.wait(2)
         task = self.current[cpu]
-        function = self.functions.by_name[name]
-        if instead:
-            parent_ip = instead.parent_ip
-        else:
-            parent_ip = self.parent_ip(task, name if irq else None)
-        frame = Frame(function, parent_ip, irq)
-        words = [call_word(function.entry, parent_ip)]
+        frame = self.frame(task, name, irq, instead)
+        words = [call_word(frame.function.entry, frame.parent_ip)]
         for i in range(frames):
-            ip = parent_ip if i == 0 else self.functions.by_name["do_syscall_64"].sites[0]
+            ip = frame.parent_ip if i == 0 else self.functions.by_name["do_syscall_64"].sites[0]
             words.append(other_word(FRAME, ip & 0xffffffff))
         if self.put(cpu, words, 1):
             self.facts.enter(task, frame, self.now, cpu)
@@ -485,6 +502,13 @@ class Recording:
                 ring.put(self.idle[ring.cpu], self.now, words, 1, self.context_of(ring.cpu))
             ring.clear()
 
+    def look(self):
+        """What functions there are now is written; what is recorded from now on is behind that."""
+        self.tables.append(self.functions.kallsyms())
+        for ring in self.rings:
+            ring.tables.append(len(ring.runs))
+            ring.begin_run()
+
     def filler(self, cpu, word=NOTHING):
         """A word that says nothing; 0: one that was never written."""
         if self.rings[cpu].left() > 1:
@@ -513,20 +537,11 @@ class Recording:
         with open(path, "wb") as file:
             write_header(file)
             write_text(file, INFO, self.info_text())
-            write_text(file, SYMBOLS, self.functions.kallsyms())
-            rest = [[ring, pos, words] for ring in self.rings for pos, words in ring.runs]
-            while rest:
-                # Of any CPU, but of each in order.
-                ring = rng.choice(rest)[0]
-                mine = [r for r in rest if r[0] is ring][0]
-                nr = rng.randrange(1, largest + 1)
-                pos, words = mine[1], mine[2]
-                if words:
-                    write_words(file, ring, pos, words[:nr].tobytes())
-                mine[1:] = [pos + 8 * len(words[:nr]) & POSITION_MASK, words[nr:]]
-                if not mine[2]:
-                    rest.remove(mine)
-            write_end(file, self.counts())
+            for nr, table in enumerate(self.tables or [self.functions.kallsyms()]):
+                write_text(file, SYMBOLS, table)
+                write_runs(file, [[ring, pos, words] for ring in self.rings
+                                  for pos, words in ring.behind_table(nr)], largest, rng)
+            write_end(file, self.counts(), self.seen)
 
 
 INFO, SYMBOLS, WORDS, END = 1, 2, 3, 4
@@ -550,8 +565,24 @@ def write_words(file, ring, pos, data):
     file.write(data)
 
 
-def write_end(file, counts):
-    write_text(file, END, "written %d\nlost %d\n" % (counts["written"], counts["lost"]))
+def write_runs(file, rest, largest, rng):
+    """@rest: [ring, position, words]; so many words at most in a chunk."""
+    while rest:
+        # Of any CPU, but of each in order.
+        ring = rng.choice(rest)[0]
+        mine = [r for r in rest if r[0] is ring][0]
+        nr = rng.randrange(1, largest + 1)
+        pos, words = mine[1], mine[2]
+        if words:
+            write_words(file, ring, pos, words[:nr].tobytes())
+        mine[1:] = [pos + 8 * len(words[:nr]) & POSITION_MASK, words[nr:]]
+        if not mine[2]:
+            rest.remove(mine)
+
+
+def write_end(file, counts, seen=None):
+    text = "written %d\nlost %d\n" % (counts["written"], counts["lost"])
+    write_text(file, END, text if seen is None else text + "seen %d\n" % seen)
 
 
 def chunks_of(data):

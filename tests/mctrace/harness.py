@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+# What tests of mctrace have in common: the program, a recording and its truth, and what differs.
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+
+TIMEOUT = 20            # seconds, for anything
+SHOWN = 8               # differences of one test
+
+
+class Tap:
+    def __init__(self):
+        self.nr = self.failed = 0
+
+    def ok(self, name, differences, todo=None):
+        """Well if there are no differences. @todo: why it is known that there are some."""
+        self.nr += 1
+        self.failed += bool(differences) and not todo
+        print("%s %d - %s%s" % ("not ok" if differences else "ok", self.nr, name,
+                                " # TODO " + todo if todo else ""))
+        for line in differences[:SHOWN]:
+            print("# " + str(line).replace("\n", "\n# "))
+        if len(differences) > SHOWN:
+            print("# and %d more" % (len(differences) - SHOWN))
+        sys.stdout.flush()
+
+    def skip(self, name, why):
+        self.nr += 1
+        print("ok %d - %s # SKIP %s" % (self.nr, name, why))
+
+    def done(self):
+        print("1..%d" % self.nr)
+        return 1 if self.failed else 0
+
+
+class Mctrace:
+    def __init__(self, path, sanitized):
+        self.path = os.path.abspath(path)
+        self.sanitized = sanitized and os.path.abspath(sanitized)
+        self.commands = re.findall(r"^  (\w+) ", self.run("--help").stdout.decode(), re.M)
+
+    def has(self, *arguments):
+        return arguments[0] in self.commands
+
+    def run(self, *arguments, sanitized=False):
+        environment = dict(os.environ, LC_ALL="C", ASAN_OPTIONS="exitcode=99:detect_leaks=0",
+                           UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1")
+        path = self.sanitized if sanitized else self.path
+        return subprocess.run([path, *arguments], stdout=subprocess.PIPE, env=environment,
+                              stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=TIMEOUT,
+                              check=False)
+
+    def text(self, *arguments):
+        """What it prints; it is not to complain."""
+        ran = self.run(*arguments)
+        if ran.returncode or ran.stderr:
+            raise Wrong("%s: status %d, %s" % (" ".join(arguments), ran.returncode,
+                                               ran.stderr.decode(errors="replace")))
+        return ran.stdout.decode("utf-8", "surrogateescape")
+
+
+class Wrong(Exception):
+    pass
+
+
+class Case:
+    """A recording in a file, and its truth."""
+    def __init__(self, folder, name, rec):
+        self.name = name
+        self.path = os.path.join(folder, name.replace(" ", "-") + ".dat")
+        self.truth = rec.truth()
+        rec.write(self.path, largest=random.Random(name).choice([32768, 1000, 60]))
+
+    def calls(self):
+        """The names of what was called, in time order."""
+        return [event[3] for event in self.truth["events"] if event[2] == "enter"]
+
+    def completed(self):
+        return sum(one["completed"] for one in self.truth["functions"].values())
+
+
+def compare(what, got, wanted):
+    """Two dictionaries."""
+    differences = []
+    for key in sorted(set(got) | set(wanted), key=str):
+        if got.get(key) != wanted.get(key):
+            differences.append("%s %s: %s, not %s" % (what, key, got.get(key), wanted.get(key)))
+    return differences
+
+
+def compare_lists(what, got, wanted):
+    for i, (one, other) in enumerate(zip(got, wanted)):
+        if one != other:
+            return ["%s %d: %s, not %s" % (what, i, one, other)]
+    if len(got) != len(wanted):
+        return ["%s: %d, not %d" % (what, len(got), len(wanted))]
+    return []
+
+
+def json_lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def attempt(tap, name, todo, check, *arguments):
+    try:
+        differences = check(*arguments)
+    except (Wrong, ValueError, KeyError, IndexError, TypeError, AssertionError, OSError,
+            subprocess.TimeoutExpired) as error:
+        differences = ["%s: %s" % (type(error).__name__, error)]
+    tap.ok(name, differences, todo)

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0
+# What mctrace says to people: of what is missing, of slips of the pen; and what it does on a
+# terminal, where a pager and colours come, and nowhere else.
+import os
+import pty
+import re
+import subprocess
+
+import recordings
+from harness import TIMEOUT, Case, compare_lists
+
+# --- what is missing is said ---
+
+READERS = [("profile",), ("profile", "--json"), ("graph", "vfs_read"), ("latency", "vfs_read"),
+           ("slow", "vfs_read"), ("report", "--tree"), ("report", "--json"),
+           ("report", "--task", "cat"), ("export", "--to", "folded")]
+WARNING = ("mctrace: of %d calls and returns %d were overwritten and %d lost before they could be "
+           "recorded: --buffer-size makes that fewer\n")
+
+
+def counted(folder, name, overwritten, lost, seen):
+    """So many are missing; if @seen is true it is said how many were seen."""
+    rec = recordings.Recording(cpus=1, late=False)
+    rec.run(0, rec.task(65, "cat"))
+    for _ in range(5):
+        rec.call(0, "vfs_read")
+        rec.wait(100)
+        rec.leave(0)
+    rec.overwritten, rec.lost = overwritten, lost
+    rec.seen = rec.entries if seen else None
+    return Case(folder, name, rec)
+
+
+def check_missing(mctrace, folder):
+    """One warning if anything is missing; none if nothing is, or the header of report has it."""
+    wrong = []
+    for name, overwritten, lost, seen in (
+            ("complete", 0, 0, True), ("not counted", 700, 30, False),
+            ("overwritten", 700, 0, True), ("lost", 0, 30, True), ("overwritten and lost", 700, 30, True)):
+        case = counted(folder, name, overwritten, lost, seen)
+        says = WARNING % (10 + overwritten + lost, overwritten, lost)
+        says = says if seen and overwritten + lost else ""
+        for arguments in READERS + [("report",)]:
+            ran = mctrace.run(*arguments, case.path)
+            wanted = "" if arguments == ("report",) else says
+            if ran.returncode or ran.stderr.decode() != wanted:
+                wrong.append("%s: %s: status %d, and it says '%s'" % (
+                    name, " ".join(arguments), ran.returncode, ran.stderr.decode()))
+    return wrong
+
+
+def check_counts_that_differ(mctrace, folder):
+    """They are read one after the other: as many may be seen and lost as were written, and more."""
+    case = counted(folder, "counts that differ", 5, 30, True)
+    with open(case.path, "rb") as file:
+        data = file.read()
+    with open(case.path, "wb") as file:
+        file.write(data.replace(b"lost 30", b"lost 36"))
+    says = mctrace.run("profile", case.path).stderr.decode()
+    return [] if " 0 were overwritten" in says or not says else [says]
+
+
+# --- slips of the pen ---
+
+SLIPS = [       # arguments, status, what is said
+    (["reprot", "FILE"], 2, "there is no command 'reprot': did you mean 'report'?"),
+    (["xyzzyxyzzy"], 2, "there is no command 'xyzzyxyzzy'"),
+    (["report", "--nopager", "FILE"], 2, "report has no option --nopager: did you mean --no-pager"),
+    (["report", "--coler=no", "FILE"], 2,
+     "report has no option --coler=no: did you mean --color"),
+    (["report", "--xyzzyxyzzy", "FILE"], 2, "report has no option --xyzzyxyzzy"),
+    (["profile", "--task"], 2, "--task wants an argument"),
+    (["profile", "FILE", "-s"], 2, "--sort wants an argument"),
+    (["report", "--tree=yes", "FILE"], 2, "--tree takes no argument"),
+    (["report", "-x", "FILE"], 2, "report has no option -x"),
+    (["report", "--color", "perhaps", "FILE"], 2, "--color is yes, no or auto"),
+    (["diff", "FILE"], 2, "diff of which two recordings?"),
+    (["slow", "-p", "51", "vfs_read", "FILE"], 2, "--percent is from 1 to 50"),
+    (["graph"], 2, "graph of which function?"),
+    (["graph", "vfs_raed", "FILE"], 1, "vfs_raed was not called in FILE: did you mean vfs_read"),
+    (["latency", "vfs_raed", "FILE"], 1, "vfs_raed was not called in FILE: did you mean vfs_read"),
+    (["slow", "vfs_raed", "FILE"], 1, "vfs_raed was not called in FILE: did you mean vfs_read"),
+    (["graph", "xyzzyxyzzy", "FILE"], 1, "xyzzyxyzzy was not called in FILE"),
+]
+
+
+def check_slips(mctrace, folder):
+    case = Case(folder, "coloured", slow_recording())
+    wrong = []
+    for arguments, status, says in SLIPS:
+        ran = mctrace.run(*[case.path if one == "FILE" else one for one in arguments])
+        lines = ran.stderr.decode().splitlines() or [""]
+        if ran.returncode != status or lines[0] != "mctrace: " + says.replace("FILE", case.path):
+            wrong.append("%s: status %d, and it says '%s'" % (" ".join(arguments), ran.returncode,
+                                                             lines[0]))
+        hint = "Try 'mctrace %s" % (arguments[0] + " " if "no command" not in says else "")
+        if lines[1:] != ([hint + "--help'."] if status == 2 else []):
+            wrong.append("%s: then it says %s" % (" ".join(arguments), lines[1:]))
+        if ran.stdout:
+            wrong.append("%s prints something" % " ".join(arguments))
+    return wrong
+
+
+# --- terminals ---
+
+def read_all(terminal):
+    text = b""
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:         # how a terminal ends
+            piece = b""
+        if not piece:
+            return text
+        text += piece
+
+
+class Stage:
+    """Where mctrace runs; with a pager that leaves a mark, but not at once."""
+    def __init__(self, mctrace, folder):
+        self.path = mctrace.path
+        self.mark = os.path.join(folder, "paged")
+        self.pager = os.path.join(folder, "pager.sh")
+        with open(self.pager, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\ncat\nsleep 0.3\necho \"$LESS\" >'%s'\n" % self.mark)
+        os.chmod(self.pager, 0o755)
+
+    def run(self, terminal, arguments, **environment):
+        """What it prints, its status, and whether the pager had come to its end when it did."""
+        if os.path.exists(self.mark):
+            os.unlink(self.mark)
+        environment = {"PATH": os.environ["PATH"], "LC_ALL": "C", "TERM": "xterm",
+                       "PAGER": self.pager, **environment}
+        here, there = pty.openpty() if terminal else os.pipe()
+        with subprocess.Popen([self.path, *arguments], stdin=subprocess.DEVNULL, stdout=there,
+                              stderr=subprocess.DEVNULL, env=environment) as program:
+            os.close(there)
+            text = read_all(here)
+            os.close(here)
+            status = program.wait(timeout=TIMEOUT)
+        return text.replace(b"\r\n", b"\n").decode(), status, os.path.exists(self.mark)
+
+
+def slow_recording():
+    """Long enough for a colour."""
+    rec = recordings.Recording(cpus=1, late=False)
+    rec.run(0, rec.task(65, "cat"))
+    for wait in (20000, 2000000):
+        rec.call(0, "vfs_read")
+        rec.wait(wait)
+        rec.leave(0)
+    return rec
+
+
+COLOURED = [("report", "--tree"), ("profile",), ("graph", "vfs_read")]
+UNCOLOURED = [("report",), ("profile", "--json")]
+
+
+def check_terminal(mctrace, folder):
+    """Each with: on a terminal, options and environment; is there colour, and a pager?"""
+    stage = Stage(mctrace, folder)
+    path = Case(folder, "coloured", slow_recording()).path
+    wrong = []
+    for terminal, options, environment, colour, pager in (
+            (False, [], {}, False, False),
+            (False, ["--color", "auto"], {}, False, False),
+            (False, ["--color", "yes"], {}, True, False),
+            (True, [], {}, True, True),
+            (True, ["--no-pager"], {}, True, False),
+            (True, ["--color", "no"], {}, False, True),
+            (True, [], {"NO_COLOR": "1"}, False, True),
+            (True, ["--color", "yes", "--no-pager"], {"NO_COLOR": "1"}, True, False),
+            (True, [], {"PAGER": "cat"}, True, False),
+            (True, [], {"PAGER": ""}, True, False)):
+        for arguments in COLOURED + UNCOLOURED:
+            text, status, paged = stage.run(terminal, [*arguments, *options, path], **environment)
+            plain = mctrace.text(*arguments, path)
+            got = (status, "\033" in text, paged, re.sub(r"\033\[\d*m", "", text) == plain)
+            if got != (0, colour and arguments in COLOURED, pager, True):
+                wrong.append("%s, terminal %s, %s %s: status %d, colour %s, pager %s, text %s" % (
+                    " ".join(arguments), terminal, " ".join(options), environment, *got))
+    return wrong
+
+
+def check_colours(mctrace, folder):
+    """What took long is in colour, and headings are bold."""
+    path = Case(folder, "coloured", slow_recording()).path
+    tree = mctrace.text("report", "--tree", "--color", "yes", path)
+    wrong = compare_lists("colour", re.findall(r"\033\[3\dm. *[0-9.]+ us\033\[m", tree),
+                          ["\033[33m+     20.002 us\033[m", "\033[31m#   2000.002 us\033[m"])
+    graph = mctrace.text("graph", "vfs_read", "--color", "yes", path)
+    return wrong + compare_lists("bold", re.findall(r"\033\[1m\n?# (\w+)", graph),
+                                 ["called", "calls"])
+
+
+def check_pager_waited_for(mctrace, folder):
+    """Also by who ends early: the terminal is the pager's until that ends."""
+    stage = Stage(mctrace, folder)
+    path = Case(folder, "coloured", slow_recording()).path
+    wrong = []
+    with open(path, "rb") as file:
+        data = file.read()
+    cut = os.path.join(folder, "coloured-cut.dat")
+    with open(cut, "wb") as file:
+        file.write(data[:-8])
+    for arguments in (["graph", "vfs_raed", path], ["graph", "vfs_open", path],
+                      ["slow", "vfs_raed", path], ["profile", cut]):
+        _, status, paged = stage.run(True, arguments)
+        if status != 1 or not paged:
+            wrong.append("%s: status %d, waits for its pager: %s" % (arguments, status, paged))
+    _, status, paged = stage.run(True, ["report", "--nopager", path])
+    if status != 2 or paged:
+        wrong.append("an option that there is not: status %d, a pager %s" % (status, paged))
+    return wrong

@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: GPL-2.0
+# What mctrace graph, slow and diff, and the JSON of report, say of recordings whose truth is known.
+import collections
+import re
+
+import recordings
+from harness import Wrong, compare, compare_lists, json_lines
+
+ALL = "1000000"         # lines
+
+
+class Call:
+    """One that was recorded, within those that are known to have made it."""
+    def __init__(self, above, caller, event):
+        self.task, self.depth, _, self.name, self.ns, self.cpu, _ = event
+        self.caller = caller
+        self.names = (above.names if above else ()) + (self.name,)
+        self.first = above.first if above else self         # the outermost
+        self.below = 0          # ns of the calls in it
+        self.took = self.own = None
+        mine = self.name in recordings.INTERRUPTS or caller in recordings.INTERRUPTS
+        self.interrupt = mine or (above is not None and above.interrupt)
+
+
+def calls_of(case):
+    """In the order in which they were made."""
+    calls, stacks = [], {}
+    callers = iter(case.truth["callers"])
+    for event in case.truth["events"]:
+        task, depth, what, _, ns, _, took = event
+        stack = stacks.setdefault(task, [])
+        if what == "enter":
+            del stack[depth:]
+            stack.append(Call(stack[-1] if stack else None, next(callers), event))
+            calls.append(stack[-1])
+        elif took is None:
+            stack.clear()
+        else:
+            close(stack, depth, ns)
+    return calls
+
+
+def close(stack, depth, ns):
+    while len(stack) > depth + 1:
+        gone = stack.pop()
+        stack[-1].below += gone.below
+    call = stack.pop()
+    call.took = ns - call.ns
+    call.own = call.took - call.below
+    if stack:
+        stack[-1].below += call.took
+
+
+def within(call, function):
+    """The way from the outermost call of the function on; () if it is in none."""
+    names = call.names
+    return names[names.index(function):] if function in names else ()
+
+
+def add_up(calls, way_of):
+    """For each way: calls, ns in all, ns of its own."""
+    ways = {}
+    for call in calls:
+        way = way_of(call)
+        if not way:
+            continue
+        one = ways.setdefault(way, [0, 0, 0])
+        one[0] += 1
+        if call.took is not None:
+            one[1] += call.took
+            one[2] += call.own
+    return ways
+
+
+def descending(what, values):
+    """The greatest is first."""
+    values = list(values)
+    return [] if values == sorted(values, reverse=True) else ["%s: not in order" % what]
+
+
+def functions_to_ask(case):
+    often = sorted(case.truth["functions"],
+                   key=lambda name: (-case.truth["functions"][name]["completed"], name))
+    return sorted(set(often[:2] + ["vfs_read", "sysvec_apic_timer_interrupt"]) & set(often))
+
+
+# --- graph ---
+
+def callers_of(calls, function):
+    """Ways upwards, from the function on: calls, ns in all, and of their own, which is not said."""
+    return add_up(calls, lambda call: call.name == function and
+                  (call.names[::-1] + (call.first.caller,)))
+
+
+def sums(ways):
+    """Of each way and all that begin with it: calls."""
+    result = collections.Counter()
+    for way, one in ways.items():
+        for nr in range(1, len(way) + 1):
+            result[way[:nr]] += one[0]
+    return result
+
+
+GRAPH_LINE = re.compile(r" *(?:(\d+)\.(\d{3}) us)? *(\d+)  ( *)(\S+)$")
+
+
+def parse_graph(lines):
+    """For each way down the tree: ns, calls. What is wrong with its form."""
+    ways, wrong, way = {}, [], []
+    for line in lines:
+        found = GRAPH_LINE.match(line)
+        if not found or len(found[4]) > 2 * len(way):
+            wrong.append("what is '%s'?" % line)
+            continue
+        del way[len(found[4]) // 2:]
+        way.append(found[5])
+        if tuple(way) in ways:
+            wrong.append("%s is there twice" % way)
+        ways[tuple(way)] = (int(found[1] + found[2]) if found[1] else None, int(found[3]))
+    return ways, wrong
+
+
+def check_order(what, ways, value):
+    """Those beside each other: the greatest is first."""
+    beside = {}
+    for way, one in ways.items():
+        beside.setdefault(way[:-1], []).append(one[value])
+    return [line for above, values in beside.items()
+            for line in descending("%s, below %s" % (what, above), values)]
+
+
+def parts_of(text):
+    """The lines below each heading, without those that say that there are more."""
+    parts = {}
+    for line in text.splitlines():
+        if line.startswith("# "):
+            mine = parts.setdefault(line, [])
+        elif line:
+            mine.append(line)
+    return list(parts), list(parts.values())
+
+
+def check_graph_text(mctrace, case, function, above, below):
+    text = mctrace.text("graph", function, case.path)
+    headings, (callers, callees) = parts_of(text)
+    wrong = compare_lists("heading", headings, ["# called by: calls, and the ways upwards",
+                                                "# calls: total time, calls"])
+    got, complaints = parse_graph(callers)
+    wrong += complaints + compare(function + " is called by", got,
+                                  {way: (None, calls) for way, calls in sums(above).items()})
+    wrong += check_order(function + " is called by", got, 1)
+    got, complaints = parse_graph(callees)
+    wrong += complaints + compare(function + " calls", got,
+                                  {way: (one[1], one[0]) for way, one in below.items()})
+    shallow = [line for line in text.splitlines() if not re.search(r"\d      +\S+$", line)]
+    return wrong + compare_lists("-D 1: line", mctrace.text(
+        "graph", "-D", "1", function, case.path).splitlines(), shallow)
+
+
+def check_graph(mctrace, case):
+    wrong, calls = [], calls_of(case)
+    for function in functions_to_ask(case):
+        above = callers_of(calls, function)
+        below = add_up(calls, lambda call, function=function: within(call, function))
+        got = {"calls": {}, "called by": {}}
+        for line in json_lines(mctrace.text("graph", function, "--json", case.path)):
+            got[line["way"]][tuple(line["path"][::-1])] = [
+                line["calls"], line.get("total_ns", 0), line.get("self_ns", 0)]
+        wrong += compare(function + " calls", got["calls"], below)
+        wrong += compare(function + " is called by", got["called by"],
+                         {way: one[:2] + [0] for way, one in above.items()})
+        wrong += check_graph_text(mctrace, case, function, above, below)
+    return wrong
+
+
+def order_recording():
+    """A call that is deep took less than one in which nothing is called."""
+    rec = recordings.Recording(cpus=1, late=False)
+    rec.run(0, rec.task(65, "cat"))
+    rec.call(0, "vfs_read")
+    for name in ("filemap_read", "touch_atime", "dput"):
+        rec.call(0, name)
+    rec.wait(300)
+    for _ in range(3):
+        rec.leave(0)
+    rec.call(0, "kfree")
+    rec.wait(500)
+    rec.leave(0)
+    rec.leave(0)
+    return rec
+
+
+def check_graph_order(mctrace, case):
+    _, (_, callees) = parts_of(mctrace.text("graph", "vfs_read", case.path))
+    return check_order("callees", parse_graph(callees)[0], 0)
+
+
+# --- slow ---
+
+class Group:
+    """Some calls of a function, none of them within another one, with all that is in them."""
+    def __init__(self, outer, calls, function):
+        self.took = [call.took for call in outer]
+        mine = {id(call) for call in outer}
+        chosen = []
+        current = {}            # of each task: is what it does now in one of them?
+        for call in calls:
+            if within(call, function) == (function,):
+                current[call.task] = id(call) in mine
+            if function in call.names and current.get(call.task):
+                chosen.append(call)
+        self.ways = add_up(chosen, lambda call: within(call, function))
+
+    def each(self, total):
+        return total // len(self.took) if self.took else 0
+
+    def line(self, name):
+        return {"group": name, "calls": len(self.took), "least_ns": min(self.took, default=0),
+                "most_ns": max(self.took, default=0), "avg_ns": self.each(sum(self.took))}
+
+
+def divide(calls, function, percent):
+    """The slow ones, at least one, and of the others those in the middle."""
+    outer = [call for call in calls if within(call, function) == (function,)]
+    order = sorted((call for call in outer if call.took is not None), key=lambda call: call.took)
+    nr = len(order)
+    slow = order[nr - (nr * percent // 100 or 1):]
+    usual = [call for call in order[nr * 2 // 5:nr * 3 // 5 + 1] if call not in slow]
+    return Group(slow, calls, function), Group(usual, calls, function)
+
+
+def differences_of(slow, usual):
+    """By way: ns of its own, of a slow and of a usual call; how often it was gone."""
+    result = {}
+    for way in set(slow.ways) | set(usual.ways):
+        mine, other = slow.ways.get(way, [0, 0, 0]), usual.ways.get(way, [0, 0, 0])
+        one = (slow.each(mine[2]), usual.each(other[2]), mine[0], other[0])
+        if one[0] != one[1]:
+            result[";".join(way)] = one
+    return result
+
+
+def slow_text(lines):
+    """What the text is to be, by the JSON."""
+    counts = {}
+    for line in lines[:2]:
+        counts[line["group"]] = line["calls"]
+        yield "# %s: %d calls, %.3f to %.3f us, %.3f on average" % (
+            line["group"], line["calls"], line["least_ns"] / 1e3, line["most_ns"] / 1e3,
+            line["avg_ns"] / 1e3)
+    yield "# us of its own a call: slow - usual, slow, usual; calls: slow, usual"
+    for line in lines[2:]:
+        slow, usual = line["slow_self_ns"], line["usual_self_ns"]
+        yield "%+14.3f %12.3f %12.3f %10.2f %10.2f  %s" % (
+            (slow - usual) / 1e3, slow / 1e3, usual / 1e3, line["slow_calls"] / counts["slow"],
+            line["usual_calls"] / (counts["usual"] or 1), line["path"])
+
+
+def check_slow_of(mctrace, case, calls, function, percent):
+    groups = divide(calls, function, percent)
+    options = ["slow", function, "-p", str(percent), "-n", ALL, case.path]
+    lines = json_lines(mctrace.text(*options, "--json"))
+    got = {line["path"]: (line["slow_self_ns"], line["usual_self_ns"], line["slow_calls"],
+                          line["usual_calls"]) for line in lines[2:]}
+    who = "%s, %d %%" % (function, percent)
+    wrong = compare_lists(who, lines[:2], [groups[0].line("slow"), groups[1].line("usual")])
+    wrong += compare(who, got, differences_of(*groups))
+    wrong += descending(who, [abs(one[0] - one[1]) for one in got.values()])
+    return wrong + compare_lists(who + ": line", mctrace.text(*options).splitlines(),
+                                 list(slow_text(lines)))
+
+
+def check_slow(mctrace, case):
+    wrong, calls = [], calls_of(case)
+    for function in functions_to_ask(case):
+        if case.truth["functions"][function]["completed"]:
+            for percent in (1, 20):
+                wrong += check_slow_of(mctrace, case, calls, function, percent)
+    return wrong
+
+
+# --- diff ---
+
+def functions_of(ways):
+    """Calls, and ns: of calls within calls of the same only the outer one's."""
+    result = {}
+    for way, (calls, total, _) in ways.items():
+        one = result.setdefault(way[-1], [0, 0])
+        one[0] += calls
+        one[1] += 0 if way[-1] in way[:-1] else total
+    return result
+
+
+def only_in(who, mine, others):
+    for way, calls in sums(mine).items():
+        if way not in others and (len(way) == 1 or way[:-1] in others):
+            yield (who, ";".join(way)), calls
+
+
+def differing(mine, others, both):
+    """Functions of both, or of one alone: calls, and ns."""
+    for name in set(mine) | set(others):
+        a, b = mine.get(name, [0, 0]), others.get(name, [0, 0])
+        if a != b and (a[0] > 0 and b[0] > 0) == both:
+            yield name, (a[0], b[0], a[1], b[1])
+
+
+def parse_diff(lines):
+    """Ways, functions of one, functions of both; they are to come in this order."""
+    ways, one, both, wrong = {}, {}, {}, []
+    for line in lines:
+        if "only_in" in line:
+            ways[line["only_in"], line["path"]] = line["calls"]
+            if one or both:
+                wrong.append("%s is too late" % line)
+            continue
+        values = (line["calls_a"], line["calls_b"], line.get("total_a_ns", 0),
+                  line.get("total_b_ns", 0))
+        if not values[0] or not values[1]:
+            one[line["function"]] = values
+            if both:
+                wrong.append("%s is too late" % line)
+        else:
+            both[line["function"]] = values
+    for part in (one, both):
+        wrong += descending("functions", [(abs(v[2] - v[3]), abs(v[0] - v[1]))
+                                          for v in part.values()])
+    return ways, one, both, wrong + descending("ways", ways.values())
+
+
+DIFF_HEADINGS = ["# ways that only A (-) or B (+) went: calls, and the way",
+                 "# functions that only A (-) or B (+) has: calls",
+                 "# functions of both: us in all, B - A, A, B; calls, A, B"]
+
+
+def diff_text(ways, one, both):
+    """The three parts of the text, by the JSON."""
+    yield ["%s %10d  %s" % ("-" if who == "A" else "+", calls, way)
+           for (who, way), calls in ways.items()]
+    yield ["%s %10d  %s" % ("-" if v[0] else "+", v[0] + v[1], name) for name, v in one.items()]
+    yield ["%+14.3f %14.3f %14.3f %10d %10d  %s" % (v[3] / 1e3 - v[2] / 1e3, v[2] / 1e3,
+                                                   v[3] / 1e3, v[0], v[1], name)
+           for name, v in both.items()]
+
+
+def check_diff(mctrace, first, second, *options):
+    """Of two cases."""
+    both = []
+    for case in (first, second):
+        both.append(add_up(calls_of(case), lambda call: call.names
+                           if "-I" in options or not call.interrupt else ()))
+    a, b = both
+    command = ["diff", *options, "-n", ALL, first.path, second.path]
+    *got, wrong = parse_diff(json_lines(mctrace.text(*command, "--json")))
+    mine, others = functions_of(a), functions_of(b)
+    wrong += compare("way", got[0], dict([*only_in("A", a, b), *only_in("B", b, a)]))
+    wrong += compare("of one", got[1], dict(differing(mine, others, False)))
+    wrong += compare("of both", got[2], dict(differing(mine, others, True)))
+    headings, parts = parts_of(mctrace.text(*command))
+    wrong += compare_lists("heading", headings, DIFF_HEADINGS)
+    for part, wanted in zip(parts, diff_text(*got)):
+        wrong += compare_lists("line", part, wanted)
+    few = mctrace.text("diff", *options, "-n", "2", first.path, second.path)
+    left = [len(part) - 2 for part in got if len(part) > 2]
+    return wrong + compare_lists("what -n 2 leaves", [int(n) for n in re.findall(
+        r"^# and (\d+) more: --lines$", few, re.M)], left)
+
+
+def check_diff_without_returns(mctrace, first, second):
+    """Only how often."""
+    lines = json_lines(mctrace.text("diff", "-I", "-n", ALL, "--json", first.path, second.path))
+    got = {line["function"]: (line["calls_a"], line["calls_b"], 0, 0)
+           for line in lines if "function" in line and line["calls_a"] + line["calls_b"]}
+    if any("total_a_ns" in line for line in lines):
+        raise Wrong("it has times")
+    calls = [{name: [one["calls"], 0] for name, one in case.truth["functions"].items()}
+             for case in (first, second)]
+    return compare("function", got, dict([*differing(*calls, False), *differing(*calls, True)]))
+
+
+def warm_recording(timer, opened):
+    """The same each time, but for a timer that comes, and a file that is opened."""
+    rec = recordings.Recording(cpus=1, late=False)
+    rec.run(0, rec.task(65, "cat"))
+    for i in range(4):
+        rec.call(0, "ksys_read")
+        rec.call(0, "vfs_read")
+        if timer:
+            rec.call(0, "sysvec_apic_timer_interrupt", irq=True)
+            rec.call(0, "hrtimer_interrupt")
+            rec.leave(0)
+            rec.leave(0)
+        if opened and i == 1:
+            rec.call(0, "vfs_open")
+            rec.call(0, "kfree")
+            rec.leave(0)
+            rec.leave(0)
+        rec.wait(100 if timer else 108)         # which is what the timer takes
+        rec.leave(0)
+        rec.leave(0)
+    return rec
+
+
+def check_timer(mctrace, quiet, busy, opened):
+    """What interrupts do comes by chance, and is no difference unless it is asked for."""
+    wrong = []
+    text = mctrace.text("diff", quiet.path, busy.path)
+    if [line for line in text.splitlines() if line and not line.startswith("# ")]:
+        wrong += ["a timer is a difference:", text]
+    lines = mctrace.text("diff", "-I", quiet.path, busy.path).splitlines()
+    way = "ksys_read;vfs_read;sysvec_apic_timer_interrupt"
+    wanted = ["+ %10d  %s" % (8, way), "+ %10d  %s" % (4, "sysvec_apic_timer_interrupt"),
+              "+ %10d  %s" % (4, "hrtimer_interrupt")]
+    wrong += compare_lists("-I: line", [line for line in lines if line and line[0] in "+-"], wanted)
+    _, (gone, one, both) = parts_of(mctrace.text("diff", opened.path, quiet.path))
+    wrong += compare_lists("way", gone, ["- %10d  %s" % (2, "ksys_read;vfs_read;vfs_open")])
+    wrong += compare_lists("of one", one, ["- %10d  %s" % (1, "vfs_open"),
+                                           "- %10d  %s" % (1, "kfree")])
+    return wrong + compare_lists("of both", [line.split()[-1] for line in both],
+                                 ["ksys_read", "vfs_read"])
