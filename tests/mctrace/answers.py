@@ -532,16 +532,31 @@ READERS = [("report",), ("report", "--tree"), ("profile", "--json"),
            ("export", "--to", "json", "-o", "/dev/null"),
            ("export", "--to", "speedscope", "-o", "/dev/null"),
            ("export", "--to", "trace.dat", "-o", "/dev/null")]
+# With the one that looks at itself, if there is one. GOOD and OUT: see with_file().
+MORE_READERS = [("report", "--json"), ("report", "--tree", "--json"), ("diff", "-I", "GOOD"),
+                ("why", "--from"), ("export", "--to", "perfetto", "-o", "/dev/null"),
+                ("export", "--to", "ctf", "-o", "OUT"), ("export", "--to", "uftrace", "-o", "OUT")]
 
 
-def readers(mctrace):
-    return [arguments for arguments in READERS if mctrace.has(*arguments)]
+def readers(mctrace, more=True):
+    return [arguments for arguments in READERS + (MORE_READERS if more else [])
+            if mctrace.has(*arguments)]
+
+
+def with_file(arguments, path):
+    """Beside the file there is a good one, and room for a folder."""
+    folder = os.path.dirname(path)
+    out = os.path.join(folder, "out")
+    if "OUT" in arguments:
+        shutil.rmtree(out, ignore_errors=True)
+    names = {"GOOD": os.path.join(folder, "bad.dat"), "OUT": out}
+    return [names.get(argument, argument) for argument in arguments] + [path]
 
 
 def outcome(mctrace, arguments, path, sanitized, says):
     """What is wrong with how it ends, or nothing."""
     try:
-        ran = mctrace.run(*arguments, path, sanitized=sanitized)
+        ran = mctrace.run(*with_file(arguments, path), sanitized=sanitized)
     except subprocess.TimeoutExpired:
         return "it takes more than %d s" % TIMEOUT
     error = ran.stderr.decode(errors="replace")
@@ -564,7 +579,7 @@ class Complaints:
     def file(self, path, what, says=None):
         """All commands with that file: they don't break, and say so if it is known to be bad."""
         for sanitized in [False, True] if self.mctrace.sanitized else [False]:
-            for arguments in readers(self.mctrace):
+            for arguments in readers(self.mctrace, sanitized or not self.mctrace.sanitized):
                 wrong = outcome(self.mctrace, arguments, path, sanitized, says)
                 if wrong:
                     who = " ".join(arguments) + (" (sanitized)" if sanitized else "")
@@ -604,6 +619,49 @@ def check_cuts(mctrace, folder, data):
         write_file(path, data[:cut])
         complaints.file(path, "cut at %d" % cut, "offset")
     return complaints.lines()
+
+
+def before_cut(data, cut):
+    """A whole recording of what is there before, and where mctrace is to say that it ends."""
+    result, offset = data[:16], cut
+    for at, _ in recordings.chunks_of(data):
+        if at < cut < at + recordings.CHUNK.size:
+            offset = at
+        left = (cut - at - recordings.CHUNK.size) & ~7
+        if left >= 0:
+            mark, kind, size, *rest = recordings.CHUNK.unpack_from(data, at)
+            size = min(size, left)
+            begin = at + recordings.CHUNK.size
+            result += recordings.CHUNK.pack(mark, kind, size, *rest) + data[begin:begin + size]
+    return result, offset
+
+
+def check_up_to_cut(mctrace, folder):
+    """As a full disk leaves it: what is there is shown, up to the end, and where that is."""
+    rec = recordings.Recording(cpus=2, late=False, notes=1024)
+    recordings.Simulation(rec).steps(600)
+    path = os.path.join(folder, "whole.dat")
+    rec.write(path, largest=60)
+    with open(path, "rb") as file:
+        data = file.read()
+    chunks = [at for at, kind in recordings.chunks_of(data) if kind != recordings.INFO]
+    cuts = {at + more for at in chunks[1::5] + chunks[-1:] for more in (0, 1, 20, 40, 48, 203)}
+    wrong = []
+    for cut in sorted(cut for cut in cuts if cut < len(data)):
+        before, offset = before_cut(data, cut)
+        write_file(path, before)
+        wanted = [[task, what, name, ns, cpu] for ns, cpu, task, what, name, _
+                  in decoder.decode(path)]
+        write_file(path, data[:cut])
+        ran = mctrace.run("report", path)
+        got = [event[:5] for event in parse_report(ran.stdout.decode())[0]]
+        wrong += compare_lists("cut at %d: event" % cut, got, wanted)
+        says = ran.stderr.decode()
+        if ran.returncode != 1 or not re.match(
+                r"mctrace: \S+ is damaged at offset %d: .*; what is before was shown\n$" % offset,
+                says):
+            wrong.append("cut at %d: status %d, and it says '%s'" % (cut, ran.returncode, says))
+    return wrong
 
 
 def flip(data, at, bit):
@@ -706,7 +764,7 @@ def check_unknown(mctrace, folder):
     with open(paths[1], "ab") as file:
         recordings.write_text(file, 77, "what is this?")
     for arguments in readers(mctrace):
-        old, new = [mctrace.text(*arguments, path) for path in paths]
+        old, new = [mctrace.text(*with_file(arguments, path)) for path in paths]
         if old != new:
             wrong.append(" ".join(arguments) + " prints something else")
     return wrong
@@ -718,7 +776,8 @@ def check_compressed(mctrace, folder, data, packed):
     for path, content in zip(paths, (data, packed)):
         write_file(path, content)
     return [" ".join(arguments) + " prints something else" for arguments in readers(mctrace)
-            if mctrace.text(*arguments, paths[0]) != mctrace.text(*arguments, paths[1])]
+            if mctrace.text(*with_file(arguments, paths[0])) !=
+            mctrace.text(*with_file(arguments, paths[1]))]
 
 
 def test_compressed(tap, mctrace, folder):
@@ -753,6 +812,7 @@ def test_bad_files(tap, mctrace, folder):
         attempt(tap, name, None, check, mctrace, *arguments)
 
     test("bad files: of one that is cut it is said where", check_cuts, folder, data)
+    test("bad files: what is before a cut is shown", check_up_to_cut, folder)
     test("bad files: bits of the header", check_flips, folder, data, range(16), "offset")
     test("bad files: bits of what marks a chunk", check_flips, folder, data,
          [at + i % 4 for i, at in enumerate(heads)], "offset")
@@ -1237,6 +1297,7 @@ def test_all(tap, mctrace, folder, seeds):
         attempt(tap, "why: system calls that go on elsewhere", None, check_why, mctrace, folder)
     else:
         tap.skip("names that are to be quoted", "there is no 'export'")
+    bad_case(folder)            # which is good as yet, to be compared with
     attempt(tap, "good files: nothing is done that must not be", None, check_good, mctrace,
             plain + full + function + small)
     test_bad_files(tap, mctrace, folder)
