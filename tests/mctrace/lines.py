@@ -136,12 +136,13 @@ def check_tree_json(mctrace, case):
 
 def estimated_recording():
     """Where no time stands calls are as far from each other as they are on average, 100 ns. A time
-    is that of the call behind it only if the one before has a time, too."""
+    is that of the call behind it only if the one before has one, too; else that is estimated."""
     rec = recordings.Recording(cpus=1, late=False, now=0)
     ring = rec.rings[0]
     rec.run(0, rec.task(65, "cat"))
     for name, timed in (("vfs_read", True), ("kfree", False), (None, False), (None, True),
-                        ("dput", True), (None, True), ("mntput", True), (None, True)):
+                        ("dput", True), (None, True), ("vfs_open", False), ("mntput", True),
+                        (None, True), (None, True)):
         ring.times = timed
         if name:
             rec.call(0, name)
@@ -151,24 +152,27 @@ def estimated_recording():
     return rec
 
 
-ESTIMATED = [("call", "vfs_read", None, None), ("call", "kfree", None, None),
-             ("return", "kfree", 100, True), ("return", "vfs_read", 300, True),
-             ("call", "dput", None, None), ("return", "dput", 100, False),
-             ("call", "mntput", None, None), ("return", "mntput", 100, False)]
+ESTIMATED = [   # event, function, has it a time of its own, duration, is that estimated
+    ("call", "vfs_read", True, None, None), ("call", "kfree", False, None, None),
+    ("return", "kfree", False, 100, True), ("return", "vfs_read", False, 300, True),
+    ("call", "dput", True, None, None), ("return", "dput", True, 100, False),
+    ("call", "vfs_open", False, None, None), ("call", "mntput", False, None, None),
+    ("return", "mntput", True, 100, True), ("return", "vfs_open", True, 300, True),
+]
 
 
 def check_estimated(mctrace, case):
     lines = json_lines(mctrace.text("report", "--json", case.path))
-    got = [(line["event"], name_of(line["function"]), line.get("took_ns"), line.get("estimated"))
-           for line in lines]
+    got = [(line["event"], name_of(line["function"]), line["exact"], line.get("took_ns"),
+            line.get("estimated")) for line in lines]
     wrong = compare_lists("event", got, ESTIMATED)
     wrong += compare_lists("line", list(text_lines(mctrace.text("report", case.path))),
                            [text_of(line) for line in lines])
     tree = json_lines(mctrace.text("report", "--tree", "--json", case.path))
     wrong += compare_lists("call", [(name_of(line["function"]), line["took_ns"],
                                      line["estimated"]) for line in tree],
-                           [one[1:] for one in ESTIMATED if one[0] == "return"])
+                           [(one[1], *one[3:]) for one in ESTIMATED if one[0] == "return"])
     text = mctrace.text("report", "--tree", case.path)
     return wrong + compare_lists("duration", re.findall(r"(~?0\.[13]00 us .*)$", text, re.M), [
         "~0.100 us  |    kfree();", "~0.300 us  |  } vfs_read", "0.100 us  |  dput();",
-        "0.100 us  |  mntput();"])
+        "~0.100 us  |    mntput();", "~0.300 us  |  } vfs_open"])

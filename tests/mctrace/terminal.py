@@ -135,10 +135,12 @@ class Stage:
         with subprocess.Popen([self.path, *arguments], stdin=subprocess.DEVNULL, stdout=there,
                               stderr=subprocess.DEVNULL, env=environment) as program:
             os.close(there)
+            # What is printed is little; who reads to its end has waited for the pager himself.
+            status = program.wait(timeout=TIMEOUT)
+            paged = os.path.exists(self.mark)
             text = read_all(here)
             os.close(here)
-            status = program.wait(timeout=TIMEOUT)
-        return text.replace(b"\r\n", b"\n").decode(), status, os.path.exists(self.mark)
+        return text.replace(b"\r\n", b"\n").decode(), status, paged
 
 
 def slow_recording():
