@@ -136,7 +136,10 @@ class Stage:
                               stderr=subprocess.DEVNULL, env=environment) as program:
             os.close(there)
             # What is printed is little; who reads to its end has waited for the pager himself.
-            status = program.wait(timeout=TIMEOUT)
+            try:
+                status = program.wait(timeout=TIMEOUT)
+            finally:
+                program.kill()
             paged = os.path.exists(self.mark)
             text = read_all(here)
             os.close(here)
