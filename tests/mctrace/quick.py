@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# How long mctrace takes for a large recording, in seconds of the processor: whatever else runs, they are
-# the same. It may have 64 MiB: memory is for calls that are open, not for the file.
+# How long mctrace takes for a large recording, in seconds of the processor: whatever else runs,
+# they are the same. It may have 64 MiB: memory is for calls that are open, not for the file.
 #
 #     quick.py MCTRACE RECORDING
 import resource

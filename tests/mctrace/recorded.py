@@ -11,6 +11,7 @@ import sys
 
 import answers
 import decoder
+import harness
 
 CALLER = re.compile(r" <-- (\S+?)(?:\+0x\S+(?: \[\w+\])?)?$")
 SYSCALL = "__x64_sys_openat"            # of whom uftrace is asked: the command opens a file
@@ -254,7 +255,7 @@ def main():
         differences = CHECKS[check](answers.Mctrace(program, None), Recorded(recording, text))
     except (answers.Wrong, OSError, ValueError, KeyError, IndexError) as error:
         differences = ["%s: %s" % (type(error).__name__, error)]
-    for line in differences[:answers.SHOWN]:
+    for line in differences[:harness.SHOWN]:
         print(line)
     return 1 if differences else 0
 

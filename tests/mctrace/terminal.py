@@ -50,7 +50,7 @@ def check_missing(mctrace, folder):
 
 
 def check_counts_that_differ(mctrace, folder):
-    """They are read one after the other: as many may be seen and lost as were written, and more."""
+    """They are read one after the other: more may be seen and lost than were written."""
     case = counted(folder, "counts that differ", 5, 30, True)
     with open(case.path, "rb") as file:
         data = file.read()
