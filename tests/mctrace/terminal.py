@@ -36,7 +36,8 @@ def check_missing(mctrace, folder):
     wrong = []
     for name, overwritten, lost, seen in (
             ("complete", 0, 0, True), ("not counted", 700, 30, False),
-            ("overwritten", 700, 0, True), ("lost", 0, 30, True), ("overwritten and lost", 700, 30, True)):
+            ("overwritten", 700, 0, True), ("lost", 0, 30, True),
+            ("overwritten and lost", 700, 30, True)):
         case = counted(folder, name, overwritten, lost, seen)
         says = WARNING % (10 + overwritten + lost, overwritten, lost)
         says = says if seen and overwritten + lost else ""
