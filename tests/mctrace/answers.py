@@ -17,6 +17,7 @@ import sys
 import tempfile
 import xml.dom.minidom
 
+import arguments
 import decoder
 import lines
 import modules
@@ -1192,7 +1193,6 @@ CHECKS = [
 
 TODO = {
     "cold behind lost": "a cold part is taken for that of the last call, as the kernel does",
-    "graph": "it is in the order of the sum of all times below",
 }
 
 
@@ -1245,8 +1245,12 @@ def test_changed(tap, mctrace, folder):
     """Times that are estimated, calls that are not known any more, names that change."""
     attempt(tap, "report: times that were not recorded", None, lines.check_estimated, mctrace,
             Case(folder, "estimated", lines.estimated_recording()))
-    attempt(tap, "graph: the longest is first", TODO["graph"], ways.check_graph_order, mctrace,
+    attempt(tap, "graph: the longest is first", None, ways.check_graph_order, mctrace,
             Case(folder, "order", ways.order_recording()))
+    case = Case(folder, "arguments", arguments.recording())
+    for name, check in (("report", arguments.check_text), ("report --json", arguments.check_json),
+                        ("report --btf", arguments.check_names)):
+        attempt(tap, "%s: arguments" % name, None, check, mctrace, case)
     case = Case(folder, "off soon elsewhere", off_soon_elsewhere())
     for name, check in (("report", check_report), ("report --json", lines.check_report_json),
                         ("report --tree --json", lines.check_tree_json),

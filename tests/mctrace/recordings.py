@@ -433,12 +433,13 @@ class Recording:
         self.entries += counts
         return True
 
-    def call(self, cpu, name, irq=False, frames=0, instead=None):
-        """@instead: of this one, a Frame that has ended by a tail jump."""
+    def call(self, cpu, name, irq=False, frames=0, instead=None, args=()):
+        """@instead: of this one, a Frame that has ended by a tail jump. @args: as registers hold them."""
         self.wait(2)
         task = self.current[cpu]
         frame = self.frame(task, name, irq, instead)
-        words = [call_word(frame.function.entry, frame.parent_ip)]
+        words = [word for arg in args for word in value_words(arg)]
+        words.append(call_word(frame.function.entry, frame.parent_ip))
         for i in range(frames):
             ip = frame.parent_ip if i == 0 else self.functions.by_name["do_syscall_64"].sites[0]
             words.append(other_word(FRAME, ip & 0xffffffff))

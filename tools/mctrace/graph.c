@@ -152,8 +152,8 @@ static void heading(const struct graph *graph, const char *text)
 static void put_graph(struct graph *graph)
 {
 	paths_sum(&graph->callers, path_calls);
-	paths_sum(&graph->tally.paths,
-		  graph->tally.walker.returns ? path_total : path_calls);
+	paths_sort(&graph->tally.paths,
+		   graph->tally.walker.returns ? path_total : path_calls);
 	heading(graph, "# called by: calls, and the ways upwards");
 	put_above(graph, 0, 0);
 	heading(graph, graph->tally.walker.returns ?

@@ -133,3 +133,13 @@ uint64_t paths_sum(struct paths *paths, uint64_t (*value)(const struct path *pat
 		sort_below(paths, place);
 	return paths->all[0].sum;
 }
+
+void paths_sort(struct paths *paths, uint64_t (*value)(const struct path *path))
+{
+	uint32_t place;
+
+	for (place = 0; place < paths->nr; place++)
+		paths->all[place].sum = place ? value(&paths->all[place]) : 0;
+	for (place = 0; place < paths->nr; place++)
+		sort_below(paths, place);
+}

@@ -41,6 +41,8 @@ unsigned int paths_depth(const struct paths *paths, uint32_t place);
  * each other by that, the largest first. Returns that of all roots.
  */
 uint64_t paths_sum(struct paths *paths, uint64_t (*value)(const struct path *path));
+/* The same, but each is sorted by what is its own, without those below it. */
+void paths_sort(struct paths *paths, uint64_t (*value)(const struct path *path));
 uint64_t path_self(const struct path *path);
 uint64_t path_calls(const struct path *path);
 

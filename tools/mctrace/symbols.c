@@ -405,6 +405,21 @@ uint64_t symbols_address(const struct symbols *symbols, uint32_t id)
 	return symbols->addresses[id];
 }
 
+/* Then that is the name of what came to this place. */
+static bool is_known_later(const struct symbols *symbols, const struct table *than,
+			   uint64_t address)
+{
+	const struct table *table = symbols->tables + symbols->nr_tables;
+	const struct kallsyms_line *line;
+
+	while (--table > than) {
+		line = find_line(table, address);
+		if (line && line->address == address)
+			return true;
+	}
+	return false;
+}
+
 void symbols_each(const struct symbols *symbols, void *arg,
 		  void (*fn)(void *arg, uint64_t address, const char *name, size_t length,
 			     const char *module, size_t module_length))
@@ -412,10 +427,10 @@ void symbols_each(const struct symbols *symbols, void *arg,
 	const struct kallsyms_line *line;
 	const struct table *table;
 
-	/* Who takes the first of several for an address has the latest. */
-	for (table = symbols->tables + symbols->nr_tables; table-- > symbols->tables;)
+	for (table = symbols->tables; table < symbols->tables + symbols->nr_tables; table++)
 		for (line = table->lines; line < table->lines + table->nr; line++)
-			if (line == table->lines || line->address != line[-1].address)
+			if ((line == table->lines || line->address != line[-1].address) &&
+			    !is_known_later(symbols, table, line->address))
 				fn(arg, line->address, line->name, line->name_length,
 				   line->name + line->name_length + 2, line->module_length);
 }

@@ -42,7 +42,7 @@ size_t symbols_functions(const struct symbols *symbols);
 bool is_named(const char *name, const char *asked);
 const char *symbols_name(const struct symbols *symbols, uint32_t id);
 uint64_t symbols_address(const struct symbols *symbols, uint32_t id);
-/* All that the kernel's tables had, for who has a place for it; of each address the name shown. */
+/* All that the kernel's tables had, for who has a place for it; of each address the latest name. */
 void symbols_each(const struct symbols *symbols, void *arg,
 		  void (*fn)(void *arg, uint64_t address, const char *name, size_t length,
 			     const char *module, size_t module_length));

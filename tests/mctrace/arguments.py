@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+# What mctrace says of arguments that were recorded: in text, as JSON, and by the kernel's types.
+import os
+import subprocess
+
+import recordings
+from harness import compare_lists, json_lines
+
+PASSED = {
+    "vfs_read": (0xffff888012345678, 0x7ffe00000010, 131072, -1 & 0xffffffff, 5, 1),
+    "kfree": (0xffffffffc0123456, 0, 1 << 63, 2, 3, 0xffffffffffffffff),
+    "dput": (7, 8, 9),              # fewer, as on 32 bit
+}
+
+# As gcc's BTF describes it; kfree is not there, and of dput more is wanted than was recorded.
+SOURCE = """
+struct file; enum how { OPEN, SHUT = 5 }; typedef unsigned long size;
+long vfs_read(struct file *file, char *buf, const size count, int fd, enum how how, _Bool ok)
+{ return (long)file + (long)buf + count + fd + how + ok; }
+int dput(short a, signed char b, unsigned char c, int d) { return a + b + c + d; }
+"""
+
+NAMED = {
+    "vfs_read": "file=0xffff888012345678, buf=0x7ffe00000010, count=131072, fd=-1, how=SHUT, ok=true",
+    "dput": "a=7, b=8, c=9",
+}
+
+
+def signed(value):
+    return value - (1 << 64) if value >> 63 else value
+
+
+def recording():
+    rec = recordings.Recording(cpus=1)
+    rec.run(0, rec.task(65, "cat"))
+    for name, passed in PASSED.items():
+        rec.call(0, name, args=[signed(value) for value in passed])
+        rec.leave(0)
+        rec.call(0, name)           # without
+        rec.leave(0)
+    return rec
+
+
+def numbers(name):
+    return ", ".join("%#x" % value for value in PASSED[name])
+
+
+def args_of(text):
+    """Of each call its function and what is in parentheses behind it."""
+    for line in text.splitlines():
+        if " <-- " in line:
+            called = line.split(" <-- ")[0]
+            name = called.split(" ", 3)[-1].split("+")[0].split()[-1]
+            yield [name, called.split(" (", 1)[1][:-1] if called.endswith(")") else None]
+
+
+def wanted(said):
+    return [[name, text] for name in PASSED for text in (said(name), None)]
+
+
+def check_text(mctrace, case):
+    return compare_lists("call", list(args_of(mctrace.text("report", case.path))), wanted(numbers))
+
+
+def check_json(mctrace, case):
+    got = [[line["function"].split("+")[0], line.get("args")]
+           for line in json_lines(mctrace.text("report", "--json", case.path))
+           if line["event"] == "call"]
+    return compare_lists("call", got, [[name, text and text.split(", ")]
+                                       for name, text in wanted(numbers)])
+
+
+def check_names(mctrace, case):
+    source = os.path.splitext(case.path)[0] + ".c"
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(SOURCE)
+    types = source[:-1] + "o"
+    subprocess.run(["gcc", "-gbtf", "-c", source, "-o", types], check=True)
+    text = mctrace.text("report", "--btf", types, case.path)
+    return compare_lists("call", list(args_of(text)),
+                         wanted(lambda name: NAMED.get(name) or numbers(name)))
