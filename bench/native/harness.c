@@ -93,15 +93,10 @@ uintptr_t this_cpu_off __attribute__((section("percpu")));
 /* What the objects refer to, ... */
 extern bool mctracer_pairs;
 unsigned long mctracer_pids;
+void *mctracer_chosen[2];	/* the lists filter and notrace */
 
 bool mctracer_clock_is_cycles(void);
 uint64_t mctracer_clock_read(struct mctracer_clock *clock);
-bool mctracer_functions_chosen(void);
-
-bool mctracer_functions_chosen(void)
-{
-	return false;
-}
 
 bool mctracer_clock_is_cycles(void)
 {
