@@ -14,8 +14,8 @@ from harness import TIMEOUT, Case, compare_lists
 READERS = [("profile",), ("profile", "--json"), ("graph", "vfs_read"), ("latency", "vfs_read"),
            ("slow", "vfs_read"), ("report", "--tree"), ("report", "--json"),
            ("report", "--task", "cat"), ("export", "--to", "folded")]
-WARNING = ("mctrace: of %d calls and returns %d were overwritten and %d lost before they could be "
-           "recorded: --buffer-size makes that fewer\n")
+WARNING = ("mctrace: of %d calls and returns %d were overwritten and %d lost: "
+           "try --buffer-size\n")
 
 
 def counted(folder, name, overwritten, lost, seen):

@@ -122,7 +122,7 @@ bad_modes()
 	local input got before bad=
 
 	before=$(cat "$mode")
-	for input in '' ' ' '\n' grap graphs Graph xgraph functio functions nograph \
+	for input in '' ' ' '\n' grap graphs Graph xgraph func functions nograph \
 		nofunction 'graph function' 'function\ngraph' 'graph,' 1 0 -1 \
 		'graph\0' 'graph\0x' '\0' '\377'; do
 		got=$(mode_after "$input")

@@ -87,8 +87,8 @@ static const char * const actions[] = {
 	":stacktrace", ":stacktrace depth=3", ":stacktrace depth=64", ":stacktrace depth=0",
 	":count", ":count", ":mark", ":mark depth=3", ":traceon", ":traceon", ":traceoff",
 	":traceoff after=3", ":snapshot", ":dance", "", ":",
-	":args", ":args:3", ":ret", ":ret:3", ":fail:count", ":fail:stacktrace:5", ":slow 1ms:count",
-	":slow 10us:mark:5", ":slow x:mark", ":fail:",
+	":args", ":args:3", ":ret", ":ret:3", ":fail:count", ":fail:stacktrace:5",
+	":slow 1ms:count", ":slow 10us:mark:5", ":slow x:mark", ":fail:",
 };
 
 static const char * const counts[] = {

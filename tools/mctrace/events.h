@@ -68,7 +68,7 @@ bool events_next(struct events *events, struct event *event);
 void events_end(struct events *events);
 /* How much of all is behind the current event, from 0 to 1: to be asked each so many events. */
 double events_done(const struct events *events);
-#define EVENTS_PROGRESS	(1 << 20)
+#define EVENTS_PROGRESS	1000000
 
 /* Its task's name, of at most MCTRACER_COMM_LEN, with what would break a line replaced. */
 void event_comm(const struct event *event, char *comm);

@@ -204,7 +204,7 @@ static void wait_for_end(struct record *record, const sigset_t *signals)
 	}
 }
 
-/* In hex, of the running kernel: the note of type 3 by GNU in /sys/kernel/notes; "" if there is none. */
+/* In hex, of the running kernel: the note of type 3 by GNU; "" if there is none. */
 static char *build_id(void)
 {
 	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);

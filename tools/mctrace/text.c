@@ -320,7 +320,8 @@ static void json_args(struct buffer *line, const struct mctracer_state *state)
 
 	buffer_puts(line, ",\"args\":[");
 	for (i = 0; i < state->nr_args; i++)
-		buffer_printf(line, "%s\"0x%llx\"", i ? "," : "", (unsigned long long)state->args[i]);
+		buffer_printf(line, "%s\"0x%llx\"", i ? "," : "",
+			      (unsigned long long)state->args[i]);
 	buffer_char(line, ']');
 }
 

@@ -172,8 +172,8 @@ static void say_missing(const struct view *view)
 	if (view->counted || !recording_info(view->from, "seen") || written <= seen ||
 	    written - seen < lost)
 		return;
-	warning("of %llu calls and returns %llu were overwritten and %llu lost before they could be recorded: "
-		"--buffer-size makes that fewer", written, written - seen - lost, lost);
+	warning("of %llu calls and returns %llu were overwritten and %llu lost: try --buffer-size",
+		written, written - seen - lost, lost);
 }
 
 int view_close(struct view *view)
