@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-TIMEOUT = 20            # seconds, for anything
+TIMEOUT = 60            # seconds, for anything
 SHOWN = 8               # differences of one test
 
 
