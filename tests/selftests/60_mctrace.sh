@@ -359,7 +359,7 @@ equal "a signal ends it and the command" "143 0" "$? $(ps | grep -c "[s]leep 100
 mctrace record -q -R vfs_open:mark -o file ls / > out
 check "a trigger is set" sh -c "mctrace report file | grep -q '^# mark .* vfs_open+'"
 equal "and goes" "" "$(cat "$triggers")"
-if mctrace record -q -R vfs_read:args -o file cat /proc/self/stat > out 2> err; then
+if mctrace record -q -l 'vfs_*' -R vfs_read:args -o file cat /proc/self/stat > out 2> err; then
 	same "arguments are those that the kernel shows" file
 	check "and there are some" grep -q ' vfs_read+[^ ]* (0x' report
 else
