@@ -125,17 +125,14 @@ bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_occasion 
 
 NOKPROBE_SYMBOL(mctracer_act);
 
-/* Whether the hook is to be called. With preemption disabled. */
-static bool pass(const unsigned long *ips, const struct mcount_regs *regs)
+/* Whether the hook is to be called. With preemption disabled; @at is one of the site's. */
+static bool pass(const unsigned long *ips, const struct mcount_regs *regs,
+		 const struct mctracer_triggered *at)
 {
-	const unsigned long ip = ips[0], parent_ip = ips[1];
-	const unsigned long site = ip - MCOUNT_SITE_SIZE;
-	const struct mctracer_triggered *at = mctracer_find_triggered(site);
+	const unsigned long ip = ips[0], parent_ip = ips[1], site = at->site;
 	struct mctracer_occasion occasion;
 	bool recorded, done = false;
 
-	if (!at)	/* no more, or not yet */
-		return mctracer_site_chosen(site);
 	while ((at - 1)->site == site)
 		at--;
 	recorded = READ_ONCE(at->recorded);
@@ -161,15 +158,40 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs)
 
 NOKPROBE_SYMBOL(pass);
 
-/* Out of line, so that the quick way needs no registers to be saved. */
-static noinline bool gate_slowly(const unsigned long *ips, const struct mcount_regs *regs)
+static __always_inline void look_at_stack(const unsigned long *ips, const struct mcount_regs *regs)
 {
-	bool record;
-
 	if (READ_ONCE(mctracer_gate_everywhere) &&
 	    (unsigned long)ips % THREAD_SIZE < READ_ONCE(mctracer_stack_left))
 		mctracer_note_stack(ips, regs);
-	record = pass(ips, regs);
+}
+
+static noinline bool gate_triggered(const unsigned long *ips, const struct mcount_regs *regs,
+				    const struct mctracer_triggered *at)
+{
+	bool record;
+
+	look_at_stack(ips, regs);
+	record = pass(ips, regs, at);
+	preempt_enable_notrace();
+	return record;
+}
+
+NOKPROBE_SYMBOL(gate_triggered);
+
+/*
+ * Out of line, so that the quick way needs no registers to be saved, and what follows, too, for
+ * functions without triggers: there are no more, or not yet, or all are here for their stack.
+ */
+static noinline bool gate_slowly(const unsigned long *ips, const struct mcount_regs *regs)
+{
+	const unsigned long site = ips[0] - MCOUNT_SITE_SIZE;
+	const struct mctracer_triggered *at = mctracer_find_triggered(site);
+	bool record;
+
+	if (at)
+		return gate_triggered(ips, regs, at);
+	look_at_stack(ips, regs);
+	record = mctracer_site_chosen(site);
 	preempt_enable_notrace();
 	return record;
 }
