@@ -220,7 +220,7 @@ static char *build_id(void)
 		note = (const Elf32_Nhdr *)(notes + at);
 		at += sizeof(*note);
 		byte = (const unsigned char *)notes + at + ((note->n_namesz + 3) & ~3U);
-		if (note->n_namesz > size || note->n_descsz > 64 ||
+		if (note->n_namesz > sizeof(notes) || note->n_descsz > 64 ||
 		    byte + note->n_descsz > (const unsigned char *)notes + size)
 			break;
 		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
