@@ -4,7 +4,7 @@
 . "${0%/*}/../scripts/test-lib.sh"
 
 tree=$("$REPO/scripts/kernel-tree") || exit 1
-mkdir "$T/good" "$T/checking" "$T/bare" "$T/kept" "$T/installed"
+mkdir "$T/good" "$T/checking" "$T/bare" "$T/growing" "$T/kept" "$T/installed"
 
 # made FOLDER FLAGS...: as people build it, without a word of the compiler
 made()
@@ -18,10 +18,20 @@ made()
 	! grep -v '^make' "$T/made"
 }
 
+# grown: with a recorder that copies a file
+grown()
+{
+	gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -iquote "$tree/tools/tracing/mctrace" -c \
+		-o "$T/growing.o" "$REPO/tests/mctrace/growing.c" &&
+		made growing links=n LDFLAGS="$T/growing.o \
+			-Wl,--wrap=recorder_begin,--wrap=recorder_has_ended"
+}
+
 truth()
 {
 	"$REPO/tests/mctrace/answers.py" --header "$tree/include/uapi/linux/mctracer.h" \
-		--sanitized "$T/checking/mctrace" --seeds 2 --keep "$T/kept" "$T/good/mctrace" >"$T/truth" 2>&1
+		--sanitized "$T/checking/mctrace" --growing "$T/growing/mctrace" --seeds 2 \
+		--keep "$T/kept" "$T/good/mctrace" >"$T/truth" 2>&1
 	sed 's/^/    /' "$T/truth"
 	grep -q '^1\.\.[1-9]' "$T/truth" && ! grep '^not ok' "$T/truth" | grep -v '# TODO'
 }
@@ -53,6 +63,12 @@ installed()
 			return 1
 		}
 	done
+	for rules in "$tree/tools/tracing/mctrace/rules/"*.rules; do
+		[ -s "$T/installed/usr/share/mctrace/rules/${rules##*/}" ] || {
+			echo "${rules##*/} is not installed"
+			return 1
+		}
+	done
 	"$T/installed/usr/bin/mctrace" --version
 }
 
@@ -65,6 +81,7 @@ completes()
 	got=$(cd "$T/completing" && PATH="$T/good:$PATH" bash -c '
 		. "$0"
 		_mctrace_functions() { printf "%s\n" vfs_open vfs_read vfs_readv; }
+		MCTRACE_RULES=${0%/*}/rules
 		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
 		_mctrace
 		printf "%s\n" "${COMPREPLY[@]}"' "$tree/tools/tracing/mctrace/mctrace-completion.bash" "$@" |
@@ -90,6 +107,10 @@ completed()
 		completes "vfs_read vfs_readv" mctrace list vfs_rea &&
 		completes "calls time" mctrace flame --by "" &&
 		completes EINVAL mctrace why -e EINV &&
+		completes "task_struct" mctrace object ta &&
+		completes "bio" mctrace record --rules bi &&
+		completes --triggers mctrace packet --tr &&
+		completes mctrace mctrace packet udp -- mctrac &&
 		completes yes mctrace report --color y &&
 		completes "lsdir lsfile" mctrace record -o ls &&
 		completes "lsdir lsfile" mctrace export --output ls &&
@@ -149,7 +170,7 @@ libraries()
 	"$T/good/mctrace" --version >"$T/version"
 	sed 's/^/    /' "$T/version"
 	grep -q '^zstd [0-9]' "$T/version" && grep -q '^libdw [0-9]' "$T/version" &&
-		grep -q '^libbpf [0-9]' "$T/version"
+		grep -q '^libbpf [0-9]' "$T/version" && grep -q '^libpcap [0-9]' "$T/version"
 }
 
 # Where they are not installed it does without.
@@ -161,9 +182,10 @@ bare()
 		grep 'built without libdw' "$T/lines"
 }
 
-plan 15
+plan 16
 check "it is built without a warning" made good
 check "also so that it checks itself" made checking CFLAGS='-O1 -g -fsanitize=address,undefined'
+check "and with what it records coming from a file" grown
 check "its answers are the truth" truth
 check "trace-cmd reads what it exports" seen trace.dat
 check "so does libkshark, KernelShark's" seen libkshark

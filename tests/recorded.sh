@@ -34,7 +34,7 @@ same()
 	fi
 }
 
-plan 20
+plan 22
 check "mctrace records in a guest, and reports there what the kernel does" recorded
 check "mctrace is built here" make -s -C "$tree/tools/tracing/mctrace" OUTPUT="$T/mctrace/"
 for recording in function graph; do
@@ -47,6 +47,9 @@ for recording in function graph; do
 	same "and in JSON" $recording json
 	same "stacks are folded" $recording folded
 done
+judged() { "$REPO/tests/mctrace/followed.py" "$@"; }
+check "what is followed is found by hand in all calls with their arguments, too" judged "$T/recorded/all.text"
+check "and recorded alone where nothing else is" judged "$T/recorded/followed.text" "$T/recorded/all.text"
 same "uftrace replays and reports them, and knows a system call" graph uftrace uftrace
 same "speedscope's profiles are nested" graph speedscope
 finish

@@ -15,6 +15,7 @@
 #include <asm/mcount.h>
 #include <asm/nops.h>
 #include <asm/nospec-branch.h>
+#include <asm/page.h>
 
 	.code64
 	.section .text, "ax"
@@ -127,8 +128,7 @@ _ASM_NOKPROBE(arch_mcount_call_hook)
  * Only ever called directly. The stub counts the call, or what it jumps to; where it is not
  * reached, this does.
  */
-SYM_START(arch_mcount_gate, SYM_L_GLOBAL, SYM_F_ALIGN)
-	ANNOTATE_NOENDBR
+.macro CALL_GATE
 	PUSH_FRAMES
 	PUSH_REGS
 	pushq	%rbp
@@ -140,6 +140,11 @@ SYM_START(arch_mcount_gate, SYM_L_GLOBAL, SYM_F_ALIGN)
 	popq	%rbp
 	POP_REGS
 	POP_FRAMES
+.endm
+
+SYM_START(arch_mcount_gate, SYM_L_GLOBAL, SYM_F_ALIGN)
+	ANNOTATE_NOENDBR
+	CALL_GATE
 	testb	%al, %al
 	jnz	__fentry__
 	CALL_DEPTH_ACCOUNT
@@ -147,6 +152,67 @@ SYM_START(arch_mcount_gate, SYM_L_GLOBAL, SYM_F_ALIGN)
 SYM_FUNC_END(arch_mcount_gate)
 STACK_FRAME_NON_STANDARD_FP(arch_mcount_gate)
 _ASM_NOKPROBE(arch_mcount_gate)
+
+#ifdef CONFIG_MCOUNT_FILTER
+/*
+ * Direct hooks: they call the gate if what one of the registers holds in which arguments are
+ * passed may be in the filter. Four instructions for each, since most calls of the kernel do
+ * nothing else. %r10 holds nothing at a function's head.
+ *
+ * What looks as if it were in the filter is looked for once more, in another way: or one that
+ * only looks so, and is passed all the time, would cost as much as those that are.
+ *
+ * What the gate says is not asked for: the hook that it would have called is one of these.
+ */
+.macro ASK_FILTER value, factor, bits, table, found
+	imull	$\factor, \value, %r10d
+	shrl	$(32 - \bits), %r10d
+	cmpb	$0, \table(%r10)
+	jne	\found
+.endm
+
+.macro ASK_FILTER_FOR_ARGS factor, bits, table, found
+	ASK_FILTER %edi, \factor, \bits, \table, \found
+	ASK_FILTER %esi, \factor, \bits, \table, \found
+	ASK_FILTER %edx, \factor, \bits, \table, \found
+	ASK_FILTER %ecx, \factor, \bits, \table, \found
+	ASK_FILTER %r8d, \factor, \bits, \table, \found
+	ASK_FILTER %r9d, \factor, \bits, \table, \found
+.endm
+
+SYM_START(mcount_filter_gate, SYM_L_LOCAL, SYM_A_ALIGN)
+	ANNOTATE_NOENDBR
+	CALL_GATE
+	RET
+SYM_FUNC_END(mcount_filter_gate)
+STACK_FRAME_NON_STANDARD_FP(mcount_filter_gate)
+_ASM_NOKPROBE(mcount_filter_gate)
+
+SYM_START(mcount_filter_again, SYM_L_LOCAL, SYM_A_ALIGN)
+	ANNOTATE_NOENDBR
+	ASK_FILTER_FOR_ARGS MCOUNT_FILTER_FACTOR_2, MCOUNT_FILTER_BITS_2, \
+			    mcount_filter_2, mcount_filter_gate
+	RET
+SYM_FUNC_END(mcount_filter_again)
+_ASM_NOKPROBE(mcount_filter_again)
+
+SYM_FUNC_START(mcount_filter_hook)
+	ASK_FILTER_FOR_ARGS MCOUNT_FILTER_FACTOR, MCOUNT_FILTER_BITS, \
+			    mcount_filter, mcount_filter_again
+	RET
+SYM_FUNC_END(mcount_filter_hook)
+_ASM_NOKPROBE(mcount_filter_hook)
+
+/* The same; or if the lowest address of the stack it is on is in the filter. */
+SYM_FUNC_START(mcount_filter_stack_hook)
+	movl	%esp, %r10d
+	andl	$-THREAD_SIZE, %r10d
+	ASK_FILTER %r10d, MCOUNT_FILTER_FACTOR, MCOUNT_FILTER_BITS, \
+		   mcount_filter, mcount_filter_gate
+	jmp	mcount_filter_hook
+SYM_FUNC_END(mcount_filter_stack_hook)
+_ASM_NOKPROBE(mcount_filter_stack_hook)
+#endif /* CONFIG_MCOUNT_FILTER */
 
 #ifdef CONFIG_MCOUNT_RETURNS
 /*

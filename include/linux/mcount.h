@@ -182,6 +182,21 @@ extern unsigned int mcount_away;
  * passed in two registers are none of them. Any context.
  */
 #define mcount_args(regs, args)	arch_mcount_args(regs, args)
+/* The lowest address of the current stack, given one on it. CONFIG_MCOUNT_FILTER. */
+#define mcount_stack(where)	arch_mcount_stack(where)
+
+/*
+ * A direct hook that calls the gate of its choice, and so must have one, if one of the registers
+ * of arguments holds a value that mcount_filter_add() was told of; or one that looks like it,
+ * which the gate is to find out. What the gate answers is not asked for. CONFIG_MCOUNT_FILTER.
+ *
+ * A value may be added several times, and is to be removed as often. Any context.
+ */
+__no_caller_saved_registers void mcount_filter_hook(void);
+/* The same; or if the lowest address of the current stack, of THREAD_SIZE, is such a value. */
+__no_caller_saved_registers void mcount_filter_stack_hook(void);
+void mcount_filter_add(unsigned long value);
+void mcount_filter_remove(unsigned long value);
 
 /*
  * Between the core and the architecture, for nobody else.

@@ -20,10 +20,12 @@
 #include <asm/sections.h>
 
 #include "chosen.h"
+#include "follow.h"
 
 struct mctracer_sites *mctracer_chosen[MCTRACER_FUNCTION_LISTS];
 struct mctracer_triggered_sites *mctracer_triggered;
 bool mctracer_returns_triggered;
+enum mctracer_following mctracer_following, mctracer_follow_triggered;
 bool mctracer_gate_everywhere;
 bool mctracer_graph;
 u8 *mctracer_map;
@@ -78,7 +80,8 @@ enum mcount_site mctracer_return_kind(unsigned long site)
 	guard(preempt)();
 	if (mctracer_find_triggered(site))
 		return MCOUNT_GATE;
-	return READ_ONCE(mctracer_graph) && is_chosen(site) ? MCOUNT_HOOK : MCOUNT_NOTHING;
+	return READ_ONCE(mctracer_graph) && !mctracer_is_following() && is_chosen(site) ?
+	       MCOUNT_HOOK : MCOUNT_NOTHING;
 }
 
 bool mctracer_functions_chosen(void)

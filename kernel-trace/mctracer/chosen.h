@@ -40,7 +40,7 @@ struct mctracer_triggered {
 	bool recorded;		/* the call, or return, is recorded, too */
 	bool counts;		/* this is all there is to be done */
 	bool returns;		/* it is a return */
-	bool begins;		/* a call that is timed: nothing else is to be done */
+	bool begins;		/* a call of which something is to be known when it returns */
 	bool tail;		/* it is a jump to another function, ... */
 	bool unknown;		/* ... so what that is to know is not known here */
 };

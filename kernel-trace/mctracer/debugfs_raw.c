@@ -144,7 +144,9 @@ static size_t whole(const struct mctracer_ring *ring, u64 pos, size_t n, u64 end
 			return n;
 		if (mctracer_word_type(word) != MCTRACER_MORE &&
 		    mctracer_word_type(word) != MCTRACER_VALUE &&
-		    !mctracer_word_is_other(word, MCTRACER_TOOK))
+		    mctracer_word_type(word) != MCTRACER_DATA &&
+		    !mctracer_word_is_other(word, MCTRACER_TOOK) &&
+		    !mctracer_word_is_other(word, MCTRACER_OBJECT))
 			return n - 1;
 	}
 	return 0;

@@ -18,21 +18,22 @@
 #include <linux/sched.h>
 #include <linux/thread_info.h>
 
+#include "follow.h"
 #include "mctracer.h"
 #include "triggers.h"
 
 /* In which contexts triggers act: bits by interrupt_context_level(). */
 static DEFINE_PER_CPU(u8, acting);
 
-static void record(const struct mctracer_occasion *at, const u32 *callers, unsigned int n)
+void mctracer_record_occasion(const struct mctracer_occasion *at, const u32 *callers, unsigned int n)
 {
 	if (at->returns)
-		mctracer_note_outcome(at->ip, at->how, &at->outcome, callers, n);
+		mctracer_note_outcome(at->ip, at->how, &at->outcome, &at->args, callers, n);
 	else
 		mctracer_note_call(at->ip, at->parent_ip, &at->args, callers, n);
 }
 
-NOKPROBE_SYMBOL(record);
+NOKPROBE_SYMBOL(mctracer_record_occasion);
 
 /* The stack before a return is that at the function's head. */
 static noinline void record_chain(const struct mctracer_occasion *at, unsigned int max)
@@ -40,62 +41,79 @@ static noinline void record_chain(const struct mctracer_occasion *at, unsigned i
 	u32 callers[MCTRACER_FRAMES_MAX];
 	unsigned int n = arch_mcount_callers(at->ip, at->parent_ip, at->regs, callers, NULL, max);
 
-	record(at, callers, n);
+	mctracer_record_occasion(at, callers, n);
 }
 
 NOKPROBE_SYMBOL(record_chain);
 
-/* False if it was done as often as it is to be done. */
-static bool take_one(struct mctracer_trigger *trigger)
+bool mctracer_take_one(struct mctracer_trigger *trigger)
 {
 	return !trigger->counted || atomic64_dec_if_positive(&trigger->left) >= 0;
 }
 
-NOKPROBE_SYMBOL(take_one);
+NOKPROBE_SYMBOL(mctracer_take_one);
 
 static bool act(struct mctracer_trigger *trigger, struct mctracer_occasion *at, bool wanted,
 		bool done)
 {
 	const unsigned long ip = at->ip;
 
-	wanted |= at->args.nr > 0;
+	wanted |= at->args.recorded || at->args.nr_objects;
 
 	switch (trigger->action) {
 	case MCTRACER_DO_TRACEON:
-		if (!mctracer_is_on() && take_one(trigger) && mctracer_turn_on())
+		if (!mctracer_is_on() && mctracer_take_one(trigger) && mctracer_turn_on())
 			mctracer_note_mark(ip, MCTRACER_MARK_ON, false);
 		break;
 	case MCTRACER_DO_RET:
-		if (!mctracer_is_on() || done || !take_one(trigger))
+		if (!mctracer_is_on() || done || !mctracer_take_one(trigger))
 			break;
-		record(at, NULL, 0);
+		mctracer_record_occasion(at, NULL, 0);
 		return true;
 	case MCTRACER_DO_ARGS:
-		if (!mctracer_is_on() || done || !take_one(trigger))
+		if (!mctracer_is_on() || done || !mctracer_take_one(trigger))
 			break;
-		at->args.nr = mcount_args(at->regs, at->args.values);
+		mctracer_take_args(at);
+		at->args.wanted = true;
+		at->args.recorded = true;
+		break;
+	case MCTRACER_DO_DATA:
+		if (!mctracer_is_on() || done || at->args.nr_data || !mctracer_take_one(trigger))
+			break;
+		mctracer_take_args(at);
+		mctracer_read_memory(&trigger->memory, at->args.values[trigger->from - 1],
+				     &at->args);
+		at->args.recorded = true;
+		break;
+	case MCTRACER_DO_FOLLOW:
+		if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && mctracer_is_on())
+			mctracer_gate_follow(trigger, at);
+		break;
+	case MCTRACER_DO_UNFOLLOW:
+		if (IS_ENABLED(CONFIG_MCOUNT_FILTER))
+			mctracer_gate_unfollow(trigger, at);
 		break;
 	case MCTRACER_DO_STACKTRACE:
-		if (!mctracer_is_on() || done || !take_one(trigger))
+		if (!mctracer_is_on() || done || !mctracer_take_one(trigger))
 			break;
 		record_chain(at, trigger->option);
 		return true;
 	case MCTRACER_DO_MARK:
-		if (mctracer_is_on() && take_one(trigger))
+		if (mctracer_is_on() && mctracer_take_one(trigger))
 			mctracer_note_marked(ip, &at->outcome);
 		break;
 	case MCTRACER_DO_SNAPSHOT:
-		if (!mctracer_is_on() || !mctracer_may_hold() || !take_one(trigger))
+		if (!mctracer_is_on() || !mctracer_may_hold() || !mctracer_take_one(trigger))
 			break;
 		if (wanted && !done)
-			record(at, NULL, 0);
+			mctracer_record_occasion(at, NULL, 0);
 		mctracer_hold_at(ip);
 		return wanted;
 	case MCTRACER_DO_TRACEOFF:
-		if (!mctracer_may_turn_off(trigger->option) || !take_one(trigger))
+		if (!mctracer_may_turn_off(trigger->option) || !mctracer_take_one(trigger))
 			break;
 		if (wanted && !done)
-			record(at, NULL, 0);
+			mctracer_record_occasion(at, NULL, 0);
 		mctracer_turn_off_at(ip, trigger->option);
 		return wanted;
 	default:
@@ -125,32 +143,62 @@ bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_occasion 
 
 NOKPROBE_SYMBOL(mctracer_act);
 
-/* Whether the hook is to be called. With preemption disabled; @at is one of the site's. */
+/* What is to be known when it returns. */
+static void begin_call(const struct mctracer_trigger *trigger, struct mctracer_occasion *at)
+{
+	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && trigger->action == MCTRACER_DO_FOLLOW)
+		mctracer_gate_await(trigger, at);
+	else
+		mctracer_timed_begin(at->regs->ips + 1);
+}
+
+NOKPROBE_SYMBOL(begin_call);
+
+/* Whether the hook is to be called. With preemption disabled; @at is one of the site's, or NULL. */
 static bool pass(const unsigned long *ips, const struct mcount_regs *regs,
 		 const struct mctracer_triggered *at)
 {
-	const unsigned long ip = ips[0], parent_ip = ips[1], site = at->site;
+	const unsigned long ip = ips[0], parent_ip = ips[1];
+	const unsigned long site = ip - MCOUNT_SITE_SIZE;
 	struct mctracer_occasion occasion;
+	const bool following = mctracer_is_following();
 	bool recorded, done = false;
 
-	while ((at - 1)->site == site)
+	/* It is the gate itself that calls, while a trigger acts. */
+	if (following && (this_cpu_read(acting) & BIT(interrupt_context_level())))
+		return false;
+
+	while (at && (at - 1)->site == site)
 		at--;
-	recorded = READ_ONCE(at->recorded);
-	if (!mctracer_task_chosen(current))
-		return recorded;
+	recorded = at && READ_ONCE(at->recorded) && !following;
 	occasion.ip = ip;
 	occasion.parent_ip = parent_ip;
 	occasion.regs = regs;
 	occasion.returns = false;
 	occasion.outcome.has = 0;
 	occasion.args.nr = 0;
-	for (; at->site == site; at++)
+	occasion.args.nr_objects = 0;
+	occasion.args.wanted = false;
+	occasion.args.recorded = false;
+	occasion.args.nr_data = 0;
+	occasion.args.calls_of = 0;
+	if (!mctracer_task_chosen(current)) {
+		if (IS_ENABLED(CONFIG_MCOUNT_FILTER))
+			mctracer_gate_ends(at, &occasion);
+		return recorded;
+	}
+	if (following && (at || !READ_ONCE(mctracer_gate_everywhere) || mctracer_site_chosen(site)))
+		mctracer_gate_objects(&occasion);
+	for (; at && at->site == site; at++)
 		if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && at->begins)
-			mctracer_timed_begin(ips + 1);
-		else
+			begin_call(at->trigger, &occasion);
+		else if (at->trigger->when != MCTRACER_WHEN_FOLLOWED || occasion.args.nr_objects)
 			done = mctracer_act(at, &occasion, recorded, done);
-	if (occasion.args.nr && !done) {
-		record(&occasion, NULL, 0);
+	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && following && occasion.args.calls_of &&
+	    !mctracer_below_begin(ips + 1, &occasion.args))
+		mctracer_note_mark(ip, MCTRACER_MARK_FOLLOW_FULL, false);
+	if ((occasion.args.recorded || occasion.args.nr_objects) && !done) {
+		mctracer_record_occasion(&occasion, NULL, 0);
 		return false;
 	}
 	return recorded && !done;
@@ -188,7 +236,7 @@ static noinline bool gate_slowly(const unsigned long *ips, const struct mcount_r
 	const struct mctracer_triggered *at = mctracer_find_triggered(site);
 	bool record;
 
-	if (at)
+	if (at || mctracer_is_following())
 		return gate_triggered(ips, regs, at);
 	look_at_stack(ips, regs);
 	record = mctracer_site_chosen(site);

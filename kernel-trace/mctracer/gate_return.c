@@ -11,6 +11,7 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 
+#include "follow.h"
 #include "mctracer.h"
 #include "triggers.h"
 
@@ -49,7 +50,8 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs, u64 r
 	bool record, timed = false, done = false;
 
 	if (!at)	/* no more, or not yet */
-		return READ_ONCE(mctracer_graph) && mctracer_site_chosen(site);
+		return READ_ONCE(mctracer_graph) && !mctracer_is_following() &&
+		       mctracer_site_chosen(site);
 	while ((at - 1)->site == site)
 		at--;
 	occasion.ip = ips[0];
@@ -58,23 +60,35 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs, u64 r
 	occasion.returns = true;
 	occasion.how = 0;
 	occasion.args.nr = 0;
+	occasion.args.nr_objects = 0;
+	occasion.args.wanted = false;
+	occasion.args.recorded = false;
+	occasion.args.nr_data = 0;
+	occasion.args.calls_of = 0;
 	outcome->has = 0;
-	record = READ_ONCE(at->recorded);
+	record = READ_ONCE(at->recorded) && !mctracer_is_following();
 	for (each = at; each->site == site; each++)
 		timed |= each->trigger->when == MCTRACER_WHEN_SLOW;
 	if (timed && mctracer_timed_end(ips + 1, &outcome->took))
 		outcome->has |= MCTRACER_HAS_TOOK;
-	if (!mctracer_task_chosen(current))
-		return record;
 	if (at->tail) {
 		occasion.how = MCTRACER_RETURN_TAIL;
 	} else {
 		outcome->has |= MCTRACER_HAS_RESULT;
 		outcome->result = result;
 	}
+	if (!mctracer_task_chosen(current)) {
+		if (IS_ENABLED(CONFIG_MCOUNT_FILTER))
+			mctracer_gate_ends(at, &occasion);
+		return record;
+	}
 	for (; at->site == site; at++)
 		if (concerns(at, outcome))
 			done = mctracer_act(at, &occasion, record, done);
+	if (occasion.args.nr_objects && !done) {
+		mctracer_record_occasion(&occasion, NULL, 0);
+		return false;
+	}
 	return record && !done;
 }
 

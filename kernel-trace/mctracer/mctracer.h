@@ -14,7 +14,12 @@
  *	functions.c	which functions are recorded
  *	chosen.[ch]	looking that up
  *	triggers.c	what else is to happen at which functions
+ *	operands.c	what of a call's arguments that is for
+ *	memory.c	what lies where these point to
  *	gate*.c		that
+ *	follow.[ch]	which objects are followed
+ *	awaited.[ch]	what will be returned is
+ *	below.c		what is called for them
  *	timed.c		when calls began, for it
  *	onoff.c		recording, or not, for a while
  *	hold.c		a snapshot that is kept
@@ -75,11 +80,37 @@ unsigned long mctracer_note_context(unsigned long context);
 unsigned long mctracer_note_return(unsigned long ip);
 unsigned long mctracer_note_tail(unsigned long ip);
 void mctracer_note_block(void);
-/* What the registers of a call's arguments hold. */
+
+/* What the registers of a call's arguments hold, and which objects that, or a return, concerns. */
 struct mctracer_args {
 	unsigned int nr;
 	unsigned long values[MCTRACER_ARGS];
+	bool wanted;		/* these are to be recorded, */
+	bool recorded;		/* and the call, with what else is known */
+	u32 calls_of;		/* number of the one of which also what it calls is; or 0 */
+	unsigned int nr_objects;
+	u64 objects[MCTRACER_OBJECTS];	/* as MCTRACER_OBJECT has them */
+	unsigned int nr_data;
+	u8 data[MCTRACER_DATA_MAX];	/* memory that one of them points to */
 };
+
+/*
+ * The object @number is one of those, by @role, unless it is already by another one; @also:
+ * MCTRACER_OBJECT_BEGINS and so on.
+ */
+static inline void mctracer_concerns(struct mctracer_args *args, u32 number, u64 role, u64 also)
+{
+	unsigned int i;
+
+	for (i = 0; i < args->nr_objects && (u32)args->objects[i] != number; i++)
+		;
+	if (i == MCTRACER_OBJECTS)
+		return;
+	if (i == args->nr_objects)
+		args->objects[args->nr_objects++] = number | role << MCTRACER_OBJECT_ROLE_SHIFT;
+	args->objects[i] |= also;
+}
+
 
 /* @args: NULL, if they are not asked for. With preemption disabled. Any context. */
 void mctracer_note_call(unsigned long ip, unsigned long parent_ip,
@@ -93,7 +124,7 @@ struct mctracer_outcome {
 
 /* The same of a return, or with MCTRACER_RETURN_TAIL in @how of what comes before it. */
 void mctracer_note_outcome(unsigned long ip, u32 how, const struct mctracer_outcome *outcome,
-			   const u32 *frames, unsigned int n);
+			   const struct mctracer_args *args, const u32 *frames, unsigned int n);
 /* With @always, whatever task it is. */
 void mctracer_note_mark(unsigned long ip, unsigned int which, bool always);
 /* MCTRACER_MARK_MARK, at a return. */

@@ -6,14 +6,17 @@
 #include "words.h"
 
 /* The most words that are to stay together and begin with another one than a call. */
-#define ENTITY_MAX	(2 + MCTRACER_ARGS * MCTRACER_VALUE_WORDS + MCTRACER_FRAMES_MAX)
+#define ENTITY_MAX	(2 + MCTRACER_ARGS * MCTRACER_VALUE_WORDS + \
+			 MCTRACER_OBJECTS + MCTRACER_DATA_WORDS + MCTRACER_FRAMES_MAX)
 
 /* Of those, one that is not the first. */
 static bool goes_on(u64 word)
 {
 	return mctracer_word_type(word) == MCTRACER_MORE ||
 	       mctracer_word_type(word) == MCTRACER_VALUE ||
+	       mctracer_word_type(word) == MCTRACER_DATA ||
 	       mctracer_word_is_other(word, MCTRACER_TOOK) ||
+	       mctracer_word_is_other(word, MCTRACER_OBJECT) ||
 	       mctracer_word_is_other(word, MCTRACER_FRAME);
 }
 

@@ -10,6 +10,7 @@
 #include <linux/array_size.h>
 #include <linux/atomic.h>
 #include <linux/bits.h>
+#include <linux/build_bug.h>
 #include <linux/cleanup.h>
 #include <linux/compiler.h>
 #include <linux/jump_label.h>
@@ -20,6 +21,8 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/stddef.h>
+#include <linux/string.h>
 #include <linux/timex.h>
 
 #include "chosen.h"
@@ -183,11 +186,12 @@ static void note(u32 what, u32 raw)
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
 	const u64 quarter = mctracer_ring_quarter(ring);
 	u64 words[NOTE_MAX], *word = words;
-	struct mctracer_state say = {};
+	struct mctracer_state say;	/* what is said of it is put there */
 	u64 head, others, lost;
 	unsigned int n;
 
 	memset64(words, mctracer_word(MCTRACER_TIME, 0), ARRAY_SIZE(words));
+	memset(say.comm, 0, sizeof(say.comm));
 	do {
 		head = load_head(ring, &others);
 		say.time = mctracer_clock_read(&say.clock);
@@ -355,11 +359,15 @@ static bool must_note(const struct mctracer_ring *ring)
 /* What is written of one call, return or mark. */
 struct timed {
 	u64 word;
-	u64 said[MCTRACER_ARGS * MCTRACER_VALUE_WORDS];	/* before it, */
+	u64 said[MCTRACER_ARGS * MCTRACER_VALUE_WORDS + MCTRACER_OBJECTS + MCTRACER_DATA_WORDS];
+						/* before it, */
 	unsigned int nr_said;
 	const u32 *frames;			/* and behind it */
 	unsigned int nr_frames;
 };
+
+/* Whoever reads as little as may be is given all of it. */
+static_assert(sizeof_field(struct timed, said) + 2 * MCTRACER_WORD_SIZE <= MCTRACER_READ_MIN);
 
 /* Field by field: what is not to be said need not be cleared. */
 static __always_inline void begin_timed(struct timed *what, u64 word, const u32 *frames,
@@ -464,6 +472,28 @@ static void note_timed(const struct timed *what)
 
 NOKPROBE_SYMBOL(note_timed);
 
+static void say_objects(struct timed *what, const struct mctracer_args *args)
+{
+	unsigned int i;
+
+	for (i = 0; args && i < args->nr_objects; i++)
+		what->said[what->nr_said++] = mctracer_other_word(MCTRACER_OBJECT, args->objects[i]);
+}
+
+static void say_data(struct timed *what, const struct mctracer_args *args)
+{
+	unsigned int i, j, n;
+	u64 word;
+
+	for (i = 0; i < args->nr_data; i += n) {
+		n = min(args->nr_data - i, MCTRACER_DATA_BYTES);
+		word = (u64)n << MCTRACER_DATA_SHIFT;
+		for (j = 0; j < n; j++)
+			word |= (u64)args->data[i + j] << 8 * j;
+		what->said[what->nr_said++] = mctracer_word(MCTRACER_DATA, word);
+	}
+}
+
 void mctracer_note_call(unsigned long ip, unsigned long parent_ip,
 			const struct mctracer_args *args, const u32 *frames, unsigned int n)
 {
@@ -471,8 +501,11 @@ void mctracer_note_call(unsigned long ip, unsigned long parent_ip,
 	unsigned int i;
 
 	begin_timed(&what, (u64)(u32)parent_ip << 32 | (u32)ip, frames, n);
-	for (i = 0; args && i < args->nr; i++)
+	say_objects(&what, args);
+	for (i = 0; args && args->wanted && i < args->nr; i++)
 		what.nr_said += mctracer_value_words(what.said + what.nr_said, args->values[i]);
+	if (args)
+		say_data(&what, args);
 	note_timed(&what);
 }
 
@@ -488,12 +521,13 @@ static void say(struct timed *what, const struct mctracer_outcome *outcome)
 }
 
 void mctracer_note_outcome(unsigned long ip, u32 how, const struct mctracer_outcome *outcome,
-			   const u32 *frames, unsigned int n)
+			   const struct mctracer_args *args, const u32 *frames, unsigned int n)
 {
 	struct timed what;
 
 	begin_timed(&what, (u64)(u32)ip << 32 | MCTRACER_RETURN << MCTRACER_TYPE_SHIFT | how,
 		    frames, n);
+	say_objects(&what, args);
 	say(&what, outcome);
 	note_timed(&what);
 }
@@ -504,7 +538,7 @@ static const struct mctracer_outcome nothing_known;
 
 unsigned long mctracer_note_return(unsigned long ip)
 {
-	mctracer_note_outcome(ip, 0, &nothing_known, NULL, 0);
+	mctracer_note_outcome(ip, 0, &nothing_known, NULL, NULL, 0);
 	return 0;
 }
 
@@ -512,7 +546,7 @@ NOKPROBE_SYMBOL(mctracer_note_return);
 
 unsigned long mctracer_note_tail(unsigned long ip)
 {
-	mctracer_note_outcome(ip, MCTRACER_RETURN_TAIL, &nothing_known, NULL, 0);
+	mctracer_note_outcome(ip, MCTRACER_RETURN_TAIL, &nothing_known, NULL, NULL, 0);
 	return 0;
 }
 

@@ -369,6 +369,7 @@ static const struct seq_buf *print_mark(struct mctracer_text *text,
 		[MCTRACER_MARK_OFF]	 = "traceoff",
 		[MCTRACER_MARK_OFF_SOON] = "traceoff soon",
 		[MCTRACER_MARK_SNAPSHOT] = "snapshot",
+		[MCTRACER_MARK_FOLLOW_FULL] = "follow: too many objects",
 	};
 	u64 which = cursor->state.value;
 
@@ -384,6 +385,48 @@ static const struct seq_buf *print_mark(struct mctracer_text *text,
 	print_outcome(text, &cursor->state);
 	seq_buf_putc(&text->line, '\n');
 	return &text->line;
+}
+
+/* Text if it may well be some; else, digits. Either may hold secrets, as addresses do. */
+static void print_data(struct mctracer_text *text, const struct mctracer_state *state)
+{
+	const char *data = (const char *)state->data;
+	size_t n = strnlen(data, state->nr_data), i;
+
+	if (!state->nr_data)
+		return;
+	if (!text->addresses) {
+		seq_buf_puts(&text->line, " <hidden>");
+		return;
+	}
+	for (i = 0; i < n && isascii(data[i]) && isprint(data[i]); i++)
+		;
+	if (n > 1 && i == n) {
+		seq_buf_printf(&text->line, " \"%*pEc\"", (int)n, data);
+		return;
+	}
+	seq_buf_puts(&text->line, " <");
+	for (i = 0; i < state->nr_data; i++)
+		seq_buf_printf(&text->line, "%02x", state->data[i]);
+	seq_buf_putc(&text->line, '>');
+}
+
+/* "+#3:1": object 3, which begins to be followed, is argument 1. */
+static void print_objects(struct mctracer_text *text, const struct mctracer_state *state)
+{
+	unsigned int i, role;
+	u64 object;
+
+	for (i = 0; i < state->nr_objects; i++) {
+		object = state->objects[i];
+		role = object >> MCTRACER_OBJECT_ROLE_SHIFT & MCTRACER_OBJECT_ROLE;
+		seq_buf_printf(&text->line, " %s%s#%u", object & MCTRACER_OBJECT_BEGINS ? "+" : "",
+			       object & MCTRACER_OBJECT_ENDS ? "-" : "", (u32)object);
+		if (role == MCTRACER_OBJECT_RETURNED)
+			seq_buf_puts(&text->line, ":ret");
+		else if (role != MCTRACER_OBJECT_BELOW)
+			seq_buf_printf(&text->line, ":%u", role);
+	}
 }
 
 /* Keep the calls that have not returned. Once for each call and return. */
@@ -417,10 +460,11 @@ static void print_return(struct mctracer_text *text, const struct mctracer_curso
 
 	seq_buf_puts(&text->line, state->value & MCTRACER_RETURN_TAIL ? " goes on" : " returns");
 	print_outcome(text, state);
+	print_objects(text, state);
 	if (call && !(state->has & MCTRACER_HAS_TOOK))
 		print_took(text, max_t(s64, cursor->ns - call->ns, 0),
 			   cursor->exact && call->exact);
-	else if (!call && !state->has)
+	else if (!call && !state->has && !state->nr_objects)
 		seq_buf_puts(&text->line, ", called before");
 	if (call) {
 		seq_buf_puts(&text->line, " --> ");
@@ -462,6 +506,8 @@ const struct seq_buf *mctracer_text_event(struct mctracer_text *text,
 		return &text->line;
 	}
 	print_args(text, state);
+	print_data(text, state);
+	print_objects(text, state);
 	seq_buf_puts(&text->line, " <-- ");
 	print_address(text, state->parent_ip);
 	seq_buf_putc(&text->line, '\n');

@@ -30,6 +30,7 @@
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
+#include "follow.h"
 #include "mctracer.h"
 
 #undef pr_fmt
@@ -64,8 +65,11 @@ static mcount_direct_func_t hook_chosen_for(unsigned long opts)
 						   mctracer_hook_chosen;
 }
 
-static mcount_direct_func_t hook_for(unsigned long opts)
+static mcount_direct_func_t hook_for(unsigned long opts, enum mctracer_following following)
 {
+	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && following)
+		return following == MCTRACER_FOLLOW_CALLS ? mcount_filter_stack_hook :
+							    mcount_filter_hook;
 	if (!mctracer_clock_is_cycles())
 		return mctracer_hook_slow;
 	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) && look_up)
@@ -234,7 +238,7 @@ static int check_clock(void)
 	/* First the hook: to read the other clock calls functions that are traced. */
 	scoped_guard(mutex, &hook_mutex) {
 		WRITE_ONCE(mctracer_pairs, true);
-		ret = exchange_hook(mctracer_hook_slow);
+		ret = mctracer_is_following() ? 0 : exchange_hook(mctracer_hook_slow);
 		if (ret)
 			unregister_mcount_direct(hook);
 		mctracer_clock_to_ns();
@@ -347,7 +351,7 @@ static const struct mcount_choice *function_choice(void)
 
 	if (READ_ONCE(mctracer_graph) || READ_ONCE(mctracer_returns_triggered))
 		return &graph_choice;
-	return mctracer_functions_chosen() ? &function_choice : NULL;
+	return mctracer_functions_chosen() || mctracer_is_following() ? &function_choice : NULL;
 }
 
 static int register_hook(void)
@@ -355,6 +359,29 @@ static int register_hook(void)
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
 		return register_mcount_direct_chosen(hook, function_choice());
 	return register_mcount_direct(hook);
+}
+
+/*
+ * While objects are followed the hook is one that calls the gate, and nothing is recorded but by
+ * that: so it comes when the gate is there and knows, and goes before.
+ */
+static int apply_following(void)
+{
+	const enum mctracer_following before = READ_ONCE(mctracer_following);
+	const enum mctracer_following now = READ_ONCE(mctracer_follow_triggered);
+	int ret = 0;
+
+	if (!now && before)
+		ret = exchange_hook(hook_for(mctracer_options, now));
+	if (ret)
+		return ret;
+	WRITE_ONCE(mctracer_following, now);
+	ret = mcount_choose(hook, function_choice());
+	if (!ret && now && now != before)
+		ret = exchange_hook(hook_for(mctracer_options, now));
+	if (ret && ret != -ENOENT)
+		WRITE_ONCE(mctracer_following, before);
+	return ret;
 }
 
 /* Other functions are to be recorded than before. */
@@ -367,7 +394,8 @@ static int apply_functions(u8 *map)
 	mctracer_forget_tasks(false);
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC)) {
 		guard(mutex)(&hook_mutex);
-		ret = mcount_choose(hook, function_choice());
+		ret = IS_ENABLED(CONFIG_MCOUNT_FILTER) ? apply_following() :
+							 mcount_choose(hook, function_choice());
 		mctracer_forget_tasks(false);
 		return ret == -ENOENT ? 0 : ret;
 	}
@@ -377,7 +405,7 @@ static int apply_functions(u8 *map)
 		if (map)
 			smp_store_release(&mctracer_map, map);	/* filled before it is seen */
 		look_up = map;
-		exchange_hook(hook_for(mctracer_options));	/* changes no site: can't fail */
+		exchange_hook(hook_for(mctracer_options, READ_ONCE(mctracer_following)));	/* changes no site: can't fail */
 		mctracer_map = map;
 	}
 	mctracer_chosen_synchronize();
@@ -442,7 +470,7 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 
 	guard(mutex)(&hook_mutex);
 	assign_bit(option, &mctracer_options, on);
-	ret = exchange_hook(hook_for(mctracer_options));
+	ret = exchange_hook(hook_for(mctracer_options, READ_ONCE(mctracer_following)));
 	if (ret)
 		assign_bit(option, &mctracer_options, !on);
 	/* What is full may go on, and what has been said of contexts may not hold. */
@@ -506,7 +534,9 @@ static int start(struct mctracer_ring __percpu *new)
 	scoped_guard(mutex, &hook_mutex) {
 		static_branch_enable(&mctracer_in_use);
 		if (!mcount_direct_registered(hook)) {
-			set_hook(hook_for(mctracer_options));
+			if (IS_ENABLED(CONFIG_MCOUNT_FILTER))
+				mctracer_follow_forget();	/* where they end was not seen */
+			set_hook(hook_for(mctracer_options, READ_ONCE(mctracer_following)));
 			WRITE_ONCE(mctracer_pairs, needs_pairs(hook));
 			mctracer_forget_tasks(true);
 		}

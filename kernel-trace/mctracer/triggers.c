@@ -15,6 +15,7 @@
 #include <linux/list.h>
 #include <linux/math64.h>
 #include <linux/mcount.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -26,7 +27,9 @@
 #include <linux/string.h>
 #include <linux/time64.h>
 
+#include "awaited.h"
 #include "expressions.h"
+#include "follow.h"
 #include "mctracer.h"
 #include "triggers.h"
 
@@ -41,10 +44,14 @@ static const struct {
 	const char *name, *option;
 	unsigned int usual, min, max;	/* what the option may be */
 	bool writes;			/* words for each call */
+	bool operand;			/* there is one instead, see operands.c */
 } actions[MCTRACER_ACTIONS] = {
 	[MCTRACER_DO_TRACEON] = { "traceon" },
 	[MCTRACER_DO_COUNT] = { "count" },
+	[MCTRACER_DO_FOLLOW] = { "follow", .writes = true, .operand = true },
+	[MCTRACER_DO_UNFOLLOW] = { "unfollow", .operand = true },
 	[MCTRACER_DO_ARGS] = { "args", .writes = true },
+	[MCTRACER_DO_DATA] = { "data", .operand = true, .writes = true },
 	[MCTRACER_DO_RET] = { "ret", .writes = true },
 	[MCTRACER_DO_STACKTRACE] = { "stacktrace", "depth", 16, 1, MCTRACER_FRAMES_MAX, true },
 	[MCTRACER_DO_MARK] = { "mark", .writes = true },
@@ -88,7 +95,8 @@ static bool begins_with_word(const char *text, const char *word)
 
 static bool is_when(const char *text)
 {
-	return begins_with_word(text, "slow") || begins_with_word(text, "fail");
+	return begins_with_word(text, "slow") || begins_with_word(text, "fail") ||
+	       begins_with_word(text, "followed");
 }
 
 /* The colon before the action, or before when that is; those of "mod:" are others. */
@@ -127,14 +135,17 @@ static int parse_time(u64 *ns, char *text)
 	return 0;
 }
 
-/* "slow TIME:" or "fail:", if it begins so. What is behind it is where @text is then. */
+/* "slow TIME:", "fail:" or "followed:", if it begins so. What is behind it is where @text is then. */
 static int parse_when(struct mctracer_trigger *trigger, char **text)
 {
 	char *word = *text, *colon = strchr(word, ':');
 
 	if (!is_when(word))
 		return 0;
-	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+	if (begins_with_word(word, "followed") && !IS_ENABLED(CONFIG_MCOUNT_FILTER))
+		return mctracer_expression_refuse(file, -EOPNOTSUPP, word,
+						  "needs CONFIG_MCOUNT_FILTER");
+	if (!begins_with_word(word, "followed") && !IS_ENABLED(CONFIG_MCOUNT_RETURNS))
 		return mctracer_expression_refuse(file, -EOPNOTSUPP, word,
 						  "needs CONFIG_MCOUNT_RETURNS");
 	if (!colon || action_of(colon + 1) == MCTRACER_ACTIONS)
@@ -146,8 +157,12 @@ static int parse_when(struct mctracer_trigger *trigger, char **text)
 		trigger->when = MCTRACER_WHEN_FAILS;
 		return 0;
 	}
-	if (begins_with_word(word, "fail"))
-		return refuse(word, "is not how fail is written");
+	if (!strcmp(word, "followed")) {
+		trigger->when = MCTRACER_WHEN_FOLLOWED;
+		return 0;
+	}
+	if (!begins_with_word(word, "slow"))
+		return refuse(word, "is not how that is written");
 	trigger->when = MCTRACER_WHEN_SLOW;
 	return parse_time(&trigger->longer, skip_spaces(word + strlen("slow"))) ?:
 	       mctracer_timed_alloc();
@@ -176,6 +191,39 @@ static int parse_option(struct mctracer_trigger *trigger, char *text)
 	return 0;
 }
 
+static bool needs_args(enum mctracer_action action)
+{
+	return action == MCTRACER_DO_ARGS || action == MCTRACER_DO_DATA;
+}
+
+static bool needs_filter(enum mctracer_action action)
+{
+	return action == MCTRACER_DO_FOLLOW || action == MCTRACER_DO_UNFOLLOW;
+}
+
+/* What is returned is the object, or what comes of it. */
+static bool needs_return(const struct mctracer_trigger *trigger)
+{
+	return trigger->from == MCTRACER_OPERAND_RET || trigger->to == MCTRACER_OPERAND_RET;
+}
+
+static int parse_operand(struct mctracer_trigger *trigger, char *text)
+{
+	const char *why;
+	int ret = mctracer_operand_parse(trigger, text, &why);
+
+	if (ret)
+		return mctracer_expression_refuse(file, ret, text, why);
+	if (needs_return(trigger) && !IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
+						  "needs CONFIG_MCOUNT_RETURNS");
+	if (trigger->from == MCTRACER_OPERAND_RET)
+		trigger->when = MCTRACER_WHEN_RETURNS;
+	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && trigger->to == MCTRACER_OPERAND_RET)
+		return mctracer_awaited_alloc();
+	return IS_ENABLED(CONFIG_MCOUNT_FILTER) && trigger->calls ? mctracer_below_alloc() : 0;
+}
+
 /* "[WHEN:]ACTION[ OPTION][:COUNT]" */
 static int parse_action(struct mctracer_trigger *trigger, char *text)
 {
@@ -191,11 +239,21 @@ static int parse_action(struct mctracer_trigger *trigger, char *text)
 	if (trigger->action == MCTRACER_DO_RET && !IS_ENABLED(CONFIG_MCOUNT_RETURNS))
 		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
 						  "needs CONFIG_MCOUNT_RETURNS");
-	if (trigger->action == MCTRACER_DO_ARGS && !IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
+	if (needs_args(trigger->action) && !IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
 		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
 						  "needs CONFIG_MCOUNT_DYNAMIC");
-	if (trigger->action == MCTRACER_DO_ARGS && trigger->when != MCTRACER_WHEN_CALLED)
+	if (needs_filter(trigger->action) && !IS_ENABLED(CONFIG_MCOUNT_FILTER))
+		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
+						  "needs CONFIG_MCOUNT_FILTER");
+	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && needs_filter(trigger->action) &&
+	    mctracer_follow_alloc())
+		return -ENOMEM;
+	if ((needs_args(trigger->action) || needs_filter(trigger->action)) &&
+	    trigger->when != MCTRACER_WHEN_CALLED && trigger->when != MCTRACER_WHEN_FOLLOWED)
 		return refuse(text, "arguments are known when it is called, not when it returns");
+	if ((needs_filter(trigger->action) || trigger->action == MCTRACER_DO_RET) &&
+	    trigger->when == MCTRACER_WHEN_FOLLOWED)
+		return refuse(text, "is not done when something is followed");
 	if (trigger->action == MCTRACER_DO_RET && trigger->when == MCTRACER_WHEN_CALLED)
 		trigger->when = MCTRACER_WHEN_RETURNS;
 	if (count) {
@@ -208,7 +266,9 @@ static int parse_action(struct mctracer_trigger *trigger, char *text)
 		atomic64_set(&trigger->left, n);
 		trigger->counted = true;
 	}
-	return parse_option(trigger, text + strlen(actions[trigger->action].name));
+	text += strlen(actions[trigger->action].name);
+	return actions[trigger->action].operand ? parse_operand(trigger, text) :
+						  parse_option(trigger, text);
 }
 
 /* What tells lines for the same function from each other. To be freed. */
@@ -222,11 +282,15 @@ static char *purpose_of(const struct mctracer_trigger *trigger)
 
 	if (trigger->when == MCTRACER_WHEN_FAILS)
 		strscpy(when, "fail:");
+	if (trigger->when == MCTRACER_WHEN_FOLLOWED)
+		strscpy(when, "followed:");
 	for (i = 0; trigger->when == MCTRACER_WHEN_SLOW && !*when; i++) {
 		number = div64_u64_rem(trigger->longer, units[i].ns, &rest);
 		if (!rest)
 			scnprintf(when, sizeof(when), "slow %llu%s:", number, units[i].name);
 	}
+	if (actions[trigger->action].operand)
+		return kasprintf(GFP_KERNEL, "%s%s %s", when, name, trigger->operand);
 	return usual ? kasprintf(GFP_KERNEL, "%s%s", when, name) :
 		       kasprintf(GFP_KERNEL, "%s%s %s=%u", when, name, option, trigger->option);
 }
@@ -250,7 +314,7 @@ static int parse_line(struct mctracer_expressions *to, char *line)
 	colon = find_action(line);
 	if (!colon)
 		return refuse(line,
-			      "wants :args :stacktrace :count :mark :traceon :traceoff :snapshot or :ret");
+			      "wants :args :data :stacktrace :count :mark :traceon :traceoff :snapshot :ret :follow or :unfollow");
 	*colon = '\0';
 	ret = parse_action(trigger, colon + 1);
 	if (ret)
@@ -359,20 +423,22 @@ static bool only_counts(const struct mctracer_triggered *at)
 {
 	return at->trigger->action == MCTRACER_DO_COUNT && !at->begins &&
 	       at->site != (at - 1)->site && at->site != (at + 1)->site &&
-	       !mctracer_gate_everywhere;
+	       !mctracer_gate_everywhere && !READ_ONCE(mctracer_follow_triggered);
 }
 
 static bool needs_result(const struct mctracer_trigger *trigger)
 {
-	return trigger->when == MCTRACER_WHEN_FAILS || trigger->action == MCTRACER_DO_RET;
+	return trigger->when == MCTRACER_WHEN_FAILS || trigger->action == MCTRACER_DO_RET ||
+	       needs_return(trigger);
 }
 
 /* Is @trigger concerned by a site of its function, which is one before a return or not? */
 static bool is_for(const struct mctracer_trigger *trigger, bool returns)
 {
-	if (returns)
-		return trigger->when != MCTRACER_WHEN_CALLED;
-	return trigger->when == MCTRACER_WHEN_CALLED || trigger->when == MCTRACER_WHEN_SLOW;
+	if (trigger->when == MCTRACER_WHEN_SLOW || trigger->to == MCTRACER_OPERAND_RET)
+		return true;
+	return returns == (trigger->when == MCTRACER_WHEN_RETURNS ||
+			   trigger->when == MCTRACER_WHEN_FAILS);
 }
 
 static int add(struct mctracer_triggered_sites *table, unsigned long site,
@@ -390,7 +456,8 @@ static int add(struct mctracer_triggered_sites *table, unsigned long site,
 		.hits = hits,
 		.recorded = is_recorded(site, returns),
 		.returns = returns,
-		.begins = !returns && trigger->when == MCTRACER_WHEN_SLOW,
+		.begins = !returns && (trigger->when == MCTRACER_WHEN_SLOW ||
+				       trigger->to == MCTRACER_OPERAND_RET),
 		.tail = tail,
 		.unknown = tail && needs_result(trigger),
 	};
@@ -472,6 +539,21 @@ static bool has_returns(const struct mctracer_triggered_sites *table)
 	return false;
 }
 
+static enum mctracer_following what_follows(const struct mctracer_triggered_sites *table)
+{
+	enum mctracer_following following = MCTRACER_FOLLOW_NOT;
+	const struct mctracer_trigger *trigger;
+	size_t i;
+
+	for (i = 1; table && i <= table->nr; i++) {
+		trigger = table->sites[i].trigger;
+		if (trigger->action == MCTRACER_DO_FOLLOW)
+			following = max(following, trigger->calls ? MCTRACER_FOLLOW_CALLS :
+								    MCTRACER_FOLLOW_OBJECTS);
+	}
+	return following;
+}
+
 /* Does it time calls that @old does not? */
 static bool times_others(const struct mctracer_triggered_sites *table,
 			 const struct mctracer_triggered_sites *old)
@@ -494,6 +576,7 @@ static struct mctracer_triggered_sites *exchange_table(struct mctracer_triggered
 	lockdep_assert_held(&mctracer_sets_mutex);
 	smp_store_release(&mctracer_triggered, table);	/* filled before it is seen */
 	WRITE_ONCE(mctracer_returns_triggered, has_returns(table));
+	WRITE_ONCE(mctracer_follow_triggered, what_follows(table));
 	return old;
 }
 
@@ -535,6 +618,26 @@ static struct mctracer_triggered_sites *table_of(struct mctracer_expressions *ex
 	return table;
 }
 
+/* Other functions may be recorded now, or call the gate; or objects are followed. */
+static void update(void)
+{
+	struct mctracer_triggered *at;
+	size_t i;
+
+	lockdep_assert_held(&mctracer_sets_mutex);
+	for (i = 1; mctracer_triggered && i <= mctracer_triggered->nr; i++) {
+		at = &mctracer_triggered->sites[i];
+		WRITE_ONCE(at->recorded, is_recorded(at->site, at->returns));
+		WRITE_ONCE(at->counts, only_counts(at));
+	}
+}
+
+void mctracer_triggers_update(void)
+{
+	guard(mutex)(&mctracer_sets_mutex);
+	update();
+}
+
 /* Exchange the lines for @new, or NULL. On error nothing is changed. */
 static int exchange(struct mctracer_expressions *new, int (*apply)(u8 *map))
 {
@@ -553,10 +656,12 @@ static int exchange(struct mctracer_expressions *new, int (*apply)(u8 *map))
 		return ret;
 	}
 	old = exchange_table(table);
+	update();
 	ret = mctracer_map_make(&map) ?: apply(map);
 	if (ret) {
 		exchange_table(old);
 		swap(old, table);
+		update();
 	}
 	/* One that begins to be timed has returned unseen while not all call sites were changed. */
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && !ret && times_others(table, old))
@@ -565,6 +670,8 @@ static int exchange(struct mctracer_expressions *new, int (*apply)(u8 *map))
 		mctracer_chosen_synchronize();
 		free_table(old, table);
 	}
+	if (!ret && IS_ENABLED(CONFIG_MCOUNT_FILTER) && !mctracer_follow_triggered)
+		mctracer_follow_forget();	/* nobody follows any more */
 	return ret;
 }
 
@@ -595,19 +702,6 @@ int mctracer_triggers_set(char *text, bool append, int (*apply)(u8 *map))
 	return ret;
 }
 
-void mctracer_triggers_update(void)
-{
-	struct mctracer_triggered *at;
-	size_t i;
-
-	guard(mutex)(&mctracer_sets_mutex);
-	for (i = 1; mctracer_triggered && i <= mctracer_triggered->nr; i++) {
-		at = &mctracer_triggered->sites[i];
-		WRITE_ONCE(at->recorded, is_recorded(at->site, at->returns));
-		WRITE_ONCE(at->counts, only_counts(at));
-	}
-}
-
 #ifdef CONFIG_MODULES
 bool mctracer_triggers_module_coming(struct module *mod)
 {
@@ -626,6 +720,7 @@ bool mctracer_triggers_module_coming(struct module *mod)
 		return false;
 	}
 	old = exchange_table(table);
+	update();
 	if (old) {
 		mctracer_chosen_synchronize();
 		free_table(old, table);

@@ -4,6 +4,8 @@
 #define _KERNEL_TRACE_MCTRACER_TRIGGERS_H
 
 #include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/mcount.h>
 #include <linux/types.h>
 
 #include "mctracer.h"
@@ -12,7 +14,10 @@
 enum mctracer_action {
 	MCTRACER_DO_TRACEON,	/* record again, on all CPUs */
 	MCTRACER_DO_COUNT,		/* nothing: calls are counted for all actions */
+	MCTRACER_DO_FOLLOW,	/* from now on record what concerns this object */
+	MCTRACER_DO_UNFOLLOW,	/* the object's end: first of all, or it would not be written */
 	MCTRACER_DO_ARGS,	/* record the call with its arguments: once, with all else */
+	MCTRACER_DO_DATA,	/* and with memory that one of these points to */
 	MCTRACER_DO_STACKTRACE,	/* record the call, or return, with its chain of callers */
 	MCTRACER_DO_RET,	/* record the return with what is returned */
 	MCTRACER_DO_MARK,		/* write a line */
@@ -26,6 +31,25 @@ enum mctracer_when {
 	MCTRACER_WHEN_RETURNS,
 	MCTRACER_WHEN_FAILS,	/* when it returns an error */
 	MCTRACER_WHEN_SLOW,	/* when the call took longer than that */
+	MCTRACER_WHEN_FOLLOWED,	/* when the call concerns an object that is followed */
+};
+
+/* Arguments are counted from 1. */
+#define MCTRACER_OPERAND_RET	MCTRACER_OBJECT_RETURNED	/* what is returned */
+
+/*
+ * Memory that argument @from points to: through so many pointers, each found so many bytes behind
+ * where the one before points to; and so many bytes behind the last; and with a 16-bit number
+ * added, if there is one, that is found so many bytes behind where the argument points to.
+ */
+struct mctracer_memory {
+	u8 nr_pointers;
+#define MCTRACER_POINTERS	3
+	u16 pointers[MCTRACER_POINTERS];
+	u16 behind;
+	bool adds;
+	u16 add;
+	u8 length;		/* bytes, MCTRACER_DATA_MAX at most */
 };
 
 /* What one line of the file triggers says. */
@@ -34,6 +58,11 @@ struct mctracer_trigger {
 	u64 longer;		/* nanoseconds */
 	enum mctracer_action action;
 	unsigned int option;	/* frames at most; or milliseconds until it is done */
+	u8 from;		/* which argument is the object's address, or MCTRACER_OPERAND_RET */
+	u8 to;			/* ... and of what comes of that, or 0 */
+	bool calls;		/* also record what is called for it */
+	struct mctracer_memory memory;
+	char operand[48];	/* how that is written */
 	bool counted;
 	atomic64_t left;	/* if so: how often it is still done */
 	u64 hits;		/* of functions that are gone; under the mutex of sets */
@@ -60,6 +89,38 @@ struct mctracer_occasion {
  */
 bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_occasion *occasion,
 		  bool record, bool done);
+
+static __always_inline void mctracer_take_args(struct mctracer_occasion *at)
+{
+	if (!at->args.nr)
+		at->args.nr = mcount_args(at->regs, at->args.values);
+}
+
+/* memory.c: what there is of it is put into @args. Any context, with preemption disabled. */
+void mctracer_read_memory(const struct mctracer_memory *memory, unsigned long address,
+			  struct mctracer_args *args);
+
+/* gate.c: write it. Any context, with preemption disabled. */
+void mctracer_record_occasion(const struct mctracer_occasion *at, const u32 *callers,
+			      unsigned int n);
+/* False if it was done as often as it is to be done. */
+bool mctracer_take_one(struct mctracer_trigger *trigger);
+
+/* gate_follow.c: for gates; what @at is about then is in its args. */
+void mctracer_gate_follow(struct mctracer_trigger *trigger, struct mctracer_occasion *at);
+void mctracer_gate_unfollow(struct mctracer_trigger *trigger, struct mctracer_occasion *at);
+/* What of the triggers from @at on is to be done although the task is not chosen; @at may be NULL. */
+void mctracer_gate_ends(const struct mctracer_triggered *at, struct mctracer_occasion *occasion);
+/* A call begins whose result is to be followed, or may be. */
+void mctracer_gate_await(const struct mctracer_trigger *trigger, struct mctracer_occasion *at);
+/* Which objects does the call concern, by its arguments, or by whom it is made for? */
+void mctracer_gate_objects(struct mctracer_occasion *at);
+
+/*
+ * operands.c: @text is what follow, unfollow and so on are for. 0, or -EINVAL and @why, or
+ * -EOPNOTSUPP and what is missing in @why.
+ */
+int mctracer_operand_parse(struct mctracer_trigger *trigger, char *text, const char **why);
 
 /* timed.c: when calls have begun, by where on the stack they have to return from. */
 

@@ -21,6 +21,7 @@ import arguments
 import decoder
 import lines
 import modules
+import packets
 import perfetto
 import recordings
 import terminal
@@ -43,9 +44,10 @@ def check_header(path):
     """The words are still what include/uapi/linux/mctracer.h says."""
     with open(path, encoding="utf-8") as file:
         values = dict(re.findall(r"^#define\s+MCTRACER_(\w+)\s+(\d+)\b", file.read(), re.M))
-    names = ("TIME MORE TASK OTHER CONTEXT VALUE RETURN COUNT CLOCK GAP FRAME MARK TOOK "
-             "DATA_BITS OTHER_SHIFT RETURN_TAIL MARK_MARK MARK_ON MARK_OFF MARK_OFF_SOON "
-             "MARK_SNAPSHOT").split()
+    names = ("TIME MORE TASK OTHER CONTEXT VALUE DATA RETURN COUNT CLOCK GAP FRAME MARK TOOK "
+             "OBJECT DATA_BITS OTHER_SHIFT RETURN_TAIL MARK_MARK MARK_ON MARK_OFF MARK_OFF_SOON "
+             "MARK_SNAPSHOT MARK_FOLLOW_FULL OBJECT_BELOW OBJECT_RETURNED OBJECT_ROLE_SHIFT "
+             "DATA_SHIFT DATA_BYTES").split()
     return compare("MCTRACER_", {name: int(values.get(name, -1)) for name in names},
                    {name: getattr(recordings, name) for name in names})
 
@@ -755,7 +757,7 @@ def check_unknown(mctrace, folder):
         for i in range(20):
             sim.step()
             if new:
-                rec.filler(0, recordings.make_word(recordings.UNKNOWN, i))
+                rec.filler(0, recordings.other_word(60, i))
                 rec.filler(0, recordings.make_word(recordings.MORE, i))
                 rec.filler(0, recordings.other_word(20 + i, i))
                 rec.filler(0, recordings.make_word(recordings.MORE, i))
@@ -1269,6 +1271,20 @@ def test_changed(tap, mctrace, folder):
         run_check(tap, mctrace, name, check, case)
 
 
+def test_packets(tap, mctrace, folder, growing):
+    name = "packet: while it is recorded"
+    if growing:
+        attempt(tap, name, None, packets.check_growing, mctrace, folder, os.path.abspath(growing))
+    else:
+        tap.skip(name, "there is no --growing")
+    libraries = [line.split()[0] for line in mctrace.text("--version").splitlines()]
+    for name, check, missing in packets.tests(libraries):
+        if missing:
+            tap.skip(name, missing)
+        else:
+            attempt(tap, name, None, check, mctrace, folder)
+
+
 def test_people(tap, mctrace, folder):
     def test(name, check):
         attempt(tap, name, None, check, mctrace, folder)
@@ -1281,7 +1297,7 @@ def test_people(tap, mctrace, folder):
     test("a pager is waited for", terminal.check_pager_waited_for)
 
 
-def test_all(tap, mctrace, folder, seeds):
+def test_all(tap, mctrace, folder, seeds, growing):
     plain, full, function = simulated(folder, seeds)
     small = [Case(folder, make.__name__.replace("_", " "), make())
              for make in [small_recording] + SMALL_CASES]
@@ -1290,6 +1306,7 @@ def test_all(tap, mctrace, folder, seeds):
                   {"plain": plain, "full": full, "function": function, "small": small})
     test_diff(tap, mctrace, folder, plain, full, function)
     test_changed(tap, mctrace, folder)
+    test_packets(tap, mctrace, folder, growing)
     test_people(tap, mctrace, folder)
     if mctrace.has("export") and mctrace.has("profile"):
         attempt(tap, "names that are to be quoted", None, check_names, mctrace, folder)
@@ -1309,6 +1326,7 @@ def test_all(tap, mctrace, folder, seeds):
 def main():
     parser = argparse.ArgumentParser(description="Test mctrace by recordings that are known.")
     parser.add_argument("--sanitized", help="the same, built with -fsanitize=address,undefined")
+    parser.add_argument("--growing", help="the same, linked with growing.c")
     parser.add_argument("--header", help="include/uapi/linux/mctracer.h, to compare with")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--keep", help="a folder where the recordings stay")
@@ -1320,10 +1338,10 @@ def main():
         attempt(tap, "words are what the header says", None, check_header, args.header)
     if args.keep:
         os.makedirs(args.keep, exist_ok=True)
-        test_all(tap, mctrace, args.keep, args.seeds)
+        test_all(tap, mctrace, args.keep, args.seeds, args.growing)
     else:
         with tempfile.TemporaryDirectory() as folder:
-            test_all(tap, mctrace, folder, args.seeds)
+            test_all(tap, mctrace, folder, args.seeds, args.growing)
     return tap.done()
 
 

@@ -24,8 +24,8 @@ import sys
 
 VALID = 1 << 63
 CALL = 1 << 31
-TIME, MORE, TASK, OTHER, CONTEXT, VALUE, UNKNOWN, RETURN = range(8)
-COUNT, CLOCK, GAP, FRAME, MARK, TOOK = 1, 2, 3, 4, 5, 6
+TIME, MORE, TASK, OTHER, CONTEXT, VALUE, DATA, RETURN = range(8)
+COUNT, CLOCK, GAP, FRAME, MARK, TOOK, OBJECT = 1, 2, 3, 4, 5, 6, 7
 DATA_BITS = 59
 OTHER_SHIFT = 53
 POSITION_MASK = (1 << 54) - 1
@@ -34,7 +34,11 @@ CLOCK_IS_NS = 1 << 38
 CONTEXT_UNKNOWN = 0x40000000
 CONTEXT_HARDIRQ = 0x00010000
 CONTEXT_IRQS_OFF = 0x01000000
-MARK_MARK, MARK_ON, MARK_OFF, MARK_OFF_SOON, MARK_SNAPSHOT = 0, 1, 2, 3, 4
+MARK_MARK, MARK_ON, MARK_OFF, MARK_OFF_SOON, MARK_SNAPSHOT, MARK_FOLLOW_FULL = 0, 1, 2, 3, 4, 5
+OBJECT_BELOW, OBJECT_RETURNED = 0, 7
+OBJECT_ROLE_SHIFT = 32
+DATA_SHIFT = 56
+DATA_BYTES = 7
 
 
 def make_word(kind, data):
@@ -58,6 +62,23 @@ def value_words(value):
     words = [make_word(VALUE, data & (1 << DATA_BITS) - 1)]
     if not -(1 << DATA_BITS - 1) <= value < 1 << DATA_BITS - 1:
         words.append(make_word(MORE, data >> DATA_BITS))
+    return words
+
+
+def data_words(data):
+    parts = [data[at:at + DATA_BYTES] for at in range(0, len(data), DATA_BYTES)]
+    return [make_word(DATA, len(part) << DATA_SHIFT | int.from_bytes(part, "little"))
+            for part in parts]
+
+
+def object_words(objects):
+    """"3:1", argument 1; "+3:1" begins, "-3:ret" ends, "3" is none of the arguments."""
+    words = []
+    for text in objects:
+        number, _, role = text.lstrip("+-").partition(":")
+        role = {"": OBJECT_BELOW, "ret": OBJECT_RETURNED}.get(role) or int(role or 0)
+        flag = {"+": 1 << 36, "-": 1 << 37}.get(text[0], 0)
+        words.append(other_word(OBJECT, int(number) | role << OBJECT_ROLE_SHIFT | flag))
     return words
 
 
@@ -433,12 +454,16 @@ class Recording:
         self.entries += counts
         return True
 
-    def call(self, cpu, name, irq=False, frames=0, instead=None, args=()):
-        """@instead: of this one, a Frame that has ended by a tail jump. @args: as registers hold them."""
+    def call(self, cpu, name, irq=False, frames=0, instead=None, args=(), objects=(), data=b""):
+        """
+        @instead: of this one, a Frame that has ended by a tail jump. @args: as registers hold them.
+        @objects: as in object_words(). @data: what lay in memory.
+        """
         self.wait(2)
         task = self.current[cpu]
         frame = self.frame(task, name, irq, instead)
         words = [word for arg in args for word in value_words(arg)]
+        words += object_words(objects) + data_words(data)
         words.append(call_word(frame.function.entry, frame.parent_ip))
         for i in range(frames):
             ip = frame.parent_ip if i == 0 else self.functions.by_name["do_syscall_64"].sites[0]
@@ -448,7 +473,7 @@ class Recording:
         task.stack.append(frame)
         return frame
 
-    def leave(self, cpu, frame=None, tail=False, cold=False, result=None):
+    def leave(self, cpu, frame=None, tail=False, cold=False, result=None, objects=()):
         """@frame, or the innermost, returns; with it ends what has been called in it."""
         self.wait(2)
         task = self.current[cpu]
@@ -458,6 +483,7 @@ class Recording:
         else:
             ip = self.rng.choice(frame.function.exits)
         words = [] if result is None else value_words(result)
+        words += object_words(objects)
         words.append(return_word(ip, RETURN_TAIL if tail else 0))
         if self.mode == "graph" and self.put(cpu, words, 1):
             self.facts.leave(task, frame, self.now, cpu)

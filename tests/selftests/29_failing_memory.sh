@@ -26,7 +26,7 @@ else
 	. "$(dirname "$0")/rings.sh"
 fi
 
-plan 21
+plan 25
 
 size=$MCT_DIR/buffer_size_kb
 mode=$MCT_DIR/mode
@@ -119,6 +119,17 @@ check "no mapping is left: rings can be replaced" put 128 "$size"
 needs "stats is read" read "$MCT_STATS"
 needs "a function is chosen" write "$MCT_DIR/filter" vfs_read
 needs "one gets a trigger" write "$MCT_DIR/triggers" 'vfs_read:stacktrace depth=5:1'
+if put 'vfs_read:unfollow 1' "$MCT_DIR/triggers"; then
+	put "" "$MCT_DIR/triggers"
+	needs "objects are followed while tracing" write "$MCT_DIR/triggers" 'vfs_read:follow 1'
+	equal "that is in the list" 'vfs_read:follow 1' \
+		"$(sed 's/ *#.*//' "$MCT_DIR/triggers" | xargs)"
+	needs "and no more" write "$MCT_DIR/triggers" 'vfs_read:count'
+else
+	for name in "objects are followed" "that is in the list" "and no more"; do
+		skip "$name" "nothing can be followed"
+	done
+fi
 put "" "$MCT_DIR/triggers"
 put "" "$MCT_DIR/filter"
 if put graph "$mode"; then
@@ -128,13 +139,14 @@ if put graph "$mode"; then
 	needs "trace is opened in graph mode" open "$MCT_TRACE"
 	needs "and switched off" write "$mode" function
 	needs "a function's returns get a trigger" write "$MCT_DIR/triggers" vfs_read:ret
+	needs "what is returned is followed" write "$MCT_DIR/triggers" 'vfs_open:follow 1 -> ret'
 	needs "and slow ones" write "$MCT_DIR/triggers" 'vfs_read:slow 1ms:count'
-	equal "both are in the list" "vfs_read:ret vfs_read:slow 1ms:count" \
+	equal "all are in the list" "vfs_read:ret vfs_open:follow 1 -> ret vfs_read:slow 1ms:count" \
 		"$(sed 's/ *#.*//' "$MCT_DIR/triggers" | xargs)"
 	put "" "$MCT_DIR/triggers"
 else
 	for name in "graph mode is switched on" "returns are recorded" "trace is opened then" \
-		"and switched off" "returns get a trigger" "and slow ones" "both are there"; do
+		"and switched off" "returns get a trigger" "what is returned is followed" "and slow ones" "both are there"; do
 		skip "$name" "this kernel does not see returns"
 	done
 fi

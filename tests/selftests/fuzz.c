@@ -88,6 +88,9 @@ static const char * const actions[] = {
 	":count", ":count", ":mark", ":mark depth=3", ":traceon", ":traceon", ":traceoff",
 	":traceoff after=3", ":snapshot", ":dance", "", ":",
 	":args", ":args:3", ":ret", ":ret:3", ":fail:count", ":fail:stacktrace:5",
+	":follow 1", ":follow 2:5", ":follow 9", ":unfollow 1", ":unfollow",
+	":follow 1 +calls", ":follow 1 -> 2", ":follow 1 -> ret", ":follow ret", ":unfollow ret",
+	":data 1", ":data 2->8.16+4,20", ":data 1,99", ":followed:count", ":followed:args",
 	":slow 1ms:count", ":slow 10us:mark:5", ":slow x:mark", ":fail:",
 };
 

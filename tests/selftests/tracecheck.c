@@ -10,6 +10,8 @@
  *
  *	CPU <cpu>: <comm>:<pid> <function> <-- <caller>
  *	CPU <cpu>: <comm>:<pid> <function> (<value>, <value>) <-- <caller>
+ *	CPU <cpu>: <comm>:<pid> <function> (<value>) #<object>:<argument> <-- <caller>
+ *	CPU <cpu>: <comm>:<pid> <function> (<value>) "<memory>" <-- <caller>
  *	CPU <cpu>: <comm>:<pid> <function> returns <result> after <time> ns --> <caller>
  *	CPU <cpu>: <comm>:<pid> <function> returns, called before
  *
@@ -207,6 +209,38 @@ static int result(const char **pp)
 	return *pp == p ? -1 : 0;
 }
 
+/* Moves *pp past " +-#3:1", or " #3". */
+static int object(const char **pp)
+{
+	const char *p = *pp;
+
+	if (*p++ != ' ')
+		return 0;
+	past(&p, "+");
+	past(&p, "-");
+	if (!past(&p, "#") || !isdigit((unsigned char)*p))
+		return 0;
+	p += strspn(p, "0123456789");
+	if (past(&p, ":") && !past(&p, "ret") && (*p < '1' || *p++ > '6'))
+		return 0;
+	*pp = p;
+	return 1;
+}
+
+/* Takes its objects off a call that has any. */
+static void objects(char *line)
+{
+	char *space;
+	const char *p;
+
+	while ((space = strrchr(line, ' '))) {
+		p = space;
+		if (!object(&p) || *p)
+			break;
+		*space = '\0';
+	}
+}
+
 /* Takes what is behind the function off a line that is no call. */
 static int end_of_call(char *line, struct record *rec)
 {
@@ -222,11 +256,13 @@ static int end_of_call(char *line, struct record *rec)
 	p = verb + strlen(verb == goes ? GOES_ON : RETURNS);
 	rec->ends = 1;
 	rec->caller.known = 1;
-	if (*p == ' ' && strncmp(p, AFTER, strlen(AFTER)) && strncmp(p, TO, strlen(TO))) {
+	if (*p == ' ' && (isdigit((unsigned char)p[1]) || (p[1] == '-' && isdigit((unsigned char)p[2])))) {
 		p++;
 		if (result(&p))
 			return -1;
 	}
+	while (object(&p))
+		;
 	if (!strcmp(p, BEFORE))
 		return 0;
 	if (past(&p, AFTER)) {
@@ -235,6 +271,27 @@ static int end_of_call(char *line, struct record *rec)
 			return -1;
 	}
 	return past(&p, TO) ? symbol(p, &rec->caller, 1) : *p ? -1 : 0;
+}
+
+/* Takes memory off a call that has any: text, or digits. */
+static int memory(char *line)
+{
+	char *text = last(line, " \""), *digits = last(line, " <");
+	size_t length = strlen(line);
+
+	if (text && length > 2 && line[length - 1] == '"') {
+		*text = '\0';
+		for (text += 2; text < line + length - 1; text++)
+			if (!isprint((unsigned char)*text))
+				return -1;
+	} else if (digits && line[length - 1] == '>') {
+		*digits = '\0';
+		digits += 2;
+		if (strcmp(digits, "hidden>") &&
+		    strcmp(digits + strspn(digits, "0123456789abcdef"), ">"))
+			return -1;
+	}
+	return 0;
 }
 
 /* Takes its arguments off a call that has any. */
@@ -271,7 +328,9 @@ static int record(char *line, struct record *rec)
 	arrow = last((char *)p, ARROW);
 	if (arrow) {
 		*arrow = '\0';
-		if (symbol(arrow + strlen(ARROW), &rec->caller, 1) || arguments((char *)p))
+		objects((char *)p);
+		if (symbol(arrow + strlen(ARROW), &rec->caller, 1) || memory((char *)p) ||
+		    arguments((char *)p))
 			return -1;
 	} else if (end_of_call((char *)p, rec)) {
 		return -1;

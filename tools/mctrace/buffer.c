@@ -37,6 +37,8 @@ void buffer_char(struct buffer *buffer, char c)
 
 void buffer_spaces(struct buffer *buffer, size_t nr)
 {
+	if (!nr)
+		return;
 	memset(buffer_room(buffer, nr), ' ', nr);
 	buffer->length += nr;
 }

@@ -222,7 +222,8 @@ void events_begin(struct events *events, const struct recording *from)
 
 	events->from = from;
 	events->nr = 0;
-	events->cursors = xcalloc(from->nr_cpus, sizeof(*events->cursors));
+	events->room = from->nr_cpus;
+	events->cursors = xcalloc(events->room, sizeof(*events->cursors));
 	events->current = -1;
 	events->next = -1;
 	for (i = 0; i < from->nr_cpus; i++) {
@@ -296,14 +297,10 @@ static void find_next(struct events *events)
 		events->next = oldest(events, events->current);
 }
 
-bool events_next(struct events *events, struct event *event)
+static void take_current(const struct events *events, struct event *event)
 {
-	struct cursor *cursor;
+	struct cursor *cursor = &events->cursors[events->current];
 
-	find_next(events);
-	if (events->current < 0)
-		return false;
-	cursor = &events->cursors[events->current];
 	*event = (struct event) {
 		.found = cursor->found,
 		.cpu = cursor->nr,
@@ -313,7 +310,81 @@ bool events_next(struct events *events, struct event *event)
 		.nr_symbols = cursor->cpu->runs[cursor->run].nr_symbols,
 		.state = &cursor->state,
 	};
+}
+
+bool events_next(struct events *events, struct event *event)
+{
+	find_next(events);
+	if (events->current < 0)
+		return false;
+	take_current(events, event);
 	return true;
+}
+
+bool events_next_before(struct events *events, struct event *event, uint64_t ns)
+{
+	if (events->current >= 0)
+		advance(&events->cursors[events->current]);
+	events->current = oldest(events, -1);
+	if (events->current < 0)
+		return false;
+	if (events->cursors[events->current].ns >= ns) {
+		events->current = -1;
+		return false;
+	}
+	take_current(events, event);
+	return true;
+}
+
+/* A CPU's first words: where its notes are not there yet, that is to be tried again. */
+static void add_cursor(struct events *events, unsigned int cpu)
+{
+	struct cursor *cursor;
+
+	if (events->nr == events->room) {
+		events->room = 2 * events->room + 8;
+		events->cursors = xrealloc(events->cursors, events->room,
+					   sizeof(*events->cursors));
+	}
+	cursor = &events->cursors[events->nr];
+	*cursor = (struct cursor) { .cpu = &events->from->cpus[cpu], .nr = cpu };
+	begin_run(cursor, 0);
+	if (!(cursor->state.known & MCTRACER_KNOWS_TASK))
+		return;
+	advance(cursor);
+	events->nr++;
+}
+
+static bool has_cursor(const struct events *events, unsigned int cpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < events->nr; i++)
+		if (events->cursors[i].nr == cpu)
+			return true;
+	return false;
+}
+
+uint64_t events_more(struct events *events)
+{
+	struct cursor ahead;
+	uint64_t latest = 0;
+	unsigned int i;
+
+	for (i = 0; i < events->nr; i++)
+		if (events->cursors[i].found == FOUND_NOTHING)
+			advance(&events->cursors[i]);
+	for (i = 0; i < events->from->nr_cpus; i++)
+		if (events->from->cpus[i].nr && !has_cursor(events, i))
+			add_cursor(events, i);
+	for (i = 0; i < events->nr; i++) {
+		ahead = events->cursors[i];
+		while (ahead.found != FOUND_NOTHING)
+			advance(&ahead);
+		if (ahead.ns > latest)
+			latest = ahead.ns;
+	}
+	return latest;
 }
 
 void event_comm(const struct event *event, char *comm)
@@ -335,6 +406,7 @@ const char *event_mark(const struct event *event)
 		[MCTRACER_MARK_OFF]	 = "traceoff",
 		[MCTRACER_MARK_OFF_SOON] = "traceoff soon",
 		[MCTRACER_MARK_SNAPSHOT] = "snapshot",
+		[MCTRACER_MARK_FOLLOW_FULL] = "follow: too many objects",
 	};
 	uint64_t which = event->state->value;
 

@@ -47,6 +47,7 @@ struct events {
 	const struct recording *from;
 	struct cursor *cursors;		/* of CPUs that have words */
 	unsigned int nr;
+	unsigned int room;
 	int current;			/* whose event is the current one, ... */
 	int next;			/* ... and whose is the oldest of the others; -1: of none */
 };
@@ -65,6 +66,13 @@ struct event {
 void events_begin(struct events *events, const struct recording *from);
 /* False at the end. */
 bool events_next(struct events *events, struct event *event);
+/*
+ * The same of a recording that grows: false where those that there are come to their end, or to
+ * one that is not before @ns, which may come then after others that are not there yet.
+ */
+bool events_next_before(struct events *events, struct event *event, uint64_t ns);
+/* More of it has come. The time of the latest event that there is. */
+uint64_t events_more(struct events *events);
 void events_end(struct events *events);
 /* How much of all is behind the current event, from 0 to 1: to be asked each so many events. */
 double events_done(const struct events *events);

@@ -20,6 +20,16 @@ _mctrace_errors()
 		/usr/include/asm-generic/errno-base.h /usr/include/asm-generic/errno.h 2>/dev/null
 }
 
+# Names of sets of rules.
+_mctrace_rules()
+{
+	local file
+
+	for file in ${MCTRACE_RULES:+"$MCTRACE_RULES"/*.rules} /usr/share/mctrace/rules/*.rules; do
+		[ -f "$file" ] && basename "$file" .rules
+	done
+}
+
 _mctrace()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words
@@ -48,6 +58,10 @@ _mctrace()
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 		return
 		;;
+	--rules)
+		mapfile -t COMPREPLY < <(compgen -W "$(_mctrace_rules)" -- "$word"; compgen -f -- "$word")
+		return
+		;;
 	--compress)
 		mapfile -t COMPREPLY < <(compgen -W "zstd none" -- "$word")
 		return
@@ -73,16 +87,23 @@ _mctrace()
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 		return
 		;;
-	-o | --output | -i | --input | --vmlinux | --btf)
+	-o | --output | -i | --input | --vmlinux | --btf | --functions)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
 		;;
 	esac
+	# Behind "--" stands a command.
+	if [ "$before" = -- ] && [ "$COMP_CWORD" -gt 2 ]; then
+		mapfile -t COMPREPLY < <(compgen -c -- "$word")
+		return
+	fi
 	if [ "${word#-}" != "$word" ]; then
 		words=$(mctrace "$command" --help | grep -o -e ' --*[A-Za-z][a-z-]*')
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 	elif [ "$command" = record ] || [ "$command" = why ]; then
 		mapfile -t COMPREPLY < <(compgen -c -- "$word")
+	elif [ "$command" = object ]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_mctrace_rules)" -- "$word")
 	elif [ "$command" = list ]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_mctrace_functions)" -- "$word")
 	else

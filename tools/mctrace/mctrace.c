@@ -7,6 +7,7 @@
 #include "compress.h"
 #include "lines.h"
 #include "mctrace.h"
+#include "packet.h"
 #include "prototypes.h"
 #include "util.h"
 
@@ -28,6 +29,8 @@ static const struct command {
 	{ "diff",	cmd_diff,	"where two recordings differ" },
 	{ "why",	cmd_why,	"which function first returned an error" },
 	{ "flame",	cmd_flame,	"a flame graph" },
+	{ "packet",	cmd_packet,	"what happened to packets on their way" },
+	{ "object",	cmd_object,	"the same of objects of other types" },
 	{ "export",	cmd_export,	"a recording in the form of another program" },
 	{ "stat",	cmd_stat,	"what is set, and what was counted" },
 	{ "list",	cmd_list,	"the functions that can be traced" },
@@ -55,6 +58,7 @@ static void show_version(void)
 	puts(compress_library());
 	puts(lines_library());
 	puts(prototypes_library());
+	puts(packet_library());
 }
 
 void show_help(const char *usage, const char *lines)

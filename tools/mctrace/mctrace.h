@@ -12,6 +12,8 @@ int cmd_diff(int argc, char **argv);
 int cmd_slow(int argc, char **argv);
 int cmd_why(int argc, char **argv);
 int cmd_flame(int argc, char **argv);
+int cmd_packet(int argc, char **argv);
+int cmd_object(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_list(int argc, char **argv);

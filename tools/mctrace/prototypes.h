@@ -10,6 +10,17 @@ struct prototypes;
 
 /* Of a file with BTF, as ELF or by itself; NULL is the running kernel's. Ends if there is none. */
 struct prototypes *prototypes_open(const char *file);
+/* The same, but NULL and errno; ENOSYS: there is no libbpf. */
+struct prototypes *prototypes_try(const char *file);
+/*
+ * At which byte of its structure a member is: "sk_buff.network_header". -1: it is not known,
+ * or it is some bits.
+ */
+long prototypes_offset(struct prototypes *prototypes, const char *path);
+/* How many arguments a function of the kernel itself takes; -1: it is not known. */
+int prototypes_arguments(struct prototypes *prototypes, const char *name);
+/* Which constant of "enum @name" has this value; NULL. */
+const char *prototypes_constant(struct prototypes *prototypes, const char *name, int value);
 /*
  * "ssize_t vfs_read(struct file *file, char *buf, size_t count, loff_t *pos)", until the next
  * call; NULL if it is not known. @module: whose function it is; NULL is the kernel's.

@@ -68,18 +68,28 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
 	return 0;
 }
 
-struct prototypes *prototypes_open(const char *file)
+struct prototypes *prototypes_try(const char *file)
 {
-	struct prototypes *prototypes = xcalloc(1, sizeof(*prototypes));
+	struct prototypes *prototypes;
 	struct btf *btf;
 
 	libbpf_set_print(quiet);
 	btf = btf__parse(file ?: RUNNING "vmlinux", NULL);
-	if (!btf && !file && errno == ENOENT)
-		die("this kernel has no BTF: it was built without CONFIG_DEBUG_INFO_BTF");
 	if (!btf)
-		die_errno("the types in %s", file ?: RUNNING "vmlinux");
+		return NULL;
+	prototypes = xcalloc(1, sizeof(*prototypes));
 	prototypes->kernel = add_part(prototypes, NULL, btf);
+	return prototypes;
+}
+
+struct prototypes *prototypes_open(const char *file)
+{
+	struct prototypes *prototypes = prototypes_try(file);
+
+	if (!prototypes && !file && errno == ENOENT)
+		die("this kernel has no BTF: it was built without CONFIG_DEBUG_INFO_BTF");
+	if (!prototypes)
+		die_errno("the types in %s", file ?: RUNNING "vmlinux");
 	return prototypes;
 }
 
@@ -138,6 +148,72 @@ static const char *enumerator(const struct btf *btf, const struct btf_type *type
 		if (e[i].val == value)
 			return btf__name_by_offset(btf, e[i].name_off);
 	return NULL;
+}
+
+int prototypes_arguments(struct prototypes *prototypes, const char *name)
+{
+	const struct btf *btf = prototypes->kernel->btf;
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
+
+	return id < 0 ? -1 :
+	       (int)btf_vlen(btf__type_by_id(btf, btf__type_by_id(btf, id)->type));
+}
+
+const char *prototypes_constant(struct prototypes *prototypes, const char *name, int value)
+{
+	const struct btf *btf = prototypes->kernel->btf;
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_ENUM);
+
+	return id < 0 ? NULL : enumerator(btf, btf__type_by_id(btf, id), value);
+}
+
+/*
+ * In bits; -1 if it has none of this name, or one that is no whole bytes. What has no name has its
+ * members in its place.
+ */
+static long member_offset(const struct btf *btf, const struct btf_type *type, const char *name,
+			  size_t length, const struct btf_type **found)
+{
+	const struct btf_member *member = btf_members(type);
+	const char *its;
+	long offset;
+	int i;
+
+	for (i = 0; i < btf_vlen(type); i++) {
+		its = btf__name_by_offset(btf, member[i].name_off);
+		*found = plain_type(btf, member[i].type);
+		if (its && strlen(its) == length && !strncmp(its, name, length))
+			return btf_member_bitfield_size(type, i) ? -1 :
+			       (long)btf_member_bit_offset(type, i);
+		if ((its && *its) || !*found || !btf_is_composite(*found))
+			continue;
+		offset = member_offset(btf, *found, name, length, found);
+		if (offset >= 0)
+			return btf_member_bit_offset(type, i) + offset;
+	}
+	return -1;
+}
+
+long prototypes_offset(struct prototypes *prototypes, const char *path)
+{
+	const struct btf *btf = prototypes->kernel->btf;
+	size_t length = strcspn(path, ".");
+	char *name = xasprintf("%.*s", (int)length, path);
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
+	const struct btf_type *type = id < 0 ? NULL : btf__type_by_id(btf, id);
+	long bits = 0, more;
+
+	free(name);
+	for (path += length; *path == '.'; path += length) {
+		length = strcspn(++path, ".");
+		if (!type || !btf_is_composite(type))
+			return -1;
+		more = member_offset(btf, type, path, length, &type);
+		if (more < 0)
+			return -1;
+		bits += more;
+	}
+	return type && !(bits % 8) ? bits / 8 : -1;
 }
 
 static void put_argument(struct buffer *to, const struct btf *btf, const struct btf_type *type,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Without libbpf. */
+#include <errno.h>
 #include <stddef.h>
 
 #include "prototypes.h"
@@ -14,6 +15,31 @@ struct prototypes *prototypes_open(const char *file)
 {
 	(void)file;
 	die("this mctrace was built without libbpf, so it does not know what functions take");
+}
+
+struct prototypes *prototypes_try(const char *file)
+{
+	(void)file;
+	errno = ENOSYS;
+	return NULL;
+}
+
+long prototypes_offset(struct prototypes *prototypes, const char *path)
+{
+	(void)prototypes;
+	(void)path;
+	return -1;
+}
+
+int prototypes_arguments(struct prototypes *prototypes, const char *name)
+{
+	return prototypes_offset(prototypes, name);
+}
+
+const char *prototypes_constant(struct prototypes *prototypes, const char *name, int value)
+{
+	(void)value;
+	return prototype_of(prototypes, name, NULL);
 }
 
 const char *prototype_of(struct prototypes *prototypes, const char *name, const char *module)

@@ -30,15 +30,17 @@ static const char help[] =
 "  -o, --output FILE     the file (" RECORDING_DEFAULT "); '-': a pipe\n"
 SETUP_HELP
 "  -a, --all             with COMMAND: also what others do meanwhile\n"
+"      --seconds N       end after so many seconds\n"
 "      --compress zstd   a smaller file, for more time of the processor\n"
 "  -q, --quiet           say nothing while it goes on, nor at its end\n";
 
-enum { COMPRESS = 256 };	/* no letter */
+enum { COMPRESS = 256, SECONDS };	/* no letters */
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	SETUP_OPTIONS,
 	{ "all", no_argument, NULL, 'a' },
+	{ "seconds", required_argument, NULL, SECONDS },
 	{ "compress", required_argument, NULL, COMPRESS },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
@@ -48,6 +50,7 @@ static const struct option options[] = {
 struct record {
 	const char *output;
 	bool all, quiet, compress;
+	unsigned long seconds;	/* 0: any number */
 	char **command;
 	pid_t child;		/* 0: none, or it has ended */
 	int status;		/* its */
@@ -77,6 +80,9 @@ static void parse(struct record *record, struct setup *setup, int argc, char **a
 			if (strcmp(optarg, "zstd") && strcmp(optarg, "none"))
 				die_usage("record", "--compress knows zstd and none");
 			record->compress = !strcmp(optarg, "zstd");
+			break;
+		case SECONDS:
+			record->seconds = option_number("record", "--seconds", optarg);
 			break;
 		case 'q':
 			record->quiet = true;
@@ -171,16 +177,32 @@ static void take_signal(struct record *record, const siginfo_t *info)
 		kill(record->child, info->si_signo);
 }
 
+/* At most a second, and not longer than is asked for; false if that is over. */
+static bool next_nap(const struct record *record, struct timespec *nap)
+{
+	double left = record->seconds ? record->seconds - seconds_since(&record->began) : 1;
+
+	*nap = (struct timespec) { .tv_sec = left >= 1 };
+	if (left < 1 && left > 0)
+		nap->tv_nsec = left * 1e9;
+	return left > 0;
+}
+
 /* Until there is a reason to stop. Signals are blocked and waited for. */
 static void wait_for_end(struct record *record, const sigset_t *signals)
 {
-	const struct timespec second = { .tv_sec = 1 };
+	struct timespec nap;
 	siginfo_t info;
 	int sig, status;
 	pid_t pid;
 
 	for (;;) {
-		sig = sigtimedwait(signals, &info, &second);
+		if (!next_nap(record, &nap)) {
+			if (record->child)
+				kill(record->child, SIGTERM);
+			return;
+		}
+		sig = sigtimedwait(signals, &info, &nap);
 		if (sig < 0 && (errno == EAGAIN || errno == EINTR)) {
 			show_progress(record);
 			continue;

@@ -111,6 +111,7 @@ struct recording {
 	const char *path;
 	const char *data;	/* mapped */
 	uint64_t size;
+	uint64_t mapped;
 	struct recording_cpu *cpus;
 	unsigned int nr_cpus;
 	const char **symbols;	/* texts, the earliest first, each with its size */
@@ -119,12 +120,22 @@ struct recording {
 	void **owned;		/* memory of those that were compressed */
 	unsigned int nr_owned;
 	char *info;		/* all lines */
+	int fd;			/* of one that grows; else -1 */
+	uint64_t at;		/* and how much of it was looked at */
 	bool ended;		/* else it was killed, or is still being written */
 	char *damage;		/* what is wrong with the rest of the file, and where */
 };
 
 /* NULL is "mctrace.dat", "-" standard input. Ends if nothing can be read. */
 struct recording *recording_open(const char *path);
+/*
+ * One that is still being written, by this user: what there is of it so far; NULL if not even the
+ * names of functions are there. Whole chunks alone, and no damage is noted; later names are passed
+ * over.
+ */
+struct recording *recording_open_growing(const char *path);
+/* What has come since. */
+void recording_more(struct recording *from);
 /* Makes words of what is compressed; those of the run before last go. Ends if it is damaged. */
 void recording_open_run(struct recording_cpu *cpu, struct recording_run *run);
 /* The value of the last line that has this key, until the next call; NULL. */

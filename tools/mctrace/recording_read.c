@@ -18,6 +18,11 @@
 
 #define MAX_CPUS	65536
 
+/* A recording that grows is mapped once: more than this it will not become. */
+#define GROWN		(sizeof(long) == 8 ? 1ULL << 40 : 1ULL << 29)
+/* So that cursors can keep the address of what a CPU has. */
+#define GROWING_CPUS	8192
+
 static void note_damage(struct recording *from, uint64_t at, const char *what)
 {
 	from->damage = xasprintf("%s is damaged at offset %llu: %s", from->path,
@@ -41,7 +46,9 @@ static void add_words(struct recording *from, const struct recording_chunk *chun
 	struct recording_run *run, *before;
 	struct recording_cpu *cpu;
 
-	if (chunk->cpu >= from->nr_cpus) {
+	if (chunk->cpu >= from->nr_cpus && from->fd >= 0) {
+		from->nr_cpus = chunk->cpu + 1;
+	} else if (chunk->cpu >= from->nr_cpus) {
 		from->cpus = xrealloc(from->cpus, chunk->cpu + 1, sizeof(*from->cpus));
 		memset(from->cpus + from->nr_cpus, 0,
 		       (chunk->cpu + 1 - from->nr_cpus) * sizeof(*from->cpus));
@@ -69,8 +76,11 @@ static void add_words(struct recording *from, const struct recording_chunk *chun
 
 static void add_symbols(struct recording *from, const char *text, size_t size)
 {
-	unsigned int nr = from->nr_symbols++;
+	unsigned int nr = from->nr_symbols;
 
+	if (from->fd >= 0 && nr)
+		return;
+	from->nr_symbols++;
 	from->symbols = xrealloc(from->symbols, nr + 1, sizeof(*from->symbols));
 	from->symbols_size = xrealloc(from->symbols_size, nr + 1, sizeof(*from->symbols_size));
 	from->symbols[nr] = text;
@@ -209,6 +219,7 @@ struct recording *recording_open(const char *path)
 	struct stat st;
 	int fd;
 
+	from->fd = -1;
 	from->path = path ?: RECORDING_DEFAULT;
 	if (!strcmp(from->path, "-")) {
 		from->path = "standard input";
@@ -229,13 +240,57 @@ struct recording *recording_open(const char *path)
 	}
 	from->size = st.st_size;
 	if (from->size) {
-		from->data = mmap(NULL, from->size, PROT_READ, MAP_PRIVATE, fd, 0);
+		from->mapped = from->size;
+		from->data = mmap(NULL, from->mapped, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (from->data == MAP_FAILED)
 			die_errno("mapping %s", from->path);
 	}
 	check_header(from);
 	find_chunks(from);
 	return from;
+}
+
+/* Whole chunks alone. */
+void recording_more(struct recording *from)
+{
+	const struct recording_chunk *chunk;
+	struct stat st;
+
+	if (fstat(from->fd, &st))
+		die_errno("%s", from->path);
+	from->size = (uint64_t)st.st_size < from->mapped ? (uint64_t)st.st_size : from->mapped;
+	while (from->size >= from->at + sizeof(*chunk)) {
+		chunk = (const struct recording_chunk *)(from->data + from->at);
+		if (chunk->mark != RECORDING_MARK || chunk->cpu >= GROWING_CPUS)
+			die("%s is damaged at offset %llu: no chunk begins here", from->path,
+			    (unsigned long long)from->at);
+		if (chunk->size > from->size - from->at - sizeof(*chunk))
+			break;
+		add_chunk(from, chunk, chunk + 1, chunk->size);
+		from->at += sizeof(*chunk) + chunk->size;
+	}
+}
+
+struct recording *recording_open_growing(const char *path)
+{
+	struct recording *from = xcalloc(1, sizeof(*from));
+
+	from->path = path;
+	from->at = sizeof(struct recording_header);
+	from->cpus = xcalloc(GROWING_CPUS, sizeof(*from->cpus));
+	from->mapped = GROWN;
+	from->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (from->fd >= 0)
+		from->data = mmap(NULL, from->mapped, PROT_READ, MAP_SHARED | MAP_NORESERVE,
+				  from->fd, 0);
+	if (from->data == MAP_FAILED)
+		die_errno("mapping %s", path);
+	if (from->data)
+		recording_more(from);
+	if (from->nr_symbols)
+		return from;
+	recording_close(from);
+	return NULL;
 }
 
 void recording_open_run(struct recording_cpu *cpu, struct recording_run *run)
@@ -298,6 +353,8 @@ void recording_close(struct recording *from)
 	free(from->info);
 	free(from->damage);
 	if (from->data)
-		munmap((void *)from->data, from->size);
+		munmap((void *)from->data, from->mapped);
+	if (from->fd >= 0)
+		close(from->fd);
 	free(from);
 }

@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "selfrecord.h"
@@ -13,12 +14,12 @@
 
 #define MAX_ARGUMENTS	4096
 
-static volatile pid_t recorder;
+static volatile pid_t recorder_pid;
 
 /* What is to end this is to end that, and then this. */
 static void forward(int sig)
 {
-	kill(recorder, sig);
+	kill(recorder_pid, sig);
 }
 
 static void run_record(const char *path, const char * const *options, char **command)
@@ -38,40 +39,75 @@ static void run_record(const char *path, const char * const *options, char **com
 	die_errno("/proc/self/exe");
 }
 
-char *record_now(const char * const *options, char **command)
-{
-	char *path = xasprintf("%s/mctrace-XXXXXX", getenv("TMPDIR") ?: "/tmp");
-	static const int signals[] = { SIGTERM, SIGHUP, SIGQUIT };
-	int fd = mkstemp(path), status;
-	pid_t pid = getpid();
-	struct stat st;
-	size_t i;
+static const int signals[] = { SIGTERM, SIGHUP, SIGQUIT };
 
+/* The file is open for as long as it is to be told from what it becomes. */
+static int begin(struct recorder *recorder, const char * const *options, char **command)
+{
+	pid_t pid = getpid();
+	size_t i;
+	int fd;
+
+	recorder->path = xasprintf("%s/mctrace-XXXXXX", getenv("TMPDIR") ?: "/tmp");
+	fd = mkstemp(recorder->path);
 	if (fd < 0)
-		die_errno("%s", path);
+		die_errno("%s", recorder->path);
 	fflush(stdout);
-	recorder = fork();
-	if (recorder < 0)
+	recorder->pid = fork();
+	if (recorder->pid < 0)
 		die_errno("a process that records");
-	if (!recorder) {
+	if (!recorder->pid) {
 		if (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != pid)
 			die("the process that wanted this recording is gone");
-		run_record(path, options, command);
+		run_record(recorder->path, options, command);
 	}
+	recorder_pid = recorder->pid;
 	signal(SIGINT, SIG_IGN);	/* that is for it to end by */
 	for (i = 0; i < ARRAY_SIZE(signals); i++)
 		signal(signals[i], forward);
-	while (waitpid(recorder, &status, 0) < 0 && errno == EINTR)
-		;
+	return fd;
+}
+
+static void ended(void)
+{
+	size_t i;
+
 	for (i = 0; i < ARRAY_SIZE(signals); i++)
 		signal(signals[i], SIG_DFL);
 	signal(SIGINT, SIG_DFL);
-	if (fstat(fd, &st) || stat(path, &st) || !st.st_size) {
-		unlink(path);			/* it has said why */
+}
+
+char *record_now(const char * const *options, char **command)
+{
+	struct recorder recorder = { };
+	int fd = begin(&recorder, options, command);
+	struct stat st;
+
+	while (waitpid(recorder.pid, &recorder.status, 0) < 0 && errno == EINTR)
+		;
+	ended();
+	if (fstat(fd, &st) || stat(recorder.path, &st) || !st.st_size) {
+		unlink(recorder.path);			/* it has said why */
 		exit(EXIT_FAILURE);
 	}
 	close(fd);
-	return path;
+	return recorder.path;
+}
+
+void recorder_begin(struct recorder *recorder, const char * const *options, char **command)
+{
+	close(begin(recorder, options, command));
+}
+
+bool recorder_has_ended(struct recorder *recorder, unsigned int ms)
+{
+	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+
+	nanosleep(&time, NULL);
+	if (waitpid(recorder->pid, &recorder->status, WNOHANG) != recorder->pid)
+		return false;
+	ended();
+	return true;
 }
 
 void unlink_recorded(const char *path)

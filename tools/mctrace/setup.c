@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mctrace.h"
+#include "rules.h"
 #include "session.h"
 #include "setup.h"
 #include "tracer.h"
@@ -68,6 +69,12 @@ bool setup_option(struct setup *setup, int letter, const char *argument)
 	case 'R':
 		add_line(&setup->triggers, argument);
 		break;
+	case SETUP_RULES:
+		setup->rules = argument;
+		break;
+	case SETUP_BTF:
+		setup->btf = argument;
+		break;
 	case 'c':
 		setup->context = true;
 		break;
@@ -128,8 +135,40 @@ static void set_size(const struct setup *setup)
 	free(now);
 }
 
+/* What somebody else follows would not be told from what these rules do. */
+static void check_no_triggers(void)
+{
+	char *now = tracer_read("triggers"), *line, *saved;
+
+	for (line = strtok_r(now, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved))
+		if (*line != '#')
+			die("there are triggers that are not of these rules ('%s'): "
+			    "'mctrace reset', or who has set them, is to take them away", line);
+	free(now);
+}
+
+/* By rules and by lines of their own. */
+static char *all_triggers(const struct setup *setup)
+{
+	char *functions, *lines, *all;
+	struct rules *rules;
+
+	if (!setup->rules)
+		return xstrdup(setup->triggers ?: "");
+	check_no_triggers();
+	rules = rules_open(setup->rules);
+	functions = tracer_read("functions");
+	lines = rules_triggers(rules, functions, setup->btf);
+	all = xasprintf("%s%s", lines, setup->triggers ?: "");
+	free(lines);
+	free(functions);
+	rules_free(rules);
+	return all;
+}
+
 void setup_apply(const struct setup *setup)
 {
+	char *triggers = all_triggers(setup);
 	bool times;
 
 	set_size(setup);
@@ -141,7 +180,8 @@ void setup_apply(const struct setup *setup)
 		session_set("mode", setup->graph ? "graph" : "function");
 	else if (setup->graph)
 		die("this kernel records no returns: it wants CONFIG_MCOUNT_RETURNS=y");
-	session_set("triggers", setup->triggers ?: "");
+	session_set("triggers", triggers);
+	free(triggers);
 	times = setup->times || (setup->graph && !setup->no_times);
 	session_set("options", times ? "time" : "notime");
 	session_set("options", setup->context ? "context" : "nocontext");

@@ -16,13 +16,19 @@
 "  -t, --times           the exact time of each call; with --graph unless ...\n" \
 "  -T, --no-times        ... this: times are estimated, which is cheaper\n" \
 "  -R, --trigger LINE    FUNCTION:ACTION, as the file triggers has it\n" \
+"      --rules RULES     objects, as a set of rules follows them: skb, bio, or a FILE\n" \
+"      --btf FILE        the kernel's types that rules need, if it has none itself\n" \
 "  -c, --context         what the CPU was doing: irqs off, preemption\n" \
 "  -P, --pid PID         only this process\n" \
 "  -b, --buffer-size KB  of each CPU's ring\n"
 
 #define SETUP_LETTERS	"l:n:gtTcP:p:b:R:"
 
+enum { SETUP_RULES = 512, SETUP_BTF };	/* no letters */
+
 #define SETUP_OPTIONS \
+	{ "rules", required_argument, NULL, SETUP_RULES }, \
+	{ "btf", required_argument, NULL, SETUP_BTF }, \
 	{ "func", required_argument, NULL, 'l' }, \
 	{ "notrace", required_argument, NULL, 'n' }, \
 	{ "graph", no_argument, NULL, 'g' }, \
@@ -38,6 +44,8 @@ struct setup {
 	char *notrace;
 	char *pids;
 	char *triggers;
+	const char *rules;	/* a set of them, which makes more triggers; NULL: none */
+	const char *btf;
 	bool graph, times, no_times, context;
 	const char *kb;		/* NULL: as it is, but not less than is good for a recording */
 };

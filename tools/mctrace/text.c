@@ -142,14 +142,14 @@ static void put_time(struct text *text, uint64_t ns)
 }
 
 /* In the letters of ftrace's latency format. */
-static void put_context(struct text *text, uint32_t context)
+void text_context(struct buffer *to, uint32_t context)
 {
 	static const char resched[] = ".npN";
 	uint32_t depth = context & MCTRACER_PREEMPT_DEPTH, flags;
 	char irq;
 
 	if (context & MCTRACER_CONTEXT_UNKNOWN) {
-		buffer_puts(&text->line, "---- ");
+		buffer_puts(to, "---- ");
 		return;
 	}
 	if (context & MCTRACER_NMI)
@@ -160,11 +160,11 @@ static void put_context(struct text *text, uint32_t context)
 		irq = context & MCTRACER_SOFTIRQ ? 's' : '.';
 	flags = (context & MCTRACER_NEED_RESCHED ? 1 : 0) |
 		(context & MCTRACER_PREEMPT_RESCHED ? 2 : 0);
-	buffer_char(&text->line, context & MCTRACER_IRQS_OFF ? 'd' : '.');
-	buffer_char(&text->line, resched[flags]);
-	buffer_char(&text->line, irq);
-	buffer_char(&text->line, depth ? "0123456789abcdef"[depth < 15 ? depth : 15] : '.');
-	buffer_char(&text->line, ' ');
+	buffer_char(to, context & MCTRACER_IRQS_OFF ? 'd' : '.');
+	buffer_char(to, resched[flags]);
+	buffer_char(to, irq);
+	buffer_char(to, depth ? "0123456789abcdef"[depth < 15 ? depth : 15] : '.');
+	buffer_char(to, ' ');
 }
 
 /* "CPU 2: hackbench:11867 ", which is the same most of the time. */
@@ -230,6 +230,66 @@ static void put_args(struct text *text, const struct mctracer_state *state)
 		buffer_char(&text->line, ')');
 }
 
+/* " +#3:1": object 3, which begins to be followed, is argument 1. */
+void text_objects(struct buffer *to, const struct mctracer_state *state)
+{
+	unsigned int role;
+	uint64_t object;
+	uint32_t i;
+
+	for (i = 0; i < state->nr_objects; i++) {
+		object = state->objects[i];
+		role = object >> MCTRACER_OBJECT_ROLE_SHIFT & MCTRACER_OBJECT_ROLE;
+		buffer_printf(to, " %s%s#%u", object & MCTRACER_OBJECT_BEGINS ? "+" : "",
+			      object & MCTRACER_OBJECT_ENDS ? "-" : "", (uint32_t)object);
+		if (role == MCTRACER_OBJECT_RETURNED)
+			buffer_puts(to, ":ret");
+		else if (role != MCTRACER_OBJECT_BELOW)
+			buffer_printf(to, ":%u", role);
+	}
+}
+
+/* How much of it is text, which ends with it or with a NUL; 0: it is none. */
+static uint32_t text_length(const uint8_t *data, uint32_t nr)
+{
+	uint32_t i;
+
+	for (i = 0; i < nr && data[i]; i++)
+		if (data[i] < ' ' || data[i] > '~')
+			return 0;
+	return i > 1 ? i : 0;
+}
+
+void text_data(struct buffer *to, const uint8_t *data, uint32_t nr)
+{
+	uint32_t length = text_length(data, nr), i;
+
+	if (!nr)
+		return;
+	buffer_puts(to, length ? " \"" : " <");
+	for (i = 0; i < length; i++) {
+		if (data[i] == '"' || data[i] == '\\')
+			buffer_char(to, '\\');
+		buffer_char(to, data[i]);
+	}
+	if (length) {
+		buffer_char(to, '"');
+		return;
+	}
+	text_hex(to, data, nr);
+	buffer_char(to, '>');
+}
+
+void text_hex(struct buffer *to, const uint8_t *data, uint32_t nr)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (; nr; nr--, data++) {
+		buffer_char(to, digits[*data >> 4]);
+		buffer_char(to, digits[*data & 15]);
+	}
+}
+
 static void put_took(struct text *text, uint64_t ns, bool exact)
 {
 	buffer_puts(&text->line, exact ? " after " : " after ~");
@@ -266,9 +326,10 @@ static void put_return(struct text *text, const struct event *event, const struc
 
 	buffer_puts(&text->line, state->value & MCTRACER_RETURN_TAIL ? " goes on" : " returns");
 	put_outcome(text, state);
+	text_objects(&text->line, state);
 	if (call && !(state->has & MCTRACER_HAS_TOOK))
 		put_took(text, took(event, call), event->exact && call->exact);
-	else if (!call && !state->has)
+	else if (!call && !state->has && !state->nr_objects)
 		buffer_puts(&text->line, ", called before");
 	if (call) {
 		buffer_puts(&text->line, " --> ");
@@ -281,7 +342,7 @@ static void put_recorded(struct text *text, const struct event *event, const str
 	if (text->times)
 		put_time(text, event->ns);
 	if (text->contexts)
-		put_context(text, event->state->context);
+		text_context(&text->line, event->state->context);
 	put_who(text, event);
 	put_address(text, event->state->ip);
 	if (event->found == FOUND_RETURN) {
@@ -289,6 +350,8 @@ static void put_recorded(struct text *text, const struct event *event, const str
 		return;
 	}
 	put_args(text, event->state);
+	text_data(&text->line, event->state->data, event->state->nr_data);
+	text_objects(&text->line, event->state);
 	buffer_puts(&text->line, " <-- ");
 	put_address(text, event->state->parent_ip);
 }
@@ -325,6 +388,40 @@ static void json_args(struct buffer *line, const struct mctracer_state *state)
 	buffer_char(line, ']');
 }
 
+static void json_objects(struct buffer *line, const struct mctracer_state *state)
+{
+	unsigned int role;
+	uint64_t object;
+	uint32_t i;
+
+	buffer_puts(line, ",\"objects\":[");
+	for (i = 0; i < state->nr_objects; i++) {
+		object = state->objects[i];
+		role = object >> MCTRACER_OBJECT_ROLE_SHIFT & MCTRACER_OBJECT_ROLE;
+		buffer_puts(line, i ? ",{" : "{");
+		json_number(line, "number", (uint32_t)object);
+		if (role == MCTRACER_OBJECT_RETURNED)
+			json_bool(line, "returned", true);
+		else if (role != MCTRACER_OBJECT_BELOW)
+			json_number(line, "argument", role);
+		else
+			json_bool(line, "below", true);
+		if (object & MCTRACER_OBJECT_BEGINS)
+			json_bool(line, "begins", true);
+		if (object & MCTRACER_OBJECT_ENDS)
+			json_bool(line, "ends", true);
+		buffer_char(line, '}');
+	}
+	buffer_char(line, ']');
+}
+
+static void json_data(struct buffer *line, const struct mctracer_state *state)
+{
+	buffer_puts(line, ",\"data\":\"");
+	text_hex(line, state->data, state->nr_data);
+	buffer_char(line, '"');
+}
+
 /* The same for programs: one event is one object. */
 static void put_json(struct text *text, const struct event *event)
 {
@@ -358,6 +455,10 @@ static void put_json(struct text *text, const struct event *event)
 		json_text(line, "caller", symbol_of(text->symbols, state->parent_ip)->text);
 	if (event->found == FOUND_CALL && state->nr_args)
 		json_args(line, state);
+	if (event->found != FOUND_MARK && state->nr_objects)
+		json_objects(line, state);
+	if (event->found == FOUND_CALL && state->nr_data)
+		json_data(line, state);
 	if (event->found == FOUND_MARK)
 		json_text(line, "mark", event_mark(event));
 	if (event->found == FOUND_CALL)

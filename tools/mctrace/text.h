@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "buffer.h"
 #include "events.h"
 #include "symbols.h"
 #include "view.h"
@@ -19,5 +20,14 @@ void text_name_arguments(struct text *text, struct prototypes *prototypes);
 /* If it is of a task that the view shows; as JSON if that is asked for. */
 void text_event(struct text *text, const struct event *event, const struct view *view, FILE *to);
 void text_free(struct text *text);
+
+/* Parts of such lines, each with a space before it: which objects it concerns, ... */
+void text_objects(struct buffer *to, const struct mctracer_state *state);
+/* ... what lay in memory: a string, if it may well be one, or hexadecimal digits, ... */
+void text_data(struct buffer *to, const uint8_t *data, uint32_t nr);
+/* ... and, with a space behind them instead, the letters of a context. */
+void text_context(struct buffer *to, uint32_t context);
+/* Digits alone. */
+void text_hex(struct buffer *to, const uint8_t *data, uint32_t nr);
 
 #endif /* _MCTRACE_TEXT_H */

@@ -134,11 +134,11 @@ void view_progress(const struct view *view, double done)
 	progress.shown = true;
 }
 
-void view_open(struct view *view, const char *file)
+void view_begin(struct view *view, struct recording *from)
 {
 	bool terminal = isatty(STDOUT_FILENO);
 
-	view->from = recording_open(file ?: input);
+	view->from = from;
 	if (view->from->damage && !damage) {
 		damage = xstrdup(view->from->damage);
 		atexit(say_damage);
@@ -155,6 +155,11 @@ void view_open(struct view *view, const char *file)
 	atexit(end_progress);
 	clock_gettime(CLOCK_MONOTONIC, &progress.began);
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+}
+
+void view_open(struct view *view, const char *file)
+{
+	view_begin(view, recording_open(file ?: input));
 }
 
 void view_heading(const struct view *view, const char *text)

@@ -49,6 +49,8 @@ void view_option(struct view *view, int letter, const char *argument, const char
 		 const char *usage, const char *help);
 /* Opens the file (NULL: that of --input, or the usual one); the output may begin then. */
 void view_open(struct view *view, const char *file);
+/* The same, of what is open already. */
+void view_begin(struct view *view, struct recording *from);
 /* A line above what follows. */
 void view_heading(const struct view *view, const char *text);
 /* So much of all has been gone through; who waits long is told. */

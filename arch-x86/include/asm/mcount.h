@@ -23,11 +23,24 @@
 #error "CONFIG_MCOUNT needs a compiler that knows -mfentry"
 #endif
 
+/*
+ * Where in mcount_filter a value is: by multiplicative hashing of its lower half, with the odd
+ * number next to 2^32 divided by the golden ratio (Knuth, volume 3, 6.4). In the second table by
+ * a number that has nothing to do with that, 2^32 divided by e.
+ */
+#define MCOUNT_FILTER_BITS	18
+#define MCOUNT_FILTER_FACTOR	0x9e3779b1
+#define MCOUNT_FILTER_BITS_2	16
+#define MCOUNT_FILTER_FACTOR_2	0x5e2d58d9
+
 #ifndef __ASSEMBLY__
 
 #include <linux/compiler.h>
 #include <asm/asm.h>
+#include <asm/current.h>
 #include <asm/ibt.h>
+#include <asm/page_types.h>
+#include <asm/percpu.h>
 #include <asm/text-patching.h>
 
 #if !__has_attribute(__no_caller_saved_registers__)
@@ -91,6 +104,22 @@ static __always_inline unsigned int arch_mcount_args(const struct mcount_regs *r
 	return 3;
 #endif
 }
+
+#ifdef CONFIG_X86_64
+/*
+ * The lowest address of the stack that @where is on, which is THREAD_SIZE large; of an exception's
+ * own, which is smaller, that of the block it lies in.
+ */
+static __always_inline unsigned long arch_mcount_stack(const unsigned long *where)
+{
+	const unsigned long at = (unsigned long)where;
+	/* What is there is the highest word's address. */
+	const unsigned long interrupts = (unsigned long)this_cpu_read(pcpu_hot.hardirq_stack_ptr) +
+					 sizeof(long) - IRQ_STACK_SIZE;
+
+	return at - interrupts < IRQ_STACK_SIZE ? interrupts : at & -THREAD_SIZE;
+}
+#endif
 
 /* See mcount_direct_call(). */
 #ifdef CONFIG_X86_64

@@ -94,7 +94,9 @@
  * MCTRACER_VALUE: what the return, or mark, behind it returns: the lower 59 bits, with a
  *	sign. If that is not all, MCTRACER_MORE holds the others. Before a call, several of
  *	them: what the registers of its arguments held, MCTRACER_ARGS at most, in their order.
- * 6 is to come.
+ * MCTRACER_DATA: what lies in memory where an argument of the call behind it points to: so many
+ *	bytes as bits 56 to 58 say, MCTRACER_DATA_BYTES at most, the first one lowest. Several of
+ *	them follow each other, MCTRACER_DATA_WORDS at most.
  */
 #define MCTRACER_TIME		0
 #define MCTRACER_MORE		1
@@ -102,6 +104,7 @@
 #define MCTRACER_OTHER		3
 #define MCTRACER_CONTEXT	4
 #define MCTRACER_VALUE		5
+#define MCTRACER_DATA		6
 #define MCTRACER_RETURN		7
 
 /* A task */
@@ -111,6 +114,12 @@
 
 /* The most registers that arguments are passed in: fewer on 32-bit */
 #define MCTRACER_ARGS		6
+
+/* Memory */
+#define MCTRACER_DATA_BYTES	7	/* in each word */
+#define MCTRACER_DATA_SHIFT	56
+#define MCTRACER_DATA_WORDS	14	/* of one call */
+#define MCTRACER_DATA_MAX	(MCTRACER_DATA_WORDS * MCTRACER_DATA_BYTES)
 
 /* A return */
 #define MCTRACER_RETURN_SHIFT	31
@@ -146,6 +155,9 @@
  * MCTRACER_MARK: a trigger did something that is not seen otherwise, at the function of
  *	which the value has the low half of an address in bits 0 to 31; above that,
  *	MCTRACER_MARK_ON and so on. The time word before is its time.
+ * MCTRACER_OBJECT: the call, or return, behind it concerns an object that is being followed. Its
+ *	number is in bits 0 to 31 of the value, above that MCTRACER_OBJECT_ROLE, and whether it
+ *	begins or ends here to be followed. MCTRACER_OBJECTS at most.
  * MCTRACER_TOOK: how long the call took whose return, or mark, is behind it, in nanoseconds.
  */
 #define MCTRACER_OTHER_SHIFT	53
@@ -156,6 +168,16 @@
 #define MCTRACER_FRAME		4
 #define MCTRACER_MARK		5
 #define MCTRACER_TOOK		6
+#define MCTRACER_OBJECT		7
+
+/* An object, and its role: which argument is its address, counted from 1, or one of those */
+#define MCTRACER_OBJECT_ROLE_SHIFT	32
+#define MCTRACER_OBJECT_ROLE		15
+#define MCTRACER_OBJECT_BELOW		0	/* none: it is called for one that is */
+#define MCTRACER_OBJECT_RETURNED	7	/* what is returned is */
+#define MCTRACER_OBJECT_BEGINS		(1ULL << 36)
+#define MCTRACER_OBJECT_ENDS		(1ULL << 37)
+#define MCTRACER_OBJECTS		4	/* of one call */
 
 #define MCTRACER_CLOCK_SHIFT	32
 #define MCTRACER_CLOCK_IS_NS	(1ULL << 38)
@@ -168,9 +190,10 @@
 #define MCTRACER_MARK_OFF	2	/* recording ends, on all CPUs */
 #define MCTRACER_MARK_OFF_SOON	3	/* it will, after a while */
 #define MCTRACER_MARK_SNAPSHOT	4	/* a copy of the rings is kept */
+#define MCTRACER_MARK_FOLLOW_FULL	5	/* an object is not followed: there are too many */
 
 /* The fewest bytes that read() is to be asked for. It gives whole entities. */
-#define MCTRACER_READ_MIN	128
+#define MCTRACER_READ_MIN	256
 
 /* How far behind a multiple of notes_every the notes may come to an end, in bytes. */
 #define MCTRACER_NOTES_WITHIN	8192

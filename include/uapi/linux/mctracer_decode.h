@@ -66,8 +66,15 @@ struct mctracer_clock {
  *	and so on; of a frame, its address, low half
  * @result: what the last return that has one returns
  * @args: what the registers of the last call's arguments held that has some
+ * @objects: which objects the last call or return that has some concerns, as MCTRACER_OBJECT
+ *	has them
+ * @nr_objects: how many of these, if the last event is a call or return
+ * @nr_objects_said: the same of one that is to come
  * @nr_args: how many of these, if the last event is a call
  * @nr_said: the same of one that is to come, or more than there can be
+ * @data: what lay in memory where an argument of the last call points to that has some
+ * @nr_data: how many bytes of it, if the last event is a call
+ * @nr_data_said: the same of one that is to come
  * @took: how long the call of the last return or mark took that has it, in nanoseconds
  * @clock: what @time is of
  * @context: of the calls that come next
@@ -91,6 +98,12 @@ struct mctracer_state {
 	__u64 args[MCTRACER_ARGS];
 	__u32 nr_args;
 	__u32 nr_said;
+	__u64 objects[MCTRACER_OBJECTS];
+	__u32 nr_objects;
+	__u32 nr_objects_said;
+	__u8 data[MCTRACER_DATA_MAX];
+	__u32 nr_data;
+	__u32 nr_data_said;
 	__u64 took;
 	struct mctracer_clock clock;
 	__u32 context;
@@ -160,11 +173,21 @@ static inline void mctracer_state_put_comm(struct mctracer_state *state, __u32 a
 		state->comm[at + i] = (char)(chars >> 8 * i);
 }
 
+static inline void mctracer_state_put_data(struct mctracer_state *state, __u64 data)
+{
+	__u32 i, n = (__u32)(data >> MCTRACER_DATA_SHIFT);
+
+	for (i = 0; i < n && state->nr_data_said < MCTRACER_DATA_MAX; i++)
+		state->data[state->nr_data_said++] = (__u8)(data >> 8 * i);
+}
+
 /* What was said of an event that does not come. */
 static inline void mctracer_forget_said(struct mctracer_state *state)
 {
 	state->said = 0;
 	state->nr_said = 0;
+	state->nr_objects_said = 0;
+	state->nr_data_said = 0;
 }
 
 /* A word is missing: it may have been one of those, so which the others are is not known. */
@@ -172,6 +195,8 @@ static inline void mctracer_tear_said(struct mctracer_state *state)
 {
 	state->said = 0;
 	state->nr_said = MCTRACER_TORN;
+	state->nr_objects_said = 0;
+	state->nr_data_said = 0;
 }
 
 static inline enum mctracer_event mctracer_decode_more(struct mctracer_state *state, __u64 data)
@@ -225,6 +250,10 @@ static inline enum mctracer_event mctracer_decode_other(struct mctracer_state *s
 		state->has = state->said;
 		mctracer_forget_said(state);
 		return MCTRACER_EVENT_MARK;
+	case MCTRACER_OBJECT:
+		if (state->nr_objects_said < MCTRACER_OBJECTS)
+			state->objects[state->nr_objects_said++] = value;
+		return MCTRACER_EVENT_NONE;
 	case MCTRACER_TOOK:
 		state->took = value;
 		state->said |= MCTRACER_HAS_TOOK;
@@ -243,6 +272,8 @@ static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, 
 		state->ip = (__u32)word;
 		state->parent_ip = (__u32)(word >> 32) | 1U << 31;
 		state->nr_args = state->nr_said <= MCTRACER_ARGS ? state->nr_said : 0;
+		state->nr_objects = state->nr_objects_said;
+		state->nr_data = state->nr_data_said;
 		mctracer_forget_said(state);
 		state->calls++;
 		return MCTRACER_EVENT_CALL;
@@ -267,6 +298,7 @@ static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, 
 		state->ip = (__u32)data | 1U << 31;
 		state->value = data >> MCTRACER_RETURN_SHIFT;
 		state->has = state->said;
+		state->nr_objects = state->nr_objects_said;
 		mctracer_forget_said(state);
 		state->calls++;
 		return MCTRACER_EVENT_RETURN;
@@ -277,6 +309,9 @@ static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, 
 			state->args[state->nr_said] = state->result;
 		state->nr_said++;
 		state->said |= MCTRACER_HAS_RESULT;
+		return MCTRACER_EVENT_NONE;
+	case MCTRACER_DATA:
+		mctracer_state_put_data(state, data);
 		return MCTRACER_EVENT_NONE;
 	case MCTRACER_TASK:
 		state->pid = (__u32)data & ((1U << MCTRACER_PID_BITS) - 1);
@@ -301,6 +336,8 @@ static inline int mctracer_is_other_clock(const struct mctracer_state *state, __
 {
 	struct mctracer_state then = { .calls = 0 };
 
+	if (mctracer_word_is_call(word) || mctracer_word_type(word) != MCTRACER_OTHER)
+		return 0;
 	return mctracer_decode(&then, word) == MCTRACER_EVENT_CLOCK &&
 	       (then.clock.mult != state->clock.mult || then.clock.shift != state->clock.shift ||
 		then.clock.is_ns != state->clock.is_ns);

@@ -467,6 +467,78 @@ RUN bool run_either(void)
 	return shape_either(-EINVAL) == -EINVAL && shape_either(1) == 2 && shape_either(2) == 3;
 }
 
+/* Objects that are made, copied, used, and let go. */
+
+static struct thing {
+	long a;
+	struct thing *other;
+	char name[8];
+} things[3];
+
+SHAPE struct thing *shape_make(int i)
+{
+	WRITE_ONCE(things[i].a, i);
+	return &things[i];
+}
+
+SHAPE void shape_copy(struct thing *to, const struct thing *from)
+{
+	to->a = from->a;
+	to->other = &things[0];
+	strscpy(to->name, "copy");
+}
+
+/* Returns one that it was not told of. */
+SHAPE struct thing *shape_clone(const struct thing *from)
+{
+	things[1].a = from->a + 1;
+	return &things[1];
+}
+
+SHAPE long shape_use(long n, const struct thing *thing)
+{
+	return n + READ_ONCE(thing->a);
+}
+
+/* What it calls is not told of the object. */
+SHAPE long shape_user(const struct thing *thing)
+{
+	return shape_outer(READ_ONCE(thing->a)) + 1;
+}
+
+SHAPE void shape_drop(struct thing *thing)
+{
+	WRITE_ONCE(thing->a, -1);
+}
+
+/* Registers of arguments hold what was passed before, until somebody needs them. */
+RUN void forget(long a, long b, long c, long d, long e, long f)
+{
+}
+
+RUN bool run_objects(void)
+{
+	struct thing *one = shape_make(0), *two, *three = &things[2];
+	bool right;
+
+	right = shape_use(1, one) == 1;
+	two = shape_clone(one);
+	shape_copy(three, one);
+	right = right && shape_use(2, two) == 3;
+	forget(0, 0, 0, 0, 0, 0);
+	right = right && shape_user(one) == 5;
+	forget(0, 0, 0, 0, 0, 0);
+	right = right && shape_middle(1) == 5;
+	shape_drop(two);
+	shape_drop(one);
+	right = right && shape_use(3, three) == 3;
+	shape_drop(three);
+	one = shape_make(0);
+	right = right && shape_use(4, one) == 4;
+	shape_drop(one);
+	return right;
+}
+
 /* What takes long: the sleep, and what waits for it. */
 
 SHAPE long shape_sleep(long n)
@@ -597,6 +669,7 @@ static const struct {
 	{ "error", run_error },
 	{ "int_tail", run_int_tail },
 	{ "either", run_either },
+	{ "objects", run_objects },
 	{ "quick", run_quick },
 	{ "slow", run_slow, true },
 	{ "slow_deep", run_slow_deep, true },

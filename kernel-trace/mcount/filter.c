@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which values mcount_filter_hook() looks for: a counting Bloom filter with two hashes (Fan and
+ * others, 2000), of a byte for each and a table for each, since the second is rarely looked at.
+ * A count that has come to its upper end stays there.
+ */
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/kprobes.h>
+#include <linux/limits.h>
+#include <linux/mcount.h>
+#include <linux/types.h>
+
+/* The hooks': 0 where no value is. */
+u8 mcount_filter[1 << MCOUNT_FILTER_BITS];
+u8 mcount_filter_2[1 << MCOUNT_FILTER_BITS_2];
+
+static u8 *counter_of(unsigned long value)
+{
+	return &mcount_filter[(u32)value * MCOUNT_FILTER_FACTOR >> (32 - MCOUNT_FILTER_BITS)];
+}
+
+NOKPROBE_SYMBOL(counter_of);
+
+static u8 *second_of(unsigned long value)
+{
+	return &mcount_filter_2[(u32)value * MCOUNT_FILTER_FACTOR_2 >> (32 - MCOUNT_FILTER_BITS_2)];
+}
+
+NOKPROBE_SYMBOL(second_of);
+
+static void count(u8 *counter, int by)
+{
+	u8 old = READ_ONCE(*counter);
+
+	while (old != U8_MAX && !try_cmpxchg(counter, &old, old + by))
+		;
+}
+
+NOKPROBE_SYMBOL(count);
+
+void mcount_filter_add(unsigned long value)
+{
+	count(second_of(value), 1);
+	count(counter_of(value), 1);
+}
+
+NOKPROBE_SYMBOL(mcount_filter_add);
+
+void mcount_filter_remove(unsigned long value)
+{
+	count(counter_of(value), -1);
+	count(second_of(value), -1);
+}
+
+NOKPROBE_SYMBOL(mcount_filter_remove);

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the gate does for objects that are followed: what is said in gate.c holds here. */
+#include <linux/compiler.h>
+#include <linux/kprobes.h>
+#include <linux/mcount.h>
+
+#include "awaited.h"
+#include "follow.h"
+#include "mctracer.h"
+#include "triggers.h"
+
+/* What the trigger's argument holds, or what is returned. */
+static unsigned long address_of(u8 argument, struct mctracer_occasion *at)
+{
+	if (argument == MCTRACER_OPERAND_RET)
+		return at->outcome.result;
+	mctracer_take_args(at);
+	return at->args.values[argument - 1];
+}
+
+NOKPROBE_SYMBOL(address_of);
+
+/* @address, which @argument holds, is followed from here on, unless it already is. */
+static void begin(struct mctracer_occasion *at, unsigned long address, u8 argument, bool calls)
+{
+	struct mctracer_object object;
+
+	if (!mctracer_may_follow(address) || mctracer_object_at(address).number)
+		return;
+	object = mctracer_follow(address, calls);
+	if (!object.number) {
+		mctracer_note_mark(at->ip, MCTRACER_MARK_FOLLOW_FULL, false);
+		return;
+	}
+	mctracer_concerns(&at->args, object.number, argument, MCTRACER_OBJECT_BEGINS);
+	if (calls)
+		at->args.calls_of = object.number;
+}
+
+NOKPROBE_SYMBOL(begin);
+
+void mctracer_gate_await(const struct mctracer_trigger *trigger, struct mctracer_occasion *at)
+{
+	mctracer_await(at->regs->ips + 1, trigger->from,
+		       mctracer_object_at(address_of(trigger->from, at)));
+}
+
+NOKPROBE_SYMBOL(mctracer_gate_await);
+
+/* What comes of an object that is followed is, too; both are told of. */
+static void follow_on(struct mctracer_trigger *trigger, struct mctracer_occasion *at)
+{
+	struct mctracer_object object;
+
+	object = at->returns ? mctracer_awaited(at->regs->ips + 1, trigger->from) :
+			       mctracer_object_at(address_of(trigger->from, at));
+	if (!object.number || !mctracer_take_one(trigger))
+		return;
+	begin(at, address_of(trigger->to, at), trigger->to, object.calls);
+	if (at->args.nr_objects)
+		mctracer_concerns(&at->args, object.number, trigger->from, 0);
+}
+
+NOKPROBE_SYMBOL(follow_on);
+
+/* What is returned is new, even if nobody has said that there is an end of what was there. */
+void mctracer_gate_follow(struct mctracer_trigger *trigger, struct mctracer_occasion *at)
+{
+	unsigned long address;
+
+	if (trigger->to) {
+		follow_on(trigger, at);
+		return;
+	}
+	if (!mctracer_take_one(trigger))
+		return;
+	address = address_of(trigger->from, at);
+	if (at->returns)
+		mctracer_unfollow(address);
+	begin(at, address, trigger->from, trigger->calls);
+}
+
+NOKPROBE_SYMBOL(mctracer_gate_follow);
+
+void mctracer_gate_unfollow(struct mctracer_trigger *trigger, struct mctracer_occasion *at)
+{
+	const unsigned long address = address_of(trigger->from, at);
+	const u32 number = mctracer_object_at(address).number;
+
+	if (number && mctracer_take_one(trigger) && mctracer_unfollow(address))
+		mctracer_concerns(&at->args, number, trigger->from, MCTRACER_OBJECT_ENDS);
+}
+
+NOKPROBE_SYMBOL(mctracer_gate_unfollow);
+
+/* Whose calls are not recorded may be who lets objects go. */
+void mctracer_gate_ends(const struct mctracer_triggered *at, struct mctracer_occasion *occasion)
+{
+	const unsigned long site = at ? at->site : 0;
+
+	for (; at && at->site == site; at++)
+		if (at->trigger->action == MCTRACER_DO_UNFOLLOW && !at->unknown)
+			mctracer_gate_unfollow(at->trigger, occasion);
+}
+
+NOKPROBE_SYMBOL(mctracer_gate_ends);
+
+void mctracer_gate_objects(struct mctracer_occasion *at)
+{
+	u32 number;
+
+	mctracer_take_args(at);
+	mctracer_followed(&at->args);
+	if (READ_ONCE(mctracer_following) != MCTRACER_FOLLOW_CALLS || at->args.nr_objects)
+		return;
+	number = mctracer_below(at->regs->ips + 1);
+	if (number)
+		mctracer_concerns(&at->args, number, MCTRACER_OBJECT_BELOW, 0);
+}
+
+NOKPROBE_SYMBOL(mctracer_gate_objects);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What lies where an argument points to. Nobody knows whether it points to anything: what can't
+ * be read is left out.
+ */
+#include <linux/kprobes.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+#include <linux/uaccess.h>
+
+#include "mctracer.h"
+#include "triggers.h"
+
+static bool read_at(void *to, unsigned long address, size_t n)
+{
+	return !copy_from_kernel_nofault(to, (const void *)address, n);
+}
+
+NOKPROBE_SYMBOL(read_at);
+
+void mctracer_read_memory(const struct mctracer_memory *memory, unsigned long address,
+			  struct mctracer_args *args)
+{
+	const unsigned long object = address;
+	unsigned int i, n;
+	u16 add = 0;
+
+	for (i = 0; i < memory->nr_pointers; i++)
+		if (!read_at(&address, address + memory->pointers[i], sizeof(address)))
+			return;
+	if (memory->adds && !read_at(&add, object + memory->add, sizeof(add)))
+		return;
+	address += memory->behind + add;
+	/* It may end where the next page is none. */
+	n = min_t(unsigned int, memory->length, PAGE_SIZE - address % PAGE_SIZE);
+	if (!read_at(args->data, address, n))
+		return;
+	args->nr_data = n;
+	if (n < memory->length && read_at(args->data + n, address + n, memory->length - n))
+		args->nr_data = memory->length;
+}
+
+NOKPROBE_SYMBOL(mctracer_read_memory);

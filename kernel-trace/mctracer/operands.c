@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What is behind the name of an action that is for one of a call's arguments. */
+#include <linux/ctype.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/string.h>
+
+#include "mctracer.h"
+#include "triggers.h"
+
+/* "N", or "ret": what is returned. What is behind it is where @text is then. */
+static bool parse_argument(u8 *argument, char **text)
+{
+	char *word = skip_spaces(*text);
+
+	if (!strncmp(word, "ret", 3)) {
+		*argument = MCTRACER_OPERAND_RET;
+		*text = word + 3;
+		return true;
+	}
+	if (*word < '1' || *word > '0' + MCTRACER_ARGS)
+		return false;
+	*argument = *word - '0';
+	*text = word + 1;
+	return true;
+}
+
+/* Does @word come next? Then what is behind it is where @text is. */
+static bool skip_word(char **text, const char *word)
+{
+	char *at = skip_spaces(*text);
+	size_t length = strlen(word);
+
+	if (strncmp(at, word, length))
+		return false;
+	*text = at + length;
+	return true;
+}
+
+static size_t print_argument(char *to, size_t size, const char *before, u8 argument)
+{
+	return argument == MCTRACER_OPERAND_RET ? scnprintf(to, size, "%sret", before) :
+						  scnprintf(to, size, "%s%u", before, argument);
+}
+
+#define USUAL_LENGTH	64	/* of memory, in bytes */
+
+static bool parse_offset(u16 *offset, char **text)
+{
+	unsigned int value = 0;
+	char *at = skip_spaces(*text);
+
+	if (!isdigit(*at))
+		return false;
+	for (; isdigit(*at) && value <= U16_MAX; at++)
+		value = 10 * value + *at - '0';
+	*text = at;
+	*offset = value;
+	return value <= U16_MAX;
+}
+
+/* "->A.B+C,LENGTH": through the pointer at A, B bytes behind that, and the number at C added. */
+static int parse_memory(struct mctracer_trigger *trigger, char *text, size_t n, const char **why)
+{
+	const size_t size = sizeof(trigger->operand);
+	struct mctracer_memory *memory = &trigger->memory;
+	char *to = trigger->operand;
+	u16 length = USUAL_LENGTH;
+
+	*why = "wants an argument's number, ->OFFSET three times at most, .OFFSET, +OFFSET, and ,LENGTH";
+	while (skip_word(&text, "->")) {
+		if (memory->nr_pointers == MCTRACER_POINTERS ||
+		    !parse_offset(&memory->pointers[memory->nr_pointers], &text))
+			return -EINVAL;
+		n += scnprintf(to + n, size - n, "->%u", memory->pointers[memory->nr_pointers++]);
+	}
+	if (skip_word(&text, ".")) {
+		if (!parse_offset(&memory->behind, &text))
+			return -EINVAL;
+		n += scnprintf(to + n, size - n, ".%u", memory->behind);
+	}
+	memory->adds = skip_word(&text, "+");
+	if (memory->adds) {
+		if (!parse_offset(&memory->add, &text))
+			return -EINVAL;
+		n += scnprintf(to + n, size - n, "+%u", memory->add);
+	}
+	if (skip_word(&text, ",")) {
+		if (!parse_offset(&length, &text))
+			return -EINVAL;
+		if (length != USUAL_LENGTH)
+			scnprintf(to + n, size - n, ",%u", length);
+	}
+	if (*skip_spaces(text))
+		return -EINVAL;
+	*why = "so many bytes are not recorded: 1 to 98";
+	memory->length = length;
+	return length && length <= MCTRACER_DATA_MAX ? 0 : -EINVAL;
+}
+
+int mctracer_operand_parse(struct mctracer_trigger *trigger, char *text, const char **why)
+{
+	const bool follows = trigger->action == MCTRACER_DO_FOLLOW;
+	char *to = trigger->operand;
+	size_t size = sizeof(trigger->operand), n;
+
+	*why = "wants an argument's number, 1 to 6, or ret";
+	if (!parse_argument(&trigger->from, &text))
+		return -EINVAL;
+	n = print_argument(to, size, "", trigger->from);
+	if (trigger->action == MCTRACER_DO_DATA)
+		return trigger->from == MCTRACER_OPERAND_RET ? -EINVAL :
+							       parse_memory(trigger, text, n, why);
+	if (follows && trigger->from != MCTRACER_OPERAND_RET && skip_word(&text, "->")) {
+		*why = "wants an argument's number, 1 to 6, or ret, behind ->";
+		if (!parse_argument(&trigger->to, &text) || trigger->to == trigger->from)
+			return -EINVAL;
+		n += print_argument(to + n, size - n, " -> ", trigger->to);
+	} else if (follows && skip_word(&text, "+calls")) {
+		trigger->calls = true;
+		scnprintf(to + n, size - n, " +calls");
+	}
+	*why = "is not what can be behind it";
+	return *skip_spaces(text) ? -EINVAL : 0;
+}

@@ -1,0 +1,492 @@
+# SPDX-License-Identifier: GPL-2.0
+# What mctrace says of objects: in its lines, and as packets, by sets of rules.
+import os
+import re
+import struct
+import subprocess
+
+import recordings
+from harness import TIMEOUT, Case, compare_lists, json_lines
+
+RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/mctrace/rules")
+SETS = "skb bio request task_struct inode file folio".split()
+NAMES = """__alloc_skb skb_clone __copy_skb_header __dev_queue_xmit ip_rcv tcp_v4_rcv udp_rcv
+arp_rcv ipv6_rcv __udp_enqueue_schedule_skb skb_copy_datagram_iter sk_skb_reason_drop consume_skb
+kfree_skbmem tpacket_rcv skb_release_data""".split()
+TYPES = """
+enum skb_drop_reason { SKB_NOT_DROPPED_YET, SKB_CONSUMED, SKB_DROP_REASON_NOT_SPECIFIED,
+                       SKB_DROP_REASON_NO_SOCKET };
+struct sk_buff {
+    void *next, *prev;
+    union { int other; struct { unsigned flag:1;
+                                struct { unsigned char inner; unsigned short mark; }; }; };
+    union { struct { unsigned short network_header; }; struct { unsigned short copied; } headers; };
+    const unsigned char *head, *data;
+};
+int f(struct sk_buff *skb, enum skb_drop_reason reason) { return skb->other + reason; }
+void skb_release_data(void) { }
+int udp_rcv(struct sk_buff *skb) { return skb->other; }
+"""
+
+
+def address(text):
+    return bytes(int(part) for part in text.split("."))
+
+
+def ip(protocol, source, target, rest):
+    header = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(rest), 1, 0, 64, protocol, 0)
+    return header + address(source) + address(target) + rest
+
+
+def udp(source, sport, target, dport, nr):
+    return ip(17, source, target, struct.pack(">HHHH", sport, dport, 8 + nr, 0) + b"x" * nr)
+
+
+def tcp(source, sport, target, dport, flags, nr=0):
+    return ip(6, source, target, struct.pack(">HHIIBBHHH", sport, dport, 1, 2, 5 << 4, flags, 100,
+                                             0, 0) + b"x" * nr)
+
+
+def icmp(source, target):
+    return ip(1, source, target, struct.pack(">BBHHH", 8, 0, 0, 1, 1) + bytes(56))
+
+
+def ipv6_udp(nr):
+    one = bytes(15) + b"\1"
+    return (struct.pack(">IHBB", 6 << 28, 8 + nr, 17, 64) + one + one +
+            struct.pack(">HHHH", 5, 6, 8 + nr, 0) + bytes(nr))
+
+
+def arp():
+    return (struct.pack(">HHBBH", 1, 0x800, 6, 4, 1) + bytes(6) + address("10.0.0.1") + bytes(6) +
+            address("10.0.0.9"))
+
+
+class Net:
+    """A recording of a CPU, of functions that packets go through."""
+    def __init__(self, context=True):
+        self.rec = recordings.Recording(cpus=1, late=False, now=0, context=context)
+        self.rec.functions.load("net", NAMES, 0xffffffffc0400000)
+        self.run(65, "nc")
+
+    def run(self, pid, comm):
+        self.rec.run(0, self.rec.task(pid, comm))
+
+    def call(self, name, *objects, data=b"", args=(), result=()):
+        """A call and its return, 1 us each."""
+        self.rec.wait(998)
+        self.rec.call(0, name, objects=objects, data=data[:84], args=args)
+        self.rec.wait(998)
+        self.rec.leave(0, objects=result)
+
+    def begin(self, number):
+        self.call("__alloc_skb", result=["+%d:ret" % number])
+
+    def end(self, number):
+        self.call("kfree_skbmem", "-%d:1" % number)
+
+
+def cloned():
+    """A datagram, a clone for a packet socket, and its way to a socket."""
+    net = Net()
+    net.begin(12)
+    net.call("__dev_queue_xmit", "12:1", data=udp("10.0.0.1", 4711, "10.0.0.2", 53, 28))
+    net.call("__copy_skb_header", "+13:1", "12:2")
+    net.call("tpacket_rcv", "13:1")
+    net.call("consume_skb", "13:1")
+    net.end(13)
+    net.call("ip_rcv", "12:1", data=udp("10.0.0.1", 4711, "10.0.0.2", 53, 28))
+    net.call("__udp_enqueue_schedule_skb", "12:2")
+    net.run(66, "dnsd")
+    net.call("skb_copy_datagram_iter", "12:1")
+    net.call("consume_skb", "12:1")
+    net.end(12)
+    return net.rec
+
+
+CLONED = """#12 UDP 10.0.0.1:4711 > 10.0.0.2:53, 28 bytes
+  +0.000 us CPU 0 .... __alloc_skb returns
+  +1.000 us CPU 0 .... __dev_queue_xmit <-- do_syscall_64
+  +3.000 us CPU 0 .... __copy_skb_header <-- do_syscall_64
+  +11.000 us CPU 0 .... ip_rcv <-- do_syscall_64
+  +13.000 us CPU 0 .... __udp_enqueue_schedule_skb <-- do_syscall_64
+  +15.000 us CPU 0 .... skb_copy_datagram_iter <-- do_syscall_64
+  +17.000 us CPU 0 .... consume_skb <-- do_syscall_64
+  +19.000 us CPU 0 .... kfree_skbmem <-- do_syscall_64
+  #13 of #12
+    +3.000 us CPU 0 .... __copy_skb_header <-- do_syscall_64
+    +5.000 us CPU 0 .... tpacket_rcv <-- do_syscall_64
+    +7.000 us CPU 0 .... consume_skb <-- do_syscall_64
+    +9.000 us CPU 0 .... kfree_skbmem <-- do_syscall_64
+    copied to a packet socket
+  delivered to dnsd (66)
+"""
+
+
+def several():
+    """One of each kind; the last one is never freed."""
+    net = Net()
+    packets = [("ip_rcv", udp("10.0.0.1", 1, "10.0.0.2", 2, 0) + b"behind it"),
+               ("ip_rcv", tcp("10.0.0.1", 80, "10.0.0.2", 1025, 0x12)),
+               ("ip_rcv", icmp("10.0.0.1", "10.0.0.2")), ("arp_rcv", arp()),
+               ("ipv6_rcv", ipv6_udp(3)), ("ip_rcv", b"\0" * 40)]
+    for number, (name, data) in enumerate(packets, 1):
+        net.begin(number)
+        net.call(name, "%d:1" % number, data=data)
+        if number == 1:
+            net.call("sk_skb_reason_drop", "1:2", args=[0, 1, 3])
+        if number != len(packets):
+            net.end(number)
+    return net.rec
+
+
+SEVERAL = """#1 UDP 10.0.0.1:1 > 10.0.0.2:2, 0 bytes
+#2 TCP 10.0.0.1:80 > 10.0.0.2:1025 [S.], 0 bytes
+#3 ICMP 10.0.0.1 > 10.0.0.2, echo request, 56 bytes
+#4 ARP who has 10.0.0.9? tell 10.0.0.1
+#5 UDP [::1]:5 > [::1]:6, 3 bytes
+#6
+""".splitlines()
+
+
+def reused():
+    """The same memory at once: numbers tell, which is all that there is. One copy was known."""
+    net = Net()
+    for number in (1, 2):
+        net.begin(number)
+        net.call("ip_rcv", "%d:1" % number, data=udp("10.0.0.%d" % number, 1, "10.0.0.9", 2, 5))
+        net.end(number)
+    net.begin(3)
+    net.begin(4)        # by an allocator of its own, so only the rule tells what it is
+    net.call("__copy_skb_header", "4:1", "3:2")
+    net.end(4)
+    net.end(3)
+    return net.rec
+
+
+REUSED = """#1 UDP 10.0.0.1:1 > 10.0.0.9:2, 5 bytes
+#2 UDP 10.0.0.2:1 > 10.0.0.9:2, 5 bytes
+#3
+  #4 of #3
+""".splitlines()
+
+
+def heads(text):
+    return [line for line in text.splitlines() if re.match(" *#", line)]
+
+
+def packet(mctrace, case, *arguments):
+    return mctrace.text("packet", "--rules", RULES + "/skb.rules", "--input", case.path, *arguments)
+
+
+def check_lines(mctrace, folder):
+    """What is printed of objects and memory, line by line."""
+    net = Net(context=False)
+    net.call("skb_clone", "3:1", "+7:2", "5", data=b"eth0\0\1\2", result=["-3:1", "+8:ret"])
+    net.call("skb_clone", data=b'a"\\b')
+    net.call("skb_clone", data=b"\0a")
+    net.call("skb_clone", data=bytes(range(200, 209)))
+    net.rec.mark(0, "kfree", recordings.MARK_FOLLOW_FULL)
+    case = Case(folder, "object lines", net.rec)
+    pattern = r"^.*?skb_clone\S* ?(?:\[net\])?(.*?)( <-- | after|, called|$).*"
+    got = [re.sub(pattern, r"\1", line)
+           for line in mctrace.text("report", case.path).splitlines() if line[0] != "#"]
+    wrong = compare_lists("line", got, [
+        " \"eth0\" #3:1 +#7:2 #5", " returns -#3:1 +#8:ret", ' "a\\"\\\\b"', " returns", " <0061>",
+        " returns", " <c8c9cacbcccdcecfd0>", " returns"])
+    text = mctrace.text("report", case.path)
+    if "# follow: too many objects [" not in text:
+        wrong.append("the mark is not there")
+    first, second = json_lines(mctrace.text("report", "--json", case.path))[:2]
+    return wrong + compare_lists("JSON", [first.get("objects"), first.get("data"),
+                                          second.get("objects")], [
+        [{"number": 3, "argument": 1}, {"number": 7, "argument": 2, "begins": True},
+         {"number": 5, "below": True}], b"eth0\0\1\2".hex(),
+        [{"number": 3, "argument": 1, "ends": True},
+         {"number": 8, "returned": True, "begins": True}]])
+
+
+def check_clone(mctrace, folder):
+    case = Case(folder, "a clone", cloned())
+    got = packet(mctrace, case)
+    wrong = compare_lists("line", got.splitlines(), CLONED.splitlines())
+    one, two = json_lines(packet(mctrace, case, "--json"))
+    return wrong + compare_lists("JSON", [
+        one["object"], one["headers"], one["verdict"], one["ended"], len(one["events"]),
+        two["object"], two["parent"], two["verdict"]], [
+        12, "UDP 10.0.0.1:4711 > 10.0.0.2:53, 28 bytes", "delivered to dnsd (66)", True, 8,
+        13, 12, "copied to a packet socket"])
+
+
+def types(folder):
+    path = os.path.join(folder, "skb-types")
+    with open(path + ".c", "w", encoding="utf-8") as file:
+        file.write(TYPES)
+    subprocess.run(["gcc", "-gbtf", "-c", path + ".c", "-o", path + ".o"], check=True)
+    return path + ".o"
+
+
+def check_kinds(mctrace, folder):
+    case = Case(folder, "packets of all kinds", several())
+    text = packet(mctrace, case, "--btf", types(folder))
+    wrong = compare_lists("head", heads(text), SEVERAL)
+    for verdict, times in (("dropped: SKB_DROP_REASON_NO_SOCKET", 1), ("consumed", 4),
+                           ("still under way when recording ended", 1)):
+        if text.count("\n  %s\n" % verdict) != times:
+            wrong.append("'%s' is not there %d times: %s" % (verdict, times, text))
+    if "dropped: 3\n" not in packet(mctrace, case):
+        wrong.append("without types the reason is no number")
+    return wrong
+
+
+def check_expressions(mctrace, folder):
+    case = Case(folder, "packets that match", several())
+    wrong = []
+    for expression, numbers in (("udp", "15"), ("udp dst port 2", "1"), ("tcp", "2"), ("arp", "4"),
+                                ("icmp or ip6", "35"), ("host 10.0.0.9", "4"), ("less 43", "14"),
+                                ("tcp[tcpflags] & tcp-syn != 0", "2"), ("port 99", "")):
+        text = packet(mctrace, case, expression)
+        got = "".join(re.findall(r"^#(\d+)", text, re.M))
+        if got != numbers or (not got and text != "none matches\n"):
+            wrong.append("%s: %s, not %s" % (expression, got or text, numbers))
+    got = heads(packet(mctrace, case, "udp", "dst", "port", "2"))
+    wrong += compare_lists("words", got, SEVERAL[:1])
+    got = heads(packet(mctrace, Case(folder, "a clone that matches", cloned()), "port 53"))
+    wrong += compare_lists("a tree", got, heads(CLONED))
+    return wrong
+
+
+def refused(mctrace, what, status, *arguments):
+    ran = mctrace.run(*arguments)
+    said = ran.stderr.decode()
+    if ran.returncode != status or what not in said or ran.stdout:
+        return ["%s: status %d, and it says '%s'" % (" ".join(arguments), ran.returncode, said)]
+    return []
+
+
+def check_bad_expression(mctrace, folder):
+    case = Case(folder, "no expression", cloned())
+    rules = RULES + "/skb.rules"
+    return (refused(mctrace, "'bogus port' is no expression of pcap-filter(7): ", 1, "packet",
+                    "--rules", rules, "-i", case.path, "bogus port") +
+            refused(mctrace, "either --input", 2, "packet", "-i", case.path, "--", "true") +
+            refused(mctrace, "there are no rules for 'none'", 1, "object", "none") +
+            refused(mctrace, "which TYPE?", 2, "object"))
+
+
+def check_reused(mctrace, folder):
+    case = Case(folder, "addresses used again", reused())
+    return (compare_lists("head", heads(packet(mctrace, case)), REUSED) +
+            compare_lists("head", heads(packet(mctrace, case, "src 10.0.0.2")), REUSED[1:2]))
+
+
+def check_task(mctrace, folder):
+    case = Case(folder, "packets of a task", cloned())
+    return (compare_lists("head", heads(packet(mctrace, case, "--task", "dnsd")), heads(CLONED)) +
+            compare_lists("head", heads(packet(mctrace, case, "--task", "cat")), []) +
+            compare_lists("head", heads(packet(mctrace, case, "--task", "cat", "udp")), []))
+
+
+def check_left_over(mctrace, folder):
+    """A register of no argument of the function."""
+    net = Net()
+    net.begin(1)
+    for name in ("skb_release_data", "udp_rcv"):
+        net.call(name, "1:1")
+    net.call("udp_rcv", "1:2")
+    net.end(1)
+    case = Case(folder, "left over", net.rec)
+    got = re.findall(r" us CPU 0 \.\.\.\. (\w+)", packet(mctrace, case, "--btf", types(folder)))
+    return compare_lists("call", got, ["__alloc_skb", "udp_rcv", "kfree_skbmem"])
+
+
+def check_missing(mctrace, folder):
+    rec = cloned()
+    rec.mark(0, "kfree", recordings.MARK_FOLLOW_FULL)
+    rec.overwritten, rec.lost, rec.seen = 700, 30, rec.entries
+    case = Case(folder, "packets overwritten", rec)
+    ran = mctrace.run("packet", "--rules", RULES + "/skb.rules", "-i", case.path)
+    return compare_lists("line", ran.stderr.decode().splitlines(), [
+        "mctrace: 1 were not followed: there were as many as can be",
+        "mctrace: of %d calls and returns 700 were overwritten and 30 lost: "
+        "try --buffer-size" % (rec.entries + 730)])
+
+
+def check_object(mctrace, folder):
+    """Rules that somebody has written."""
+    rules = os.path.join(folder, "own.rules")
+    with open(rules, "w", encoding="utf-8") as file:
+        file.write("# mine\nkfree:unfollow 1\n\n"
+                   "verdict dput:1 put by {comm}: {arg2} {arg9} {what}\n")
+    net = Net()
+    net.rec.call(0, "dput", objects=["+1:1"], args=[1, 255])
+    net.rec.leave(0)
+    net.rec.call(0, "kfree", objects=["-1:1"])
+    case = Case(folder, "an object", net.rec)
+    text = mctrace.text("object", "--rules", rules, "-i", case.path)
+    return compare_lists("line", text.splitlines(), [
+        "#1", "  +0.000 us CPU 0 .... dput <-- do_syscall_64",
+        "  +0.004 us CPU 0 .... kfree <-- do_syscall_64", "  put by nc: 0xff ? ?"])
+
+
+def triggers(folder, mctrace, lines, functions, *arguments):
+    paths = [os.path.join(folder, name) for name in ("some.rules", "functions")]
+    for path, content in zip(paths, (lines, functions)):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(content) + "\n")
+    return mctrace.run("object", "--triggers", "--rules", paths[0], "--functions", paths[1],
+                       *arguments)
+
+
+def check_rules(mctrace, folder):
+    functions = ["skb_clone", "kfree [net]", "core.constprop.0", "core.constprop.0.cold",
+                 "core_more", "kfree", "init [one]", "init [two]"]
+    wrong = []
+
+    def gives(lines, wanted, *arguments):
+        ran = triggers(folder, mctrace, lines, functions, *arguments)
+        said, got = ran.stderr.decode(), ran.stdout.decode()
+        if ran.returncode != (1 if said else 0):
+            wrong.append("%s: status %d" % (lines, ran.returncode))
+        if wanted not in said if said else got != wanted:
+            wrong.append("%s: %s, not %s" % (lines, said or got, wanted))
+
+    blob = ("--btf", types(folder))
+    gives(["kfree:unfollow 1", " # no", "", "verdict kfree gone"], "kfree:unfollow 1\n")
+    gives(["core:follow 1"], "core.constprop.0:follow 1\n")
+    gives(["core*:follow 1"], "core.constprop.0:follow 1\ncore_more:follow 1\n")
+    gives(["init:follow 1"], "init:follow 1\n")
+    gives(["nothing:follow 1"], "some.rules, line 1: this kernel has no function nothing")
+    gives(["?nothing:follow 1", "?kfree:follow 2"], "kfree:follow 2\n")
+    gives(["kfree:data 1->{sk_buff.head}+{sk_buff.network_header},84"],
+          "kfree:data 1->32+24,84\n", *blob)
+    gives(["kfree:data 1->{sk_buff.data} {sk_buff.mark} {sk_buff.headers.copied}"],
+          "kfree:data 1->40 20 24\n", *blob)
+    gives(["kfree:data {sk_buff.flag}"],
+          "types have no 'sk_buff.flag', or it is of bits", *blob)
+    gives(["kfree:data {sk_buff.nothing}"],
+          "line 1: the kernel's types have no 'sk_buff.nothing', or", *blob)
+    gives(["?nothing:data {nothing.at_all}"], "none of these functions", *blob)
+    gives(["kfree"], "line 1: a rule is FUNCTION:ACTION")
+    gives(["", "kfree:follow 1 -> 9"], "line 2: 'follow N -> M' wants")
+    gives(["header kfree ipx"], "headers are 'eth' or 'ip'")
+    gives(["verdict kfree"], "wants a function and a text")
+    gives(["kfree:data {sk_buff.head"], "a brace is not closed", *blob)
+    return wrong
+
+
+def check_sets(mctrace, folder):
+    """All that are shipped can be read; where there are none of their functions that is said."""
+    wrong = []
+    for name in SETS:
+        path = os.path.join(RULES, name + ".rules")
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        ran = triggers(folder, mctrace, lines, ["__alloc_skb"], "--btf", types(folder))
+        wanted = b"__alloc_skb:follow ret\n" if name == "skb" else b""
+        if bool(ran.returncode) == bool(wanted) or ran.stdout != wanted:
+            wrong.append("%s: %s%s" % (name, ran.stdout.decode(), ran.stderr.decode()))
+    return wrong
+
+
+def write_in_order(path, rec, parts):
+    """As it is written while it is recorded: what is later is behind what was before."""
+    with open(path, "wb") as file:
+        recordings.write_header(file)
+        recordings.write_text(file, recordings.INFO, rec.info_text())
+        recordings.write_text(file, recordings.SYMBOLS, rec.functions.kallsyms())
+        for part in parts:
+            recordings.write_words(file, *part)
+        recordings.write_end(file, rec.counts(), rec.entries)
+
+
+class Many:
+    """Packets on several CPUs, by chance."""
+    def __init__(self, seed):
+        self.rec = recordings.Recording(cpus=3, seed=seed, context=True, notes=4096)
+        self.rng = self.rec.rng
+        self.rec.functions.load("net", NAMES, 0xffffffffc0400000)
+        for cpu in range(3):
+            self.rec.run(cpu, self.rec.task(60 + cpu, "task%d" % cpu))
+        self.alive = []
+        self.nr = 0
+        self.done = [0] * 3     # words that are in parts
+        self.parts = []
+
+    def look(self):
+        for cpu, ring in enumerate(self.rec.rings):
+            pos, words = ring.runs[0]
+            new = words[self.done[cpu]:].tobytes()
+            if new:
+                self.parts.append((ring, pos + 8 * self.done[cpu], new))
+            self.done[cpu] = len(words)
+
+    def begin(self):
+        self.nr += 1
+        self.alive.append(self.nr)
+        return self.nr
+
+    def step(self, cpu):
+        rec, chance = self.rec, self.rng.random()
+        name, objects, result, data = "tcp_v4_rcv", [], [], b""
+        rec.wait(self.rng.choice([100, 1000, 50000, 1000000]))
+        if len(self.alive) < 3 or chance < 0.1:
+            name, result = "__alloc_skb", ["+%d:ret" % self.begin()]
+        else:
+            old = self.rng.choice(self.alive)
+            objects = ["%d:1" % old]
+            if chance < 0.2:
+                name, objects = "__copy_skb_header", ["+%d:1" % self.begin(), "%d:2" % old]
+            elif chance < 0.35:
+                name, objects = "kfree_skbmem", ["-%d:1" % old]
+                self.alive.remove(old)
+            elif chance < 0.5:
+                name, data = "ip_rcv", udp("10.0.0.%d" % (old % 9), old, "10.0.0.2", 2, 9)
+        rec.call(cpu, name, objects=objects, data=data)
+        rec.leave(cpu, objects=result)
+
+
+def blocks(text):
+    return sorted(text.rstrip("\n").split("\n\n"))
+
+
+def check_growing(mctrace, folder, growing):
+    """The same is shown while it is being recorded, though not always in the same order."""
+    many = Many(7)
+    for i in range(8000):
+        if not i % 50:
+            many.look()
+        many.step(many.rng.randrange(3) if i > 1000 else 0)     # two CPUs come late
+    many.look()
+    path = os.path.join(folder, "many.dat")
+    write_in_order(path, many.rec, many.parts)
+    wanted = blocks(mctrace.text("packet", "--rules", RULES + "/skb.rules", "-i", path))
+    wrong = []
+    for size in (4000, 30000, 1 << 20):
+        environment = dict(os.environ, GROWING=path, GROWING_BY=str(size))
+        ran = subprocess.run([growing, "packet", "--rules", RULES + "/skb.rules"], env=environment,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                             timeout=TIMEOUT)
+        if ran.returncode or ran.stderr:
+            wrong.append("status %d, and it says '%s'" % (ran.returncode, ran.stderr.decode()))
+        wrong += compare_lists("%d bytes: block" % size, blocks(ran.stdout.decode()), wanted)
+    return wrong
+
+
+def tests(libraries):
+    """A name, what is to be done, and what library that needs that is not there, or None."""
+    for name, check, needs in (
+            ("report: objects and memory", check_lines, None),
+            ("packet: a clone", check_clone, None),
+            ("packet: of all kinds", check_kinds, "libbpf"),
+            ("packet: what matches", check_expressions, "libpcap"),
+            ("packet: no expression", check_bad_expression, "libpcap"),
+            ("packet: an address that is used again is another one", check_reused, "libpcap"),
+            ("packet: of a task", check_task, "libpcap"),
+            ("packet: registers that are no arguments", check_left_over, "libbpf"),
+            ("packet: what is missing is said", check_missing, None),
+            ("object: rules of one's own", check_object, None),
+            ("rules: what they become", check_rules, "libbpf"),
+            ("rules: all that are shipped", check_sets, "libbpf")):
+        missing = needs and needs not in libraries
+        yield name, check, "there is no " + needs if missing else None

@@ -1,0 +1,133 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: The triggers follow and unfollow record the calls that concern an object
+# requires: root tracer testmod:mct_shapes helper:badwrite
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+triggers=$MCT_DIR/triggers
+filter=$MCT_DIR/filter
+
+at_end()
+{
+	put "" "$triggers"
+	put "" "$filter"
+	! mod_loaded mct_shapes || mod_unload mct_shapes
+	rings_restore
+}
+
+if [ "$(set_to 'vfs_read:follow 1')" = "write EOPNOTSUPP" ]; then
+	plan 1
+	check "where arguments can't be asked for the log says so" why CONFIG_MCOUNT_FILTER
+	finish
+fi
+put "" "$triggers"
+
+plan 17
+
+# about: each call and return with its objects, "FUNCTION #NUMBER:ROLE...". Numbers are from 1 on.
+about()
+{
+	awk -v first="$first" '
+	/^#/ || !/ shape_/ { next }
+	{
+		line = ""
+		for (i = 1; i <= NF && $i !~ /^(<--|-->)$/; i++) {
+			if ($i ~ /^shape_/) {
+				sub(/\+.*/, "", $i)
+				line = $i
+			} else if ($i == "returns") {
+				line = line " " $i
+			} else if (line && $i ~ /^[-+]*#/) {
+				split($i, part, /[#:]/)
+				line = line " " part[1] "#" part[2] - first (part[3] ? ":" part[3] : "")
+			}
+		}
+		printf "%s%s", sep, line
+		sep = "; "
+	}' "$MCT_TRACE"
+}
+
+mod_load mct_shapes
+put 'mod:mct_shapes' "$filter"
+first=0
+check "follow is set" put 'shape_pointer_tail:follow 3' "$triggers"
+equal "and in the list" 'shape_pointer_tail:follow 3' "$(lines)"
+traced mod_set mct_shapes shape pointer
+equal "numbers are not followed" "" "$(about)"
+put 'shape_char:follow 1' "$triggers"
+traced mod_set mct_shapes shape tail
+equal "while nothing is followed nothing is recorded" "" "$(about)"
+twice()
+{
+	mod_set mct_shapes shape narrow
+	mod_set mct_shapes shape tail
+	mod_set mct_shapes shape narrow
+}
+traced twice
+first=$(about | sed 's/[^#]*#\([0-9]*\).*/\1/')
+first=$((first - 1))
+equal "then each call that has it, and no other" "shape_char +#1:1; shape_char #1:1" "$(about)"
+traced mod_set mct_shapes shape narrow
+equal "what was not seen to last is another one" "shape_char +#2:1" "$(about)"
+check "it is let go" add 'shape_char:unfollow 1'
+traced twice
+equal "and is another one then" "shape_char +-#3:1; shape_char +-#4:1" "$(about)"
+
+# --- what comes of them
+# follows EXPECTED NAME LINE...: while LINEs are the triggers
+follows()
+{
+	expected=$1
+	name=$2
+	shift 2
+	put "" "$triggers"
+	printf '%s\n' "$@" > "$triggers"
+	traced mod_set mct_shapes shape objects
+	first=0
+	first=$(about | sed 's/^[^#]*#\([0-9]*\).*/\1/')
+	first=$((first - 1))
+	equal "$name" "$expected" "$(about)"
+}
+
+follows "shape_copy +#1:1; shape_use #1:2; shape_drop -#1:1" "what an argument is" \
+	'shape_copy:follow 1' 'shape_drop:unfollow 1'
+follows "shape_use +#1:2; shape_clone #1:1; shape_copy #1:2 +#2:1; shape_use +#3:2; shape_user #1:1; shape_drop -#3:1; shape_drop -#1:1; shape_use #2:2; shape_drop -#2:1; shape_use +#4:2; shape_drop -#4:1" \
+	"what is a copy, and each time another one" \
+	'shape_use:follow 2' 'shape_copy:follow 2 -> 1' 'shape_drop:unfollow 1'
+if [ "$(set_to 'shape_make:follow ret')" = "write EOPNOTSUPP" ]; then
+	skip "what is returned" "returns are not seen"
+	skip "and what comes of it" "returns are not seen"
+	skip "and is new without an end" "returns are not seen"
+else
+	follows "shape_make returns +#1:ret; shape_use #1:2; shape_clone #1:1; shape_copy #1:2; shape_user #1:1; shape_drop -#1:1; shape_make returns +#2:ret; shape_use #2:2; shape_drop -#2:1" \
+		"what is returned" 'shape_make:follow ret' 'shape_drop:unfollow 1'
+	follows "shape_make returns +#1:ret; shape_use #1:2; shape_clone #1:1; shape_clone returns +#2:ret #1:1; shape_copy #1:2; shape_use #2:2; shape_user #1:1; shape_drop -#2:1; shape_drop -#1:1; shape_make returns +#3:ret; shape_use #3:2; shape_drop -#3:1" \
+		"and what comes of it" \
+		'shape_make:follow ret' 'shape_clone:follow 1 -> ret' 'shape_drop:unfollow 1'
+	follows "shape_make returns +#1:ret; shape_use #1:2; shape_clone #1:1; shape_copy #1:2; shape_user #1:1; shape_drop #1:1; shape_make returns +#2:ret; shape_use #2:2; shape_drop #2:1" \
+		"and is new without an end" 'shape_make:follow ret'
+fi
+follows "shape_user +#1:1; shape_outer #1; shape_middle #1; shape_inner #1; shape_inner #1; shape_drop -#1:1" \
+	"what is called for it" 'shape_user:follow 1 +calls' 'shape_drop:unfollow 1'
+
+put "" "$triggers"
+traced mod_set mct_shapes shape tail
+equal "without such triggers all is recorded again" "shape_tail; shape_end" "$(about)"
+for bad in shape_six:follow 'shape_six:follow 0' 'shape_six:follow 7' 'shape_six:follow x' \
+	'shape_six:follow n=1' 'shape_six:fail:follow 1' shape_six:unfollow \
+	'shape_six:follow 1 -> 1' 'shape_six:follow 1 ->' 'shape_six:follow ret -> 1' \
+	'shape_six:unfollow 1 -> 2' 'shape_six:unfollow 1 +calls' 'shape_six:follow 1 -> 2 +calls'; do
+	result=$(set_to "$bad")
+	case $result in
+	"write EINVAL" | "write EOPNOTSUPP")	result=refused ;;
+	*)	diag "$bad: $result"; break ;;
+	esac
+done
+equal "what makes no sense is refused" refused "$result"
+equal "and nothing is set" "" "$(lines)"
+finish

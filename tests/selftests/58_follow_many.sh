@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: Many objects are followed at once, addresses used again are others, and too many are told of
+# requires: root tracer helper:badwrite helper:tracecheck
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+triggers=$MCT_DIR/triggers
+filter=$MCT_DIR/filter
+
+at_end()
+{
+	put "" "$triggers"
+	put "" "$filter"
+	rings_restore
+}
+
+if [ "$(set_to 'alloc_empty_file:follow ret')" = "write EOPNOTSUPP" ]; then
+	skip_all "what is returned can't be followed"
+fi
+put "" "$triggers"
+
+plan 10
+
+# Each open file is one, from where it is allocated to where it is freed.
+rules()
+{
+	printf '%s\n' 'alloc_empty_file:follow ret' '__fput:unfollow 1' > "$triggers"
+}
+
+# begun, ended: the numbers of objects, in the order of the trace
+begun()
+{
+	sed -n 's/^CPU.* +#\([0-9]*\):ret.*/\1/p' "$MCT_TRACE"
+}
+
+ended()
+{
+	sed -n 's/^CPU.* __fput+[^ ]* -#\([0-9]*\):1 .*/\1/p' "$MCT_TRACE"
+}
+
+put 4096 "$MCT_SIZE"
+check "rules are set" rules
+traced sh -c 'for i in 1 2 3 4 5 6 7 8; do cat /dev/null; done'
+equal "each has a number of its own" "$(begun | sort -un | wc -l)" "$(begun | wc -l)"
+check "there were many" [ "$(begun | wc -l)" -ge 8 ]
+# The same addresses: whoever opens and closes has the one that was let go last.
+put 'alloc_empty_file:followed:args' "$triggers"
+rules
+add '__fput:followed:args'
+traced sh -c 'i=0; while [ $i -lt 50 ]; do : < /dev/null; i=$((i + 1)); done'
+addresses=$(sed -n 's/^CPU.* __fput+[^(]*(\([^,]*\),.* -#.*/\1/p' "$MCT_TRACE" | sort | uniq -c |
+	sort -rn | awk 'NR == 1 { print $1 }')
+diag "one address was used $addresses times"
+check "an address is used again" [ "$addresses" -ge 20 ]
+equal "by another object each time" "" "$(ended | sort -n | uniq -d)"
+check "each line is well-formed" examine "$MCT_TRACE"
+
+# Of the names of files there are more than can be followed, and nobody says where they end.
+put '__d_alloc:follow ret' "$triggers"
+traced find /proc /sys > /dev/null
+full=$(grep -c '^# follow: too many objects .* __d_alloc+' "$MCT_TRACE")
+begun=$(sed -n 's/^CPU.* __d_alloc+.* +#\([0-9]*\):ret.*/\1/p' "$MCT_TRACE" | wc -l)
+diag "$begun begun, $full not"
+check "each that is too many is told of" [ "$full" -ge 100 ]
+check "and that there were as many as can be" [ "$begun" -ge 1024 ]
+put "" "$triggers"
+rules
+traced cat /dev/null
+equal "there is room again" 0 "$(grep -c '^# follow: too many' "$MCT_TRACE")"
+check "and what begins is followed" [ "$(begun | wc -l)" -ge 1 ]
+finish

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0
+/* mctrace packet, mctrace object: what happened to each, from its beginning to its end. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buffer.h"
+#include "calls.h"
+#include "json.h"
+#include "mctrace.h"
+#include "objects.h"
+#include "packet.h"
+#include "prototypes.h"
+#include "selfrecord.h"
+#include "text.h"
+#include "tracer.h"
+#include "util.h"
+#include "view.h"
+
+static const char packet_usage[] = "packet [OPTION...] [EXPRESSION...] [-- COMMAND...]";
+static const char object_usage[] = "object [OPTION...] TYPE [-- COMMAND...]";
+
+#define COMMON_HELP \
+"  --rules RULES         follow and judge them by these: a FILE, or the name of a set\n" \
+"  --btf FILE            the kernel's types, if it does not tell them itself\n" \
+"  --seconds N           end after so many seconds\n" \
+"  -i, --input FILE      of a recording made before, by 'mctrace record --rules'\n" \
+"  --triggers            only show which triggers would be set\n" \
+"  --functions FILE      ... if there were these functions, as the tracer's file has them\n"
+
+static const char packet_help[] =
+"Follows packets through the kernel, while COMMAND runs, or until Ctrl-C, and shows of each that\n"
+"matches EXPRESSION, as tcpdump takes it, which functions it went through and what became of it.\n"
+"\n"
+COMMON_HELP
+VIEW_HELP;
+
+static const char object_help[] =
+"Follows objects of TYPE through the kernel, while COMMAND runs, or until Ctrl-C, and shows which\n"
+"functions each went through: bio, request, task_struct, inode, file, folio, skb.\n"
+"\n"
+COMMON_HELP
+VIEW_HELP;
+
+enum { RULES = VIEW_OPTIONS_END, BTF, SECONDS, TRIGGERS, FUNCTIONS };
+
+static const struct option options[] = {
+	{ "rules", required_argument, NULL, RULES },
+	{ "btf", required_argument, NULL, BTF },
+	{ "seconds", required_argument, NULL, SECONDS },
+	{ "triggers", no_argument, NULL, TRIGGERS },
+	{ "functions", required_argument, NULL, FUNCTIONS },
+	VIEW_OPTIONS,
+	{ }
+};
+
+/* How often is looked for more, and how many times an event waits for others before it. */
+#define NAP_MS	100
+#define NAPS	4
+
+struct packets {
+	struct objects objects;
+	struct view view;
+	struct packet_filter *filter;	/* NULL: each packet is asked for */
+	const char *rules, *btf, *seconds, *input, *functions;
+	bool triggers;			/* they are only to be shown */
+	char *expression;
+	char **command;			/* NULL: none */
+	struct buffer text;
+};
+
+/* --- which --- */
+
+static bool wants_headers(struct objects *objects, const struct headers *headers)
+{
+	struct packets *packets = (struct packets *)objects;
+
+	return packet_matches(packets->filter, headers->frame, headers->captured, headers->length);
+}
+
+static bool wants_event(struct objects *objects, const struct event *event)
+{
+	struct packets *packets = (struct packets *)objects;
+	struct task_calls task = { .pid = event->state->pid, .tgid = event->state->tgid };
+
+	event_comm(event, task.comm);
+	return view_shows(&packets->view, &task);
+}
+
+/* --- how they are shown --- */
+
+static void put_delta(struct buffer *to, const struct object_event *event, uint64_t begin)
+{
+	buffer_char(to, '+');
+	if (!event->exact)
+		buffer_char(to, '~');
+	buffer_thousandths(to, event->ns > begin ? event->ns - begin : 0);
+	buffer_puts(to, " us CPU ");
+	buffer_number(to, event->cpu, 1);
+	buffer_char(to, ' ');
+}
+
+static void put_event(struct buffer *to, const struct object_event *event, uint64_t begin,
+		      unsigned int depth)
+{
+	buffer_spaces(to, 2 * depth);
+	put_delta(to, event, begin);
+	text_context(to, event->context);
+	buffer_puts(to, event->symbol->name);
+	if (event->caller) {
+		buffer_puts(to, " <-- ");
+		buffer_puts(to, event->caller->name);
+	} else {
+		buffer_puts(to, " returns");
+	}
+	buffer_char(to, '\n');
+}
+
+static void put_verdict(struct buffer *to, const struct object *object)
+{
+	if (object->verdict)
+		buffer_puts(to, object->verdict);
+	else
+		buffer_puts(to, object->ended ? "ended" : "still under way when recording ended");
+	if (object->verdict && !object->ended)
+		buffer_puts(to, ", not freed when recording ended");
+}
+
+/* How the parent's headers are need not be said again. */
+static bool same_headers(const struct object *object, const struct object *parent)
+{
+	return parent && parent->has_headers &&
+	       parent->headers.captured == object->headers.captured &&
+	       !memcmp(parent->headers.frame, object->headers.frame, object->headers.captured);
+}
+
+static void put_name(struct buffer *to, const struct object *object)
+{
+	buffer_printf(to, "#%u", object->number);
+	if (object->parent)
+		buffer_printf(to, " of #%u", object->parent->number);
+	if (!object->has_headers || same_headers(object, object->parent))
+		return;
+	buffer_char(to, ' ');
+	headers_print(to, &object->headers);
+}
+
+/* @depth: of what is below its first line. */
+static void put_object(struct packets *packets, const struct object *object, uint64_t begin,
+		       unsigned int depth)
+{
+	struct buffer *to = &packets->text;
+	const struct object *child;
+	unsigned int i;
+
+	buffer_spaces(to, 2 * (depth - 1));
+	buffer_puts(to, packets->view.color ? "\033[1m" : "");
+	put_name(to, object);
+	buffer_puts(to, packets->view.color ? "\033[m\n" : "\n");
+	for (i = 0; i < object->nr; i++)
+		put_event(to, &object->events[i], begin, depth);
+	for (child = object->child; child; child = child->next)
+		put_object(packets, child, begin, depth + 1);
+	buffer_spaces(to, 2 * depth);
+	put_verdict(to, object);
+	buffer_char(to, '\n');
+}
+
+static void json_events(struct buffer *to, const struct object *object)
+{
+	const struct object_event *event;
+	unsigned int i;
+
+	buffer_puts(to, ",\"events\":[");
+	for (i = 0; i < object->nr; i++) {
+		event = &object->events[i];
+		buffer_puts(to, i ? ",{" : "{");
+		json_number(to, "ns", event->ns);
+		json_bool(to, "exact", event->exact);
+		json_number(to, "cpu", event->cpu);
+		json_text(to, "function", event->symbol->text);
+		if (event->caller)
+			json_text(to, "caller", event->caller->text);
+		if (event->below)
+			json_bool(to, "below", true);
+		buffer_char(to, '}');
+	}
+	buffer_char(to, ']');
+}
+
+static void put_json(struct packets *packets, const struct object *object)
+{
+	struct buffer *to = &packets->text, name = { };
+	const struct object *child;
+
+	buffer_char(to, '{');
+	json_number(to, "object", object->number);
+	if (object->parent)
+		json_number(to, "parent", object->parent->number);
+	if (object->has_headers) {
+		headers_print(&name, &object->headers);
+		buffer_char(&name, '\0');
+		json_text(to, "headers", name.data);
+	}
+	if (object->verdict)
+		json_text(to, "verdict", object->verdict);
+	json_bool(to, "ended", object->ended);
+	json_events(to, object);
+	buffer_puts(to, "}\n");
+	buffer_free(&name);
+	for (child = object->child; child; child = child->next)
+		put_json(packets, child);
+}
+
+static void show(struct objects *objects, const struct object *root)
+{
+	struct packets *packets = (struct packets *)objects;
+
+	if (packets->view.json) {
+		put_json(packets, root);
+	} else {
+		if (objects->shown > 1)
+			buffer_char(&packets->text, '\n');
+		put_object(packets, root, root->nr ? root->events[0].ns : 0, 1);
+	}
+	buffer_write(&packets->text, stdout);
+}
+
+/* --- what is asked for --- */
+
+/* What is behind "--" is a command. */
+static char **split_command(int *argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < *argc; i++) {
+		if (strcmp(argv[i], "--"))
+			continue;
+		*argc = i;
+		return argv + i + 1;
+	}
+	return NULL;
+}
+
+static void parse(struct packets *packets, int argc, char **argv, const char *usage,
+		  const char *help)
+{
+	int c;
+
+	while ((c = next_option(argc, argv, "i:h", options)) != -1) {
+		if (c == RULES)
+			packets->rules = optarg;
+		else if (c == BTF)
+			packets->btf = optarg;
+		else if (c == SECONDS)
+			packets->seconds = optarg;
+		else if (c == TRIGGERS)
+			packets->triggers = true;
+		else if (c == FUNCTIONS)
+			packets->functions = optarg;
+		else if (c == 'i')
+			packets->input = optarg;
+		else
+			view_option(&packets->view, c, optarg, argv[0], usage, help);
+	}
+	if (packets->seconds)
+		option_number(argv[0], "--seconds", packets->seconds);
+	if (packets->input && (packets->command || packets->seconds))
+		die_usage(argv[0], "either --input, or what is to be recorded now");
+	if (packets->command && !*packets->command)
+		die_usage(argv[0], "behind -- there is to be a command");
+}
+
+/* The words of an expression may be one argument or several, as with tcpdump. */
+static char *all_words(char **words)
+{
+	char *all = NULL, *more;
+
+	for (; *words; words++) {
+		more = xasprintf("%s%s%s", all ?: "", all ? " " : "", *words);
+		free(all);
+		all = more;
+	}
+	return all;
+}
+
+static void record(const struct packets *packets, struct recorder *recorder)
+{
+	const char *how[16] = { "-c", "-t", "--rules", packets->rules };
+	int n = 4;
+
+	if (packets->btf) {
+		how[n++] = "--btf";
+		how[n++] = packets->btf;
+	}
+	if (packets->seconds) {
+		how[n++] = "--seconds";
+		how[n++] = packets->seconds;
+	}
+	if (packets->command)
+		how[n++] = "--all";	/* who sends is not who receives */
+	recorder_begin(recorder, how, packets->command);
+}
+
+static int show_triggers(const struct packets *packets)
+{
+	struct rules *rules = rules_open(packets->rules);
+	char *functions, *lines;
+
+	if (!packets->functions)
+		tracer_find();
+	functions = packets->functions ? read_file(packets->functions) : tracer_read("functions");
+	if (!functions)
+		die_errno("%s", packets->functions);
+	lines = rules_triggers(rules, functions, packets->btf);
+	fputs(lines, stdout);
+	free(lines);
+	free(functions);
+	rules_free(rules);
+	return EXIT_SUCCESS;
+}
+
+static void say_left_out(const struct packets *packets)
+{
+	const struct objects *objects = &packets->objects;
+
+	if (packets->filter && !objects->headers_seen && objects->trees)
+		warning("no headers were recorded, so nothing can match: the rules have to say "
+			"where they are, and --btf what the kernel's types are");
+	else if (!objects->shown && !packets->view.json)
+		puts(objects->trees ? "none matches" : "there was none");
+	if (objects->full)
+		warning("%llu were not followed: there were as many as can be",
+			(unsigned long long)objects->full);
+}
+
+static void begin(struct packets *packets)
+{
+	struct objects *objects = &packets->objects;
+
+	objects->symbols = packets->view.symbols;
+	objects->show = show;
+	objects->wants_headers = packets->filter ? wants_headers : NULL;
+	objects->wants_event = packets->view.task ? wants_event : NULL;
+	objects_begin(objects);
+}
+
+static void go_through(struct packets *packets)
+{
+	struct events events;
+	struct event event;
+	uint64_t nr = 0;
+
+	begin(packets);
+	events_begin(&events, packets->view.from);
+	while (events_next(&events, &event) && !ferror(stdout)) {
+		objects_take(&packets->objects, &event);
+		if (!(++nr % EVENTS_PROGRESS))
+			view_progress(&packets->view, events_done(&events));
+	}
+	events_end(&events);
+	objects_end(&packets->objects);
+}
+
+/*
+ * What each CPU has recorded is in the file soon, but not at once: what was the latest event some
+ * naps ago has no other before it that is still to come.
+ */
+static void go_along(struct packets *packets, struct recorder *recorder)
+{
+	uint64_t latest[NAPS] = { }, now, before;
+	unsigned int nap = 0;
+	struct events events;
+	struct event event;
+	bool ended = false;
+
+	begin(packets);
+	events_begin(&events, packets->view.from);
+	while (!ended && !ferror(stdout)) {
+		ended = recorder_has_ended(recorder, NAP_MS);
+		recording_more(packets->view.from);
+		now = events_more(&events);
+		latest[nap++ % NAPS] = now;
+		before = ended ? ~0ULL : latest[nap % NAPS] + 1;
+		while (events_next_before(&events, &event, before))
+			objects_take(&packets->objects, &event);
+		if (now < before)			/* nothing has come for as long */
+			objects_wait(&packets->objects, ~0ULL);
+		fflush(stdout);
+	}
+	if (!ended)
+		kill(recorder->pid, SIGTERM);	/* nobody reads this any more */
+	events_end(&events);
+	objects_end(&packets->objects);
+}
+
+/* It may take a while until there is a recording; if it can't, it has said why. */
+static struct recording *wait_for_recording(struct recorder *recorder)
+{
+	struct recording *from;
+	bool ended = false;
+
+	for (;;) {
+		from = recording_open_growing(recorder->path);
+		if (from || ended)
+			return from;
+		ended = recorder_has_ended(recorder, NAP_MS);
+	}
+}
+
+static void run_now(struct packets *packets)
+{
+	struct recorder recorder = { };
+	struct recording *from;
+
+	record(packets, &recorder);
+	from = wait_for_recording(&recorder);
+	unlink_recorded(recorder.path);
+	if (!from)
+		exit(EXIT_FAILURE);
+	packets->view.no_pager = true;		/* it would not see what ends this */
+	view_begin(&packets->view, from);
+	packets->objects.types = packets->btf ? prototypes_open(packets->btf) :
+				 prototypes_try(NULL);
+	go_along(packets, &recorder);
+	if (!from->ended)
+		warning("the recording has not come to its end");
+	free(recorder.path);
+}
+
+static void run_on(struct packets *packets)
+{
+	view_open(&packets->view, packets->input);
+	if (packets->btf)
+		packets->objects.types = prototypes_open(packets->btf);
+	go_through(packets);
+}
+
+static int run(struct packets *packets)
+{
+	if (packets->triggers)
+		return show_triggers(packets);
+	if (packets->expression)
+		packets->filter = packet_filter_new(packets->expression);
+	packets->objects.rules = rules_open(packets->rules);
+	if (packets->input)
+		run_on(packets);
+	else
+		run_now(packets);
+	say_left_out(packets);
+	if (packets->objects.types)
+		prototypes_close(packets->objects.types);
+	rules_free(packets->objects.rules);
+	packet_filter_free(packets->filter);
+	buffer_free(&packets->text);
+	free(packets->expression);
+	return view_close(&packets->view);
+}
+
+int cmd_packet(int argc, char **argv)
+{
+	struct packets packets = { .rules = "skb" };
+
+	packets.command = split_command(&argc, argv);
+	argv[argc] = NULL;
+	parse(&packets, argc, argv, packet_usage, packet_help);
+	packets.expression = all_words(argv + optind);
+	return run(&packets);
+}
+
+int cmd_object(int argc, char **argv)
+{
+	struct packets packets = { };
+
+	packets.command = split_command(&argc, argv);
+	argv[argc] = NULL;
+	parse(&packets, argc, argv, object_usage, object_help);
+	if (argc - optind != !packets.rules)
+		die_usage("object", "objects of which TYPE? or of which --rules?");
+	if (!packets.rules)
+		packets.rules = argv[optind];
+	return run(&packets);
+}
