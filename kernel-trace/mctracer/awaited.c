@@ -62,7 +62,7 @@ struct mctracer_object mctracer_awaited(const unsigned long *where, u8 from)
 		    READ_ONCE(calls[i].from) != from || !claim(&calls[i], (unsigned long)where))
 			continue;
 		object = calls[i].object;
-		smp_store_release(&calls[i].where, FREE);
+		smp_store_release(&calls[i].where, FREE);	/* what it says was read */
 		break;
 	}
 	return object;
@@ -96,7 +96,7 @@ void mctracer_await(const unsigned long *where, u8 from, struct mctracer_object 
 		return;
 	call->object = object;
 	WRITE_ONCE(call->from, from);
-	smp_store_release(&call->where, (unsigned long)where);
+	smp_store_release(&call->where, (unsigned long)where);	/* what it says is there */
 }
 
 NOKPROBE_SYMBOL(mctracer_await);

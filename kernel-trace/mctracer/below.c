@@ -86,7 +86,7 @@ static __always_inline bool claim(struct stack *stack, unsigned long from)
 static void put(struct stack *stack, unsigned long base)
 {
 	filter_add(base);
-	smp_store_release(&stack->base, base);
+	smp_store_release(&stack->base, base);		/* B1: what it says is there */
 }
 
 NOKPROBE_SYMBOL(put);
@@ -96,7 +96,7 @@ static void let_go(struct stack *stack, unsigned long base)
 	if (!claim(stack, base))
 		return;
 	filter_remove(base);
-	smp_store_release(&stack->base, FREE);
+	smp_store_release(&stack->base, FREE);		/* behind what is done with it */
 }
 
 NOKPROBE_SYMBOL(let_go);
@@ -107,7 +107,7 @@ static struct stack *stack_at(unsigned long base)
 	int i;
 
 	for (i = 0; i < WAYS; i++)
-		if (smp_load_acquire(&stacks[i].base) == base)
+		if (smp_load_acquire(&stacks[i].base) == base)	/* B1 */
 			return &stacks[i];
 	return NULL;
 }

@@ -114,7 +114,7 @@ static void let_go(struct place *place, unsigned long address)
 	if (!claim(place, address))
 		return;
 	mcount_filter_remove(address);
-	smp_store_release(&place->address, FREE);
+	smp_store_release(&place->address, FREE);	/* behind what is done with it */
 	atomic_dec(&nr_objects);
 }
 

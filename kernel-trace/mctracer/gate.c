@@ -25,7 +25,8 @@
 /* In which contexts triggers act: bits by interrupt_context_level(). */
 static DEFINE_PER_CPU(u8, acting);
 
-void mctracer_record_occasion(const struct mctracer_occasion *at, const u32 *callers, unsigned int n)
+void mctracer_record_occasion(const struct mctracer_occasion *at, const u32 *callers,
+			      unsigned int n)
 {
 	if (at->returns)
 		mctracer_note_outcome(at->ip, at->how, &at->outcome, &at->args, callers, n);
@@ -144,15 +145,14 @@ bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_occasion 
 NOKPROBE_SYMBOL(mctracer_act);
 
 /* What is to be known when it returns. */
-static void begin_call(const struct mctracer_trigger *trigger, struct mctracer_occasion *at)
+static __always_inline void begin_call(const struct mctracer_trigger *trigger,
+				       struct mctracer_occasion *at)
 {
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && trigger->action == MCTRACER_DO_FOLLOW)
 		mctracer_gate_await(trigger, at);
 	else
 		mctracer_timed_begin(at->regs->ips + 1);
 }
-
-NOKPROBE_SYMBOL(begin_call);
 
 /* Whether the hook is to be called. With preemption disabled; @at is one of the site's, or NULL. */
 static bool pass(const unsigned long *ips, const struct mcount_regs *regs,

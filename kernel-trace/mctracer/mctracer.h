@@ -111,7 +111,6 @@ static inline void mctracer_concerns(struct mctracer_args *args, u32 number, u64
 	args->objects[i] |= also;
 }
 
-
 /* @args: NULL, if they are not asked for. With preemption disabled. Any context. */
 void mctracer_note_call(unsigned long ip, unsigned long parent_ip,
 			const struct mctracer_args *args, const u32 *frames, unsigned int n);

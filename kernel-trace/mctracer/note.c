@@ -477,7 +477,8 @@ static void say_objects(struct timed *what, const struct mctracer_args *args)
 	unsigned int i;
 
 	for (i = 0; args && i < args->nr_objects; i++)
-		what->said[what->nr_said++] = mctracer_other_word(MCTRACER_OBJECT, args->objects[i]);
+		what->said[what->nr_said++] =
+			mctracer_other_word(MCTRACER_OBJECT, args->objects[i]);
 }
 
 static void say_data(struct timed *what, const struct mctracer_args *args)

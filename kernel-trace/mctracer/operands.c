@@ -68,7 +68,7 @@ static int parse_memory(struct mctracer_trigger *trigger, char *text, size_t n, 
 	char *to = trigger->operand;
 	u16 length = USUAL_LENGTH;
 
-	*why = "wants an argument's number, ->OFFSET three times at most, .OFFSET, +OFFSET, and ,LENGTH";
+	*why = "wants an argument's number, ->OFFSET up to three times, .OFFSET, +OFFSET, ,LENGTH";
 	while (skip_word(&text, "->")) {
 		if (memory->nr_pointers == MCTRACER_POINTERS ||
 		    !parse_offset(&memory->pointers[memory->nr_pointers], &text))

@@ -405,7 +405,8 @@ static int apply_functions(u8 *map)
 		if (map)
 			smp_store_release(&mctracer_map, map);	/* filled before it is seen */
 		look_up = map;
-		exchange_hook(hook_for(mctracer_options, READ_ONCE(mctracer_following)));	/* changes no site: can't fail */
+		/* Changes no site: can't fail. */
+		exchange_hook(hook_for(mctracer_options, MCTRACER_FOLLOW_NOT));
 		mctracer_map = map;
 	}
 	mctracer_chosen_synchronize();

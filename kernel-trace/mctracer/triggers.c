@@ -135,7 +135,7 @@ static int parse_time(u64 *ns, char *text)
 	return 0;
 }
 
-/* "slow TIME:", "fail:" or "followed:", if it begins so. What is behind it is where @text is then. */
+/* "slow TIME:", "fail:" or "followed:", if it begins so; what is behind it is in @text then. */
 static int parse_when(struct mctracer_trigger *trigger, char **text)
 {
 	char *word = *text, *colon = strchr(word, ':');
@@ -163,6 +163,8 @@ static int parse_when(struct mctracer_trigger *trigger, char **text)
 	}
 	if (!begins_with_word(word, "slow"))
 		return refuse(word, "is not how that is written");
+	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+		return -EOPNOTSUPP;	/* as was said */
 	trigger->when = MCTRACER_WHEN_SLOW;
 	return parse_time(&trigger->longer, skip_spaces(word + strlen("slow"))) ?:
 	       mctracer_timed_alloc();

@@ -58,7 +58,7 @@ struct mctracer_trigger {
 	u64 longer;		/* nanoseconds */
 	enum mctracer_action action;
 	unsigned int option;	/* frames at most; or milliseconds until it is done */
-	u8 from;		/* which argument is the object's address, or MCTRACER_OPERAND_RET */
+	u8 from;		/* which argument is the address, or MCTRACER_OPERAND_RET */
 	u8 to;			/* ... and of what comes of that, or 0 */
 	bool calls;		/* also record what is called for it */
 	struct mctracer_memory memory;
@@ -109,7 +109,7 @@ bool mctracer_take_one(struct mctracer_trigger *trigger);
 /* gate_follow.c: for gates; what @at is about then is in its args. */
 void mctracer_gate_follow(struct mctracer_trigger *trigger, struct mctracer_occasion *at);
 void mctracer_gate_unfollow(struct mctracer_trigger *trigger, struct mctracer_occasion *at);
-/* What of the triggers from @at on is to be done although the task is not chosen; @at may be NULL. */
+/* What is to be done of the triggers from @at on, or NULL, although the task is not chosen. */
 void mctracer_gate_ends(const struct mctracer_triggered *at, struct mctracer_occasion *occasion);
 /* A call begins whose result is to be followed, or may be. */
 void mctracer_gate_await(const struct mctracer_trigger *trigger, struct mctracer_occasion *at);

@@ -141,12 +141,14 @@ if put graph "$mode"; then
 	needs "a function's returns get a trigger" write "$MCT_DIR/triggers" vfs_read:ret
 	needs "what is returned is followed" write "$MCT_DIR/triggers" 'vfs_open:follow 1 -> ret'
 	needs "and slow ones" write "$MCT_DIR/triggers" 'vfs_read:slow 1ms:count'
-	equal "all are in the list" "vfs_read:ret vfs_open:follow 1 -> ret vfs_read:slow 1ms:count" \
+	equal "all are in the list" \
+		"vfs_read:ret vfs_open:follow 1 -> ret vfs_read:slow 1ms:count" \
 		"$(sed 's/ *#.*//' "$MCT_DIR/triggers" | xargs)"
 	put "" "$MCT_DIR/triggers"
 else
 	for name in "graph mode is switched on" "returns are recorded" "trace is opened then" \
-		"and switched off" "returns get a trigger" "what is returned is followed" "and slow ones" "both are there"; do
+		"and switched off" "returns get a trigger" "what is returned is followed" \
+		"and slow ones" "all are there"; do
 		skip "$name" "this kernel does not see returns"
 	done
 fi

@@ -44,7 +44,8 @@ about()
 				line = line " " $i
 			} else if (line && $i ~ /^[-+]*#/) {
 				split($i, part, /[#:]/)
-				line = line " " part[1] "#" part[2] - first (part[3] ? ":" part[3] : "")
+				role = part[3] ? ":" part[3] : ""
+				line = line " " part[1] "#" part[2] - first role
 			}
 		}
 		printf "%s%s", sep, line
@@ -79,12 +80,17 @@ traced twice
 equal "and is another one then" "shape_char +-#3:1; shape_char +-#4:1" "$(about)"
 
 # --- what comes of them
-# follows EXPECTED NAME LINE...: while LINEs are the triggers
+# expect CALL...: what is to be in the trace
+expect()
+{
+	expected="$*"
+}
+
+# follows NAME LINE...: while LINEs are the triggers
 follows()
 {
-	expected=$1
-	name=$2
-	shift 2
+	name=$1
+	shift
 	put "" "$triggers"
 	printf '%s\n' "$@" > "$triggers"
 	traced mod_set mct_shapes shape objects
@@ -94,26 +100,37 @@ follows()
 	equal "$name" "$expected" "$(about)"
 }
 
-follows "shape_copy +#1:1; shape_use #1:2; shape_drop -#1:1" "what an argument is" \
+expect "shape_copy +#1:1;" "shape_use #1:2;" "shape_drop -#1:1"
+follows "what an argument is" \
 	'shape_copy:follow 1' 'shape_drop:unfollow 1'
-follows "shape_use +#1:2; shape_clone #1:1; shape_copy #1:2 +#2:1; shape_use +#3:2; shape_user #1:1; shape_drop -#3:1; shape_drop -#1:1; shape_use #2:2; shape_drop -#2:1; shape_use +#4:2; shape_drop -#4:1" \
-	"what is a copy, and each time another one" \
+expect "shape_use +#1:2;" "shape_clone #1:1;" "shape_copy #1:2 +#2:1;" "shape_use +#3:2;" \
+	"shape_user #1:1;" "shape_drop -#3:1;" "shape_drop -#1:1;" "shape_use #2:2;" \
+	"shape_drop -#2:1;" "shape_use +#4:2;" "shape_drop -#4:1"
+follows "what is a copy, and each time another one" \
 	'shape_use:follow 2' 'shape_copy:follow 2 -> 1' 'shape_drop:unfollow 1'
 if [ "$(set_to 'shape_make:follow ret')" = "write EOPNOTSUPP" ]; then
 	skip "what is returned" "returns are not seen"
 	skip "and what comes of it" "returns are not seen"
 	skip "and is new without an end" "returns are not seen"
 else
-	follows "shape_make returns +#1:ret; shape_use #1:2; shape_clone #1:1; shape_copy #1:2; shape_user #1:1; shape_drop -#1:1; shape_make returns +#2:ret; shape_use #2:2; shape_drop -#2:1" \
-		"what is returned" 'shape_make:follow ret' 'shape_drop:unfollow 1'
-	follows "shape_make returns +#1:ret; shape_use #1:2; shape_clone #1:1; shape_clone returns +#2:ret #1:1; shape_copy #1:2; shape_use #2:2; shape_user #1:1; shape_drop -#2:1; shape_drop -#1:1; shape_make returns +#3:ret; shape_use #3:2; shape_drop -#3:1" \
-		"and what comes of it" \
+	expect "shape_make returns +#1:ret;" "shape_use #1:2;" "shape_clone #1:1;" \
+		"shape_copy #1:2;" "shape_user #1:1;" "shape_drop -#1:1;" \
+		"shape_make returns +#2:ret;" "shape_use #2:2;" "shape_drop -#2:1"
+	follows "what is returned" 'shape_make:follow ret' 'shape_drop:unfollow 1'
+	expect "shape_make returns +#1:ret;" "shape_use #1:2;" "shape_clone #1:1;" \
+		"shape_clone returns +#2:ret #1:1;" "shape_copy #1:2;" "shape_use #2:2;" \
+		"shape_user #1:1;" "shape_drop -#2:1;" "shape_drop -#1:1;" \
+		"shape_make returns +#3:ret;" "shape_use #3:2;" "shape_drop -#3:1"
+	follows "and what comes of it" \
 		'shape_make:follow ret' 'shape_clone:follow 1 -> ret' 'shape_drop:unfollow 1'
-	follows "shape_make returns +#1:ret; shape_use #1:2; shape_clone #1:1; shape_copy #1:2; shape_user #1:1; shape_drop #1:1; shape_make returns +#2:ret; shape_use #2:2; shape_drop #2:1" \
-		"and is new without an end" 'shape_make:follow ret'
+	expect "shape_make returns +#1:ret;" "shape_use #1:2;" "shape_clone #1:1;" \
+		"shape_copy #1:2;" "shape_user #1:1;" "shape_drop #1:1;" \
+		"shape_make returns +#2:ret;" "shape_use #2:2;" "shape_drop #2:1"
+	follows "and is new without an end" 'shape_make:follow ret'
 fi
-follows "shape_user +#1:1; shape_outer #1; shape_middle #1; shape_inner #1; shape_inner #1; shape_drop -#1:1" \
-	"what is called for it" 'shape_user:follow 1 +calls' 'shape_drop:unfollow 1'
+expect "shape_user +#1:1;" "shape_outer #1;" "shape_middle #1;" "shape_inner #1;" \
+	"shape_inner #1;" "shape_drop -#1:1"
+follows "what is called for it" 'shape_user:follow 1 +calls' 'shape_drop:unfollow 1'
 
 put "" "$triggers"
 traced mod_set mct_shapes shape tail

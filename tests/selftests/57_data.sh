@@ -36,7 +36,8 @@ plan 24
 # data FUNCTION: what its calls in the trace come with, - for those without
 data()
 {
-	sed -n -e "s/^.*CPU [0-9]*: .* $1+[^ ]* [^<\"]* \([<\"][0-9a-zA-Z \\\\\"]*[>\"]\).* <-- .*/\1/p" -e t \
+	sed -n -e "s/^.*CPU [0-9]*: .* $1+[^ ]* [^<\"]* \([<\"][0-9a-zA-Z]*[>\"]\).* <-- .*/\1/p" \
+		-e t \
 		-e "s/^.*CPU [0-9]*: .* $1+.* <-- .*/-/p" "$MCT_TRACE" | tr '\n' ' ' | sed 's/ $//'
 }
 
@@ -75,7 +76,8 @@ traced mod_set mct_shapes shape pointer
 equal "what points nowhere has none" - "$(data shape_six)"
 printf 'shape_char:data 1\nshape_char:args\nshape_char:stacktrace\n' > "$triggers"
 traced mod_set mct_shapes shape narrow
-equal "with arguments and callers" 1 "$(grep -c ' shape_char+.* (0x.*, 0x1, .*) "abc" <-- ' "$MCT_TRACE")"
+equal "with arguments and callers" 1 \
+	"$(grep -c ' shape_char+.* (0x.*, 0x1, .*) "abc" <-- ' "$MCT_TRACE")"
 trace_clear
 trace_on
 mod_set mct_shapes shape narrow
@@ -88,12 +90,13 @@ put 0 $restrict
 
 # --- only of objects
 if [ "$(set_to 'shape_use:followed:args')" = "write EOPNOTSUPP" ]; then
-	for name in "an action for what is followed" "that is in the list" "and is not done for others" \
-		"where all else is recorded" "nor when nothing is followed"; do
+	for name in "an action for what is followed" "that is in the list" \
+		"and is not done for others" "where all else is recorded" "nor when nothing is followed"; do
 		skip "$name" "nothing can be followed"
 	done
 else
-	printf '%s\n' 'shape_copy:follow 1' 'shape_use:followed:data 2.0,1' 'shape_drop:unfollow 1' > "$triggers"
+	printf '%s\n' 'shape_copy:follow 1' 'shape_use:followed:data 2.0,1' \
+		'shape_drop:unfollow 1' > "$triggers"
 	traced mod_set mct_shapes shape objects
 	equal "an action for what is followed" "<00>" "$(data shape_use)"
 	equal "that is in the list" 'shape_use:followed:data 2.0,1' "$(lines | grep followed)"

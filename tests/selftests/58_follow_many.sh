@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: Many objects are followed at once, addresses used again are others, and too many are told of
+# description: Many objects at once, addresses that are used again, and more than there may be
 # requires: root tracer helper:badwrite helper:tracecheck
 
 # shellcheck disable=SC2317 # functions that check() runs

@@ -256,7 +256,7 @@ static int end_of_call(char *line, struct record *rec)
 	p = verb + strlen(verb == goes ? GOES_ON : RETURNS);
 	rec->ends = 1;
 	rec->caller.known = 1;
-	if (*p == ' ' && (isdigit((unsigned char)p[1]) || (p[1] == '-' && isdigit((unsigned char)p[2])))) {
+	if (*p == ' ' && isdigit((unsigned char)p[p[1] == '-' ? 2 : 1])) {
 		p++;
 		if (result(&p))
 			return -1;

@@ -325,8 +325,7 @@ static void say_left_out(const struct packets *packets)
 	const struct objects *objects = &packets->objects;
 
 	if (packets->filter && !objects->headers_seen && objects->trees)
-		warning("no headers were recorded, so nothing can match: the rules have to say "
-			"where they are, and --btf what the kernel's types are");
+		warning("no headers were recorded: do the rules say where, and --btf the types?");
 	else if (!objects->shown && !packets->view.json)
 		puts(objects->trees ? "none matches" : "there was none");
 	if (objects->full)

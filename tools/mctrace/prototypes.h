@@ -10,7 +10,7 @@ struct prototypes;
 
 /* Of a file with BTF, as ELF or by itself; NULL is the running kernel's. Ends if there is none. */
 struct prototypes *prototypes_open(const char *file);
-/* The same, but NULL and errno; ENOSYS: there is no libbpf. */
+/* The same, but NULL and errno; ENOTSUP: there is no libbpf. */
 struct prototypes *prototypes_try(const char *file);
 /*
  * At which byte of its structure a member is: "sk_buff.network_header". -1: it is not known,

@@ -20,7 +20,7 @@ struct prototypes *prototypes_open(const char *file)
 struct prototypes *prototypes_try(const char *file)
 {
 	(void)file;
-	errno = ENOSYS;
+	errno = ENOTSUP;
 	return NULL;
 }
 

@@ -141,15 +141,14 @@ static char *word_behind(char *line, const char *word)
 static void parse_line(struct rules *rules, char *line, unsigned int nr)
 {
 	struct rule rule = { .line = nr };
-	char *rest;
+	char *verdict = word_behind(line, "verdict"), *header = word_behind(line, "header");
 
-	rest = word_behind(line, "verdict");
-	if (rest) {
+	if (verdict) {
 		rule.kind = VERDICT;
-		parse_about(rules, &rule, rest);
-	} else if ((rest = word_behind(line, "header"))) {
+		parse_about(rules, &rule, verdict);
+	} else if (header) {
 		rule.kind = HEADER;
-		parse_header(rules, &rule, rest);
+		parse_header(rules, &rule, header);
 	} else {
 		rule.optional = *line == '?';
 		parse_trigger(rules, &rule, line + rule.optional);

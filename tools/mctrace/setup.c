@@ -142,8 +142,7 @@ static void check_no_triggers(void)
 
 	for (line = strtok_r(now, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved))
 		if (*line != '#')
-			die("there are triggers that are not of these rules ('%s'): "
-			    "'mctrace reset', or who has set them, is to take them away", line);
+			die("there are other triggers ('%s'): 'mctrace reset' takes them away", line);
 	free(now);
 }
 
