@@ -95,7 +95,7 @@ storm
 matches "in order, at the same time"
 put notime "$MCT_OPTIONS"
 
-for size in 128 65536; do
+for size in 256 65536; do
 	trace_clear
 	storm
 	cat "$MCT_STATS" > "$MCT_TMP/stats"
