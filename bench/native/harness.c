@@ -113,6 +113,7 @@ uint64_t mctracer_clock_read(struct mctracer_clock *clock)
 void (*mcount_hook)(unsigned long, unsigned long);
 unsigned long __per_cpu_offset[1], __cpu_possible_mask[1];
 unsigned long __SCK__preempt_schedule_notrace[2];	/* ... its key */
+unsigned char mcount_filter[1], mcount_filter_2[1];
 
 static void die(const char *what)
 {

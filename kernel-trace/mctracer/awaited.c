@@ -11,6 +11,7 @@
 #include <linux/hash.h>
 #include <linux/kprobes.h>
 #include <linux/lockdep.h>
+#include <linux/mcount.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -28,10 +29,24 @@
 struct awaited {
 	unsigned long where;
 	struct mctracer_object object;
+	unsigned int since;	/* what since() was */
 	u8 from;		/* with where it tells which: changed by who is there alone */
 };
 
 static struct awaited (*buckets)[WAYS];	/* NULL: nobody has asked yet */
+
+static unsigned int forgotten;
+
+void mctracer_awaited_forget(void)
+{
+	WRITE_ONCE(forgotten, forgotten + 1);
+}
+
+/* Another number when returns may not have been seen. Both parts only grow. */
+static __always_inline unsigned int since(void)
+{
+	return READ_ONCE(forgotten) + READ_ONCE(mcount_away);
+}
 
 int mctracer_awaited_alloc(void)
 {
@@ -61,7 +76,8 @@ struct mctracer_object mctracer_awaited(const unsigned long *where, u8 from)
 		if (READ_ONCE(calls[i].where) != (unsigned long)where ||
 		    READ_ONCE(calls[i].from) != from || !claim(&calls[i], (unsigned long)where))
 			continue;
-		object = calls[i].object;
+		if (calls[i].since == since())
+			object = calls[i].object;
 		smp_store_release(&calls[i].where, FREE);	/* what it says was read */
 		break;
 	}
@@ -95,6 +111,7 @@ void mctracer_await(const unsigned long *where, u8 from, struct mctracer_object 
 	if (!call)
 		return;
 	call->object = object;
+	call->since = since();
 	WRITE_ONCE(call->from, from);
 	smp_store_release(&call->where, (unsigned long)where);	/* what it says is there */
 }

@@ -9,6 +9,8 @@
 
 /* May sleep. -ENOMEM. */
 int mctracer_awaited_alloc(void);
+/* All that have begun are not known any more. */
+void mctracer_awaited_forget(void);
 
 /* The rest: any context, with preemption disabled. */
 

@@ -43,6 +43,7 @@ struct stack {
 	const unsigned long *where;
 	unsigned long parent_ip;	/* what is there until the call has returned */
 	u32 number;
+	unsigned int since;		/* what mcount_away was: or its return was not seen */
 	u8 context;
 };
 
@@ -146,6 +147,7 @@ u32 mctracer_below(const unsigned long *where)
 	first = READ_ONCE(stack->where);
 	its = READ_ONCE(stack->context);
 	if (base_of(first) == base && where < first && its <= context &&
+	    READ_ONCE(stack->since) == READ_ONCE(mcount_away) &&
 	    READ_ONCE_NOCHECK(*first) == READ_ONCE(stack->parent_ip))
 		return its == context ? READ_ONCE(stack->number) : 0;
 	let_go(stack, base);
@@ -166,6 +168,7 @@ bool mctracer_below_begin(const unsigned long *where, const struct mctracer_args
 	WRITE_ONCE(stack->where, where);
 	WRITE_ONCE(stack->parent_ip, *where);
 	WRITE_ONCE(stack->number, args->calls_of);
+	WRITE_ONCE(stack->since, READ_ONCE(mcount_away));
 	WRITE_ONCE(stack->context, interrupt_context_level());
 	put(stack, base_of(where));
 	return true;

@@ -109,28 +109,35 @@ static void put(struct place *place, unsigned long address, struct mctracer_obje
 
 NOKPROBE_SYMBOL(put);
 
-static void let_go(struct place *place, unsigned long address)
+/* @place is claimed. */
+static void free_place(struct place *place, unsigned long address)
 {
-	if (!claim(place, address))
-		return;
 	mcount_filter_remove(address);
 	smp_store_release(&place->address, FREE);	/* behind what is done with it */
 	atomic_dec(&nr_objects);
 }
 
-NOKPROBE_SYMBOL(let_go);
+NOKPROBE_SYMBOL(free_place);
 
 /* Make room of what came before the hook was away. Once for each time that it was. */
 static void sweep(void)
 {
 	const unsigned int away = READ_ONCE(mcount_away);
 	unsigned long address;
-	unsigned int i;
+	struct place *place;
+	int i, way;
 
-	for (i = 0; i < WAYS << BUCKETS_BITS; i++) {
-		address = smp_load_acquire(&buckets[0][i].address);	/* O1 */
-		if (address > CLAIMED && READ_ONCE(buckets[0][i].since) != away)
-			let_go(&buckets[0][i], address);
+	for (i = 0; i < 1 << BUCKETS_BITS; i++) {
+		for (way = 0; way < WAYS; way++) {
+			place = &buckets[i][way];
+			address = READ_ONCE(place->address);
+			if (address <= CLAIMED || !claim(place, address))
+				continue;
+			if (READ_ONCE(place->since) == away)
+				smp_store_release(&place->address, address);	/* O1 */
+			else
+				free_place(place, address);
+		}
 	}
 }
 
@@ -176,9 +183,9 @@ bool mctracer_unfollow(unsigned long address)
 	int i;
 
 	for (i = 0; i < WAYS && address > CLAIMED; i++) {
-		if (READ_ONCE(places[i].address) != address)
+		if (READ_ONCE(places[i].address) != address || !claim(&places[i], address))
 			continue;
-		let_go(&places[i], address);
+		free_place(&places[i], address);
 		was = true;
 	}
 	return was;

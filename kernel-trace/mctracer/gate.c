@@ -79,9 +79,11 @@ static bool act(struct mctracer_trigger *trigger, struct mctracer_occasion *at, 
 		at->args.recorded = true;
 		break;
 	case MCTRACER_DO_DATA:
-		if (!mctracer_is_on() || done || at->args.nr_data || !mctracer_take_one(trigger))
+		if (!mctracer_is_on() || done || at->args.nr_data)
 			break;
 		mctracer_take_args(at);
+		if (trigger->from > at->args.nr || !mctracer_take_one(trigger))
+			break;
 		mctracer_read_memory(&trigger->memory, at->args.values[trigger->from - 1],
 				     &at->args);
 		at->args.recorded = true;

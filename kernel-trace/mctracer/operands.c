@@ -109,9 +109,11 @@ int mctracer_operand_parse(struct mctracer_trigger *trigger, char *text, const c
 	if (!parse_argument(&trigger->from, &text))
 		return -EINVAL;
 	n = print_argument(to, size, "", trigger->from);
-	if (trigger->action == MCTRACER_DO_DATA)
+	if (trigger->action == MCTRACER_DO_DATA) {
+		*why = "is not what an argument is: 1 to 6";
 		return trigger->from == MCTRACER_OPERAND_RET ? -EINVAL :
 							       parse_memory(trigger, text, n, why);
+	}
 	if (follows && trigger->from != MCTRACER_OPERAND_RET && skip_word(&text, "->")) {
 		*why = "wants an argument's number, 1 to 6, or ret, behind ->";
 		if (!parse_argument(&trigger->to, &text) || trigger->to == trigger->from)

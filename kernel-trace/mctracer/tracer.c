@@ -377,7 +377,7 @@ static int apply_following(void)
 		return ret;
 	WRITE_ONCE(mctracer_following, now);
 	ret = mcount_choose(hook, function_choice());
-	if (!ret && now && now != before)
+	if (!ret && now && hook != hook_for(mctracer_options, now))
 		ret = exchange_hook(hook_for(mctracer_options, now));
 	if (ret && ret != -ENOENT)
 		WRITE_ONCE(mctracer_following, before);

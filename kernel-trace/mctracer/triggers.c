@@ -402,6 +402,8 @@ static void free_table(struct mctracer_triggered_sites *table,
 	}
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && gone)
 		mctracer_timed_forget();	/* their returns are not seen */
+	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && gone)
+		mctracer_awaited_forget();
 	kvfree(table);
 }
 
@@ -424,6 +426,7 @@ static bool is_recorded(unsigned long site, bool returns)
 static bool only_counts(const struct mctracer_triggered *at)
 {
 	return at->trigger->action == MCTRACER_DO_COUNT && !at->begins &&
+	       at->trigger->when != MCTRACER_WHEN_FOLLOWED &&
 	       at->site != (at - 1)->site && at->site != (at + 1)->site &&
 	       !mctracer_gate_everywhere && !READ_ONCE(mctracer_follow_triggered);
 }

@@ -138,7 +138,8 @@ equal "without such triggers all is recorded again" "shape_tail; shape_end" "$(a
 for bad in shape_six:follow 'shape_six:follow 0' 'shape_six:follow 7' 'shape_six:follow x' \
 	'shape_six:follow n=1' 'shape_six:fail:follow 1' shape_six:unfollow \
 	'shape_six:follow 1 -> 1' 'shape_six:follow 1 ->' 'shape_six:follow ret -> 1' \
-	'shape_six:unfollow 1 -> 2' 'shape_six:unfollow 1 +calls' 'shape_six:follow 1 -> 2 +calls'; do
+	'shape_six:unfollow 1 -> 2' 'shape_six:unfollow 1 +calls' \
+	'shape_six:follow 1 -> 2 +calls'; do
 	result=$(set_to "$bad")
 	case $result in
 	"write EINVAL" | "write EOPNOTSUPP")	result=refused ;;

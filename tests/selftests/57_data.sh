@@ -91,7 +91,8 @@ put 0 $restrict
 # --- only of objects
 if [ "$(set_to 'shape_use:followed:args')" = "write EOPNOTSUPP" ]; then
 	for name in "an action for what is followed" "that is in the list" \
-		"and is not done for others" "where all else is recorded" "nor when nothing is followed"; do
+		"and is not done for others" "where all else is recorded" \
+		"nor when nothing is followed"; do
 		skip "$name" "nothing can be followed"
 	done
 else

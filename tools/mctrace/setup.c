@@ -142,7 +142,7 @@ static void check_no_triggers(void)
 
 	for (line = strtok_r(now, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved))
 		if (*line != '#')
-			die("there are other triggers ('%s'): 'mctrace reset' takes them away", line);
+			die("there are other triggers ('%s'): 'mctrace reset' ends them", line);
 	free(now);
 }
 
