@@ -212,6 +212,9 @@ void mcount_filter_remove(unsigned long value);
 void arch_mcount_switch(mcount_direct_func_t entry);
 __no_caller_saved_registers void arch_mcount_call_hook(void);
 extern mcount_func_t mcount_hook;
+/* What mcount_filter_hook() looks into: 0 where no value is. */
+extern u8 mcount_filter[1 << MCOUNT_FILTER_BITS];
+extern u8 mcount_filter_2[1 << MCOUNT_FILTER_BITS_2];
 
 /*
  * arch_mcount_gate() is what a site of MCOUNT_GATE calls: it calls what mcount_gate points

@@ -11,7 +11,6 @@
 #include <linux/mcount.h>
 #include <linux/types.h>
 
-/* The hooks': 0 where no value is. */
 u8 mcount_filter[1 << MCOUNT_FILTER_BITS];
 u8 mcount_filter_2[1 << MCOUNT_FILTER_BITS_2];
 

@@ -56,9 +56,6 @@ static void words_unknown(struct kunit *test)
 	mctracer_decode(&state, mctracer_word(MCTRACER_TASK, 7 | (u64)'a' << MCTRACER_COMM_SHIFT));
 	for (i = 0; i < 9; i++)
 		mctracer_decode(&state, mctracer_word(MCTRACER_MORE, i < 2 ? 0 : 7 + (i > 2)));
-	KUNIT_EXPECT_EQ(test, mctracer_decode(&state, mctracer_word(6, 1)),
-			MCTRACER_EVENT_UNKNOWN);
-	mctracer_decode(&state, mctracer_word(MCTRACER_MORE, ~0ULL));
 	KUNIT_EXPECT_EQ(test, mctracer_decode(&state, mctracer_other_word(63, 1)),
 			MCTRACER_EVENT_UNKNOWN);
 	mctracer_decode(&state, mctracer_word(MCTRACER_MORE, ~0ULL));
@@ -152,12 +149,60 @@ static void words_ns(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mctracer_clock_ns(&clock, year), year / 2 * 3 - 10);
 }
 
+static u64 data_word(const char *text)
+{
+	u64 word = strlen(text), i;
+
+	word <<= MCTRACER_DATA_SHIFT;
+	for (i = 0; text[i]; i++)
+		word |= (u64)(u8)text[i] << 8 * i;
+	return mctracer_word(MCTRACER_DATA, word);
+}
+
+/* Objects and memory belong to one call, and a time says that it does not come. */
+static void words_about(struct kunit *test)
+{
+	const u64 object = 3 | 2ULL << MCTRACER_OBJECT_ROLE_SHIFT | MCTRACER_OBJECT_BEGINS;
+	const u64 call = MCTRACER_WORD_CALL | 0x1234;
+	struct mctracer_state state = {};
+	int i;
+
+	mctracer_decode(&state, mctracer_other_word(MCTRACER_OBJECT, object));
+	mctracer_decode(&state, data_word("seven b"));
+	mctracer_decode(&state, data_word("ytes"));
+	KUNIT_EXPECT_EQ(test, mctracer_decode(&state, call), MCTRACER_EVENT_CALL);
+	KUNIT_EXPECT_EQ(test, state.nr_objects, 1);
+	KUNIT_EXPECT_EQ(test, state.objects[0], object);
+	KUNIT_EXPECT_EQ(test, state.nr_data, 11);
+	KUNIT_EXPECT_MEMEQ(test, state.data, "seven bytes", 11);
+	mctracer_decode(&state, call);
+	KUNIT_EXPECT_EQ(test, state.nr_objects, 0);
+	KUNIT_EXPECT_EQ(test, state.nr_data, 0);
+
+	mctracer_decode(&state, mctracer_other_word(MCTRACER_OBJECT, object));
+	mctracer_decode(&state, data_word("torn"));
+	mctracer_decode(&state, mctracer_word(MCTRACER_TIME, 1));
+	mctracer_decode(&state, call);
+	KUNIT_EXPECT_EQ(test, state.nr_objects, 0);
+	KUNIT_EXPECT_EQ(test, state.nr_data, 0);
+
+	/* More than there can be is cut. */
+	for (i = 0; i < MCTRACER_OBJECTS + 1; i++)
+		mctracer_decode(&state, mctracer_other_word(MCTRACER_OBJECT, object + i));
+	for (i = 0; i < MCTRACER_DATA_WORDS + 1; i++)
+		mctracer_decode(&state, data_word("seven b"));
+	mctracer_decode(&state, call);
+	KUNIT_EXPECT_EQ(test, state.nr_objects, MCTRACER_OBJECTS);
+	KUNIT_EXPECT_EQ(test, state.nr_data, MCTRACER_DATA_MAX);
+}
+
 static struct kunit_case words_cases[] = {
 	KUNIT_CASE(words_data),
 	KUNIT_CASE(words_notes),
 	KUNIT_CASE(words_unknown),
 	KUNIT_CASE(words_values),
 	KUNIT_CASE(words_args),
+	KUNIT_CASE(words_about),
 	KUNIT_CASE(words_ns),
 	{}
 };
