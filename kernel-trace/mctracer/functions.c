@@ -39,6 +39,7 @@ struct walk {
 	const struct mctracer_expressions *expressions;
 	struct mctracer_hits *hits;
 	bool may_end;		/* when the task is killed; but not if a module is to come */
+	bool returns;		/* are wanted, too */
 };
 
 /* Who writes lists, one after the other. */
@@ -124,7 +125,9 @@ static int see_match(struct walk *walk, struct mctracer_expression *e, unsigned 
 	e->symbols++;
 	site = mcount_function_site(addr);
 	ret = site ? add_hit(walk->hits, site, e, false, false) : 0;
-	return ret ?: add_returns(walk->hits, addr, e);
+	if (!ret && walk->returns)
+		ret = add_returns(walk->hits, addr, e);
+	return ret;
 }
 
 static int see_name(struct walk *walk, const char *name, unsigned long addr)
@@ -144,8 +147,8 @@ static int see_name(struct walk *walk, const char *name, unsigned long addr)
 
 static int see_symbol(void *data, const char *name, unsigned long addr)
 {
-	const char *dot, *cold = strstr(name, ".cold");
 	char plain[KSYM_NAME_LEN], whole[KSYM_NAME_LEN];
+	const char *dot = strchr(name, '.'), *cold;
 	struct walk *walk = data;
 	struct mctracer_expression *e;
 	int ret;
@@ -153,14 +156,17 @@ static int see_symbol(void *data, const char *name, unsigned long addr)
 	cond_resched();
 	if (walk->may_end && fatal_signal_pending(current))
 		return -EINTR;
-	if (cold && cold != name) {	/* the rarely run part of a function that was cut in two */
-		strscpy(whole, name, min_t(size_t, cold - name + 1, sizeof(whole)));
-		name = whole;
-	}
-	dot = strchr(name, '.');
 	plain[0] = '\0';
-	if (dot && dot != name)
+	if (dot && dot != name) {	/* few have one, and all symbols of the kernel come by */
 		strscpy(plain, name, min_t(size_t, dot - name + 1, sizeof(plain)));
+		cold = strstr(dot, ".cold");	/* the rarely run part of one that was cut in two */
+		if (cold) {
+			strscpy(whole, name, min_t(size_t, cold - name + 1, sizeof(whole)));
+			name = whole;
+		}
+		if (cold == dot)
+			plain[0] = '\0';
+	}
 	ret = see_name(walk, name, addr);
 	if (!ret && *plain)
 		ret = see_name(walk, plain, addr);
@@ -204,9 +210,11 @@ static bool decide(const struct mctracer_hits *hits, size_t *hit)
 }
 
 int mctracer_functions_find(struct mctracer_expressions *expressions, const char *only,
-			    struct mctracer_hits *hits)
+			    bool returns, struct mctracer_hits *hits)
 {
-	struct walk walk = { .expressions = expressions, .hits = hits, .may_end = !only };
+	struct walk walk = {
+		.expressions = expressions, .hits = hits, .may_end = !only, .returns = returns,
+	};
 	struct mctracer_expression *e;
 	unsigned int order = 0;
 	int ret = 0;
@@ -226,17 +234,6 @@ int mctracer_functions_find(struct mctracer_expressions *expressions, const char
 	return ret;
 }
 
-/* Without sites before returns. */
-static void leave_calls(struct mctracer_hits *hits)
-{
-	size_t i, nr = 0;
-
-	for (i = 0; i < hits->nr; i++)
-		if (!hits->hits[i].returns)
-			hits->hits[nr++] = hits->hits[i];
-	hits->nr = nr;
-}
-
 /* What @expressions choose, of the module @only or of everything. To be freed with kvfree(). */
 static struct mctracer_sites *find_sites(struct mctracer_expressions *expressions, const char *only,
 					 bool returns)
@@ -247,9 +244,7 @@ static struct mctracer_sites *find_sites(struct mctracer_expressions *expression
 	size_t i;
 	int ret;
 
-	ret = mctracer_functions_find(expressions, only, &hits);
-	if (!returns)
-		leave_calls(&hits);
+	ret = mctracer_functions_find(expressions, only, returns, &hits);
 	set = ret ? NULL : kvmalloc(struct_size(set, sites, hits.nr), GFP_KERNEL);
 	if (!set) {
 		kvfree(hits.hits);

@@ -270,11 +270,11 @@ struct mctracer_hits {
 };
 
 /*
- * What @expressions match, of the module @only or of everything. @hits->hits is to be freed
- * with kvfree(), also if it fails: -ENOMEM, -EINTR.
+ * What @expressions match, of the module @only or of everything; with sites before @returns, or
+ * without. @hits->hits is to be freed with kvfree(), also if it fails: -ENOMEM, -EINTR.
  */
 int mctracer_functions_find(struct mctracer_expressions *expressions, const char *only,
-			    struct mctracer_hits *hits);
+			    bool returns, struct mctracer_hits *hits);
 /* Is each of those for something that are just being written to @file? Else -ENOENT. */
 int mctracer_functions_check(const char *file, struct mctracer_expressions *expressions);
 

@@ -617,7 +617,7 @@ static struct mctracer_triggered_sites *table_of(struct mctracer_expressions *ex
 
 	if (!expressions)
 		return NULL;
-	ret = mctracer_functions_find(expressions, NULL, &hits);
+	ret = mctracer_functions_find(expressions, NULL, true, &hits);
 	table = ret ? ERR_PTR(ret) : make_table(&hits, mctracer_triggered, NULL);
 	kvfree(hits.hits);
 	return table;
@@ -717,7 +717,7 @@ bool mctracer_triggers_module_coming(struct module *mod)
 	guard(mutex)(&mctracer_sets_mutex);
 	if (!lines)
 		return false;
-	ret = mctracer_functions_find(lines, mod->name, &hits);
+	ret = mctracer_functions_find(lines, mod->name, true, &hits);
 	table = ret ? ERR_PTR(ret) : make_table(&hits, mctracer_triggered, mod);
 	kvfree(hits.hits);
 	if (IS_ERR(table)) {

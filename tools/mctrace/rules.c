@@ -262,11 +262,14 @@ static bool is_function(const char *name, const char *asked)
 static bool put_triggers(struct buffer *to, const char *functions, const char *function,
 			 const char *action)
 {
+	/* All functions of the kernel are gone through for each rule, and few begin like it. */
+	size_t length, same = strcspn(function, "*?[\\");
 	char name[512], last[512] = "";
 	bool found = false;
-	size_t length;
 
 	for (; *functions; functions += strcspn(functions, "\n"), functions += *functions == '\n') {
+		if (strncmp(functions, function, same))
+			continue;
 		length = strcspn(functions, "\n ");
 		if (length >= sizeof(name))
 			continue;
