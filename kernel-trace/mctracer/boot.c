@@ -2,23 +2,30 @@
 /*
  * "mctracer" or "mctracer=SIZE" on the kernel's command line: trace from the
  * early initcalls on, with one CPU running, in rings of SIZE bytes. Earlier, the
- * call sites can't be patched, and there is no memory.
+ * call sites can't be patched, and there is no memory. "mctracer=@NAME" keeps the rings in
+ * memory that the next kernel may find.
  */
 #include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/mcount.h>
 #include <linux/security.h>
 
+#include "kept.h"
 #include "mctracer.h"
 
 #undef pr_fmt
 #define pr_fmt(fmt) "mctracer: " fmt
 
-static char *request __initdata;	/* NULL: not asked for */
+/* NULL: not asked for */
+static char *request __initdata;
+static char *memory __initdata;
 
 static int __init mctracer_setup(char *arg)
 {
-	request = arg ?: "";
+	if (arg && *arg == '@')
+		memory = arg + 1;
+	else
+		request = arg ?: "";
 	return 0;
 }
 early_param("mctracer", mctracer_setup);
@@ -55,6 +62,12 @@ static int __init mctracer_boot(void)
 {
 	int ret;
 
+	if (memory) {
+		ret = mctracer_reserved_use(memory);
+		if (ret)
+			pr_warn("\"mctracer=@%s\" can't be obeyed: %pe: rings do not outlive this kernel\n",
+				memory, ERR_PTR(ret));
+	}
 	if (!request)
 		return 0;
 

@@ -32,6 +32,10 @@
  *	opencalls.[ch]	which call does a return belong to?
  *	text.c		a call as a line
  *	debugfs*.c	the files; leaves
+ *	kept.h, kept_modules.c, reserved.c
+ *			rings that the next kernel finds
+ *	judge.[ch]	whether what it finds can be believed
+ *	last_boot.[ch]	that, for readers
  *	boot.c		the kernel's command line; a leaf
  */
 #ifndef _KERNEL_TRACE_MCTRACER_H
@@ -309,10 +313,16 @@ void mctracer_unlock_copied(void);
 /*
  * The size of each CPU's ring in bytes, rounded up to a power of two. Keeps the
  * latest calls, as many as fit, also while tracing. -EINVAL if it is 0 or too
- * large, -ENOMEM, -EBUSY if user space has mapped a ring.
+ * large, -ENOMEM, -EBUSY if user space has mapped a ring, or they lie in reserved memory.
  */
 int mctracer_set_ring_size(u64 size);
 size_t mctracer_ring_bytes(void);
+/*
+ * Before there are rings: they are to lie at @base, that of each CPU number @size bytes behind
+ * the one before, and stay there. When they are made @begin is called: with @forget, to write
+ * zeroes, and without when they are there.
+ */
+void mctracer_give_memory(void *base, size_t size, void (*begin)(bool forget));
 /*
  * A mapping by user space begins, is duplicated, ends. While there is one rings
  * are not replaced; while they are being replaced none begins: -EBUSY; nor before
@@ -383,6 +393,14 @@ size_t mctracer_name_address(char *name, u32 low, bool *lasting);
 /* NULL if there is no memory. Who may not see @addresses sees them hashed. */
 struct mctracer_text *mctracer_text_alloc(bool addresses);
 void mctracer_text_free(struct mctracer_text *text);
+/*
+ * Addresses are not the running kernel's: @elsewhere makes *@low what it is there and returns 0;
+ * or it makes a @name and returns how long that is. And lines have what is known of times and
+ * contexts, whatever the options are now.
+ */
+void mctracer_text_set_elsewhere(struct mctracer_text *text,
+				 size_t (*elsewhere)(const void *data, char *name, u32 *low),
+				 const void *data);
 /* What comes next is not what comes after the last. */
 void mctracer_text_rewind(struct mctracer_text *text);
 const struct seq_buf *mctracer_text_header(struct mctracer_text *text,

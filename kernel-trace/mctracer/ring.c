@@ -37,21 +37,21 @@ static void free_memory(void *base, size_t size)
 
 unsigned long mctracer_ring_pfn(const struct mctracer_ring *ring, size_t offset)
 {
-	if (IS_ENABLED(CONFIG_64BIT))
+	if (is_vmalloc_addr(ring->base))
 		return vmalloc_to_pfn(ring->base + offset);
 	return page_to_pfn(virt_to_page(ring->base + offset));
 }
 
-int mctracer_ring_alloc(struct mctracer_ring *ring, size_t size, int node)
+static bool may_be_size(size_t size)
 {
-	if (!is_power_of_2(size) || size < MCTRACER_RING_MIN_SIZE ||
-	    size > MCTRACER_RING_MAX_SIZE)
-		return -EINVAL;
+	return is_power_of_2(size) && size >= MCTRACER_RING_MIN_SIZE &&
+	       size <= MCTRACER_RING_MAX_SIZE;
+}
 
-	ring->base = alloc_memory(size, node);
-	if (!ring->base)
-		return -ENOMEM;
-
+/* At @base, which is all zeroes. */
+static void init(struct mctracer_ring *ring, void *base, size_t size)
+{
+	ring->base = base;
 	ring->user = (struct mctracer_ring_header) {
 		.magic		= MCTRACER_MAGIC,
 		.version	= MCTRACER_VERSION,
@@ -67,12 +67,34 @@ int mctracer_ring_alloc(struct mctracer_ring *ring, size_t size, int node)
 	ring->noted_at = U64_MAX;
 	ring->context = MCTRACER_NO_CONTEXT;
 	mctracer_ring_set_read(ring, ring->user.head, 0);
+}
+
+int mctracer_ring_alloc(struct mctracer_ring *ring, size_t size, int node)
+{
+	void *base;
+
+	if (!may_be_size(size))
+		return -EINVAL;
+	base = alloc_memory(size, node);
+	if (!base)
+		return -ENOMEM;
+	init(ring, base, size);
+	return 0;
+}
+
+int mctracer_ring_place(struct mctracer_ring *ring, void *base, size_t size)
+{
+	if (!may_be_size(size))
+		return -EINVAL;
+	ring->lent = true;
+	init(ring, base, size);
 	return 0;
 }
 
 void mctracer_ring_free(struct mctracer_ring *ring)
 {
-	free_memory(ring->base, mctracer_ring_size(ring));
+	if (!ring->lent)
+		free_memory(ring->base, mctracer_ring_size(ring));
 	ring->base = NULL;
 }
 

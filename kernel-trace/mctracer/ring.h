@@ -185,6 +185,7 @@ struct mctracer_ring {
 	u64 marked;		/* the position behind the latest mark */
 	struct mctracer_clock clock;	/* which has been written */
 	bool renew;		/* write all notes; also set by others */
+	bool lent;		/* base is not the ring's to free; as base */
 	u32 moves;		/* how often its words got other memory; under the mutex */
 
 	/*
@@ -212,6 +213,9 @@ struct mctracer_ring_counts {
 
 /* May sleep. -EINVAL if @size, in bytes, isn't a power of two in range; -ENOMEM. */
 int mctracer_ring_alloc(struct mctracer_ring *ring, size_t size, int node);
+
+/* The same at @base, which is all zeroes and stays where it is. -EINVAL. */
+int mctracer_ring_place(struct mctracer_ring *ring, void *base, size_t size);
 
 /* Only when nobody writes or reads any more. */
 void mctracer_ring_free(struct mctracer_ring *ring);

@@ -62,6 +62,8 @@ struct symbol {
 struct mctracer_text {
 	struct symbol symbols[1 << SYMBOLS_BITS];
 	bool addresses;		/* may be seen */
+	size_t (*elsewhere)(const void *data, char *name, u32 *low);	/* or NULL */
+	const void *data;	/* for it */
 	int modules_changed;	/* when the first of them was looked up */
 	char name[KSYM_SYMBOL_LEN];	/* for what is not remembered */
 	struct {		/* "CPU 2: hackbench:11867 " ... */
@@ -111,6 +113,14 @@ void mctracer_text_free(struct mctracer_text *text)
 	kvfree(text);
 }
 
+void mctracer_text_set_elsewhere(struct mctracer_text *text,
+				 size_t (*elsewhere)(const void *data, char *name, u32 *low),
+				 const void *data)
+{
+	text->elsewhere = elsewhere;
+	text->data = data;
+}
+
 void mctracer_text_rewind(struct mctracer_text *text)
 {
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS))
@@ -156,12 +166,15 @@ size_t mctracer_name_address(char *name, u32 low, bool *lasting)
 static u32 print_address(struct mctracer_text *text, u32 low)
 {
 	struct symbol *symbol = &text->symbols[hash_32(low, SYMBOLS_BITS)];
-	size_t length;
-	bool lasting;
-	u32 function;
+	u32 function = 0, now = low;
+	size_t length = 0;
+	bool lasting = true;
 
 	if (symbol->address != low || !symbol->length) {
-		length = name_function(text->name, low, &function, &lasting);
+		if (text->elsewhere)
+			length = text->elsewhere(text->data, text->name, &now);
+		if (!length)
+			length = name_function(text->name, now, &function, &lasting);
 		if (!lasting || length > sizeof(symbol->text)) {
 			seq_buf_putmem(&text->line, text->name, length);
 			return function;
@@ -370,6 +383,7 @@ static const struct seq_buf *print_mark(struct mctracer_text *text,
 		[MCTRACER_MARK_OFF_SOON] = "traceoff soon",
 		[MCTRACER_MARK_SNAPSHOT] = "snapshot",
 		[MCTRACER_MARK_FOLLOW_FULL] = "follow: too many objects",
+		[MCTRACER_MARK_DAMAGED]	 = "damaged",
 	};
 	u64 which = cursor->state.value;
 
@@ -492,9 +506,10 @@ const struct seq_buf *mctracer_text_event(struct mctracer_text *text,
 	if (stream->found == MCTRACER_FOUND_MARK)
 		return print_mark(text, cursor, cpu);
 	seq_buf_clear(&text->line);
-	if (mctracer_option(MCTRACER_EXACT))
+	if (text->elsewhere || mctracer_option(MCTRACER_EXACT))
 		print_time(text, cursor->ns);
-	if (mctracer_option(MCTRACER_WITH_CONTEXT))
+	if (text->elsewhere ? !(state->context & MCTRACER_CONTEXT_UNKNOWN) :
+			      mctracer_option(MCTRACER_WITH_CONTEXT))
 		print_context(text, state->context);
 	forget_symbols(text);
 	print_who(text, state, cpu);

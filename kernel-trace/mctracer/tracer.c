@@ -50,6 +50,11 @@ static DEFINE_MUTEX(hook_mutex);
 
 static size_t ring_size = SZ_1M;	/* 131072 words */
 static bool have_rings;
+/* Where the rings are to lie, if not just anywhere. Set before there are any. */
+static struct {
+	void *base;
+	void (*begin)(bool forget);
+} given;
 
 /* Which of our hooks is registered, if it was not overridden. Under hook_mutex. */
 static mcount_direct_func_t hook;
@@ -177,6 +182,17 @@ static void free_rings(struct mctracer_ring __percpu *rings)
 		mctracer_ring_free(per_cpu_ptr(rings, cpu));
 }
 
+static void place_rings(struct mctracer_ring __percpu *rings)
+{
+	int cpu;
+
+	given.begin(true);
+	for_each_possible_cpu(cpu)
+		mctracer_ring_place(per_cpu_ptr(rings, cpu), given.base + cpu * ring_size,
+				    ring_size);
+	given.begin(false);
+}
+
 /* NULL if there is no memory. Without the tracer's mutex. */
 static struct mctracer_ring __percpu *alloc_rings(size_t size)
 {
@@ -185,11 +201,15 @@ static struct mctracer_ring __percpu *alloc_rings(size_t size)
 
 	lockdep_assert_held(&memory_mutex);
 
-	if (!mctracer_memory_available(num_possible_cpus() * size))
+	if (!given.base && !mctracer_memory_available(num_possible_cpus() * size))
 		return NULL;
 	rings = alloc_percpu(struct mctracer_ring);
 	if (!rings)
 		return NULL;
+	if (given.base) {
+		place_rings(rings);
+		return rings;
+	}
 	for_each_possible_cpu(cpu) {
 		if (mctracer_ring_alloc(per_cpu_ptr(rings, cpu), size, cpu_to_node(cpu))) {
 			free_rings(rings);
@@ -332,6 +352,10 @@ int mctracer_set_ring_size(u64 size)
 	size = max(roundup_pow_of_two(size), MCTRACER_RING_MIN_SIZE);
 
 	guard(mutex)(&memory_mutex);
+	if (given.base) {
+		pr_info("the rings lie in reserved memory: they keep their size\n");
+		return -EBUSY;
+	}
 	if (atomic_cmpxchg(&mappings, 0, -1))
 		return -EBUSY;
 	if (!have_rings)
@@ -340,6 +364,14 @@ int mctracer_set_ring_size(u64 size)
 		ret = replace_rings(size);
 	atomic_set(&mappings, 0);
 	return ret;
+}
+
+void __init mctracer_give_memory(void *base, size_t size, void (*begin)(bool forget))
+{
+	guard(mutex)(&memory_mutex);
+	given.base = base;
+	given.begin = begin;
+	WRITE_ONCE(ring_size, size);
 }
 
 static const struct mcount_choice *function_choice(void)

@@ -407,6 +407,7 @@ const char *event_mark(const struct event *event)
 		[MCTRACER_MARK_OFF_SOON] = "traceoff soon",
 		[MCTRACER_MARK_SNAPSHOT] = "snapshot",
 		[MCTRACER_MARK_FOLLOW_FULL] = "follow: too many objects",
+		[MCTRACER_MARK_DAMAGED] = "damaged",
 	};
 	uint64_t which = event->state->value;
 

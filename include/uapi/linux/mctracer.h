@@ -191,6 +191,7 @@
 #define MCTRACER_MARK_OFF_SOON	3	/* it will, after a while */
 #define MCTRACER_MARK_SNAPSHOT	4	/* a copy of the rings is kept */
 #define MCTRACER_MARK_FOLLOW_FULL	5	/* an object is not followed: there are too many */
+#define MCTRACER_MARK_DAMAGED	6	/* memory that did not outlive a reboot; in no ring */
 
 /* The fewest bytes that read() is to be asked for. It gives whole entities. */
 #define MCTRACER_READ_MIN	256

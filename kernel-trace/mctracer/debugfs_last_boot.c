@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * last_boot/trace: the calls that an earlier boot has recorded, as text; writing, or opening for
+ * writing with truncation, forgets them. last_boot/raw: its rings, each in the form of a mapping
+ * of per_cpu/cpuN/raw.
+ */
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/init.h>
+#include <linux/kallsyms.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/seq_buf.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "debugfs.h"
+#include "last_boot.h"
+#include "mctracer.h"
+
+/* ERR_PTR: why the files can't be read. To be put. */
+static struct mctracer_last_boot *get(void)
+{
+	int ret = mctracer_may_open();
+
+	return ret ? ERR_PTR(ret) : mctracer_last_boot_get() ?: ERR_PTR(-ENODATA);
+}
+
+/* trace */
+
+struct reader {
+	struct mctracer_last_boot *last;
+	struct mctracer_text *text;
+	struct mctracer_stream *streams;
+	struct mctracer_stream *next;
+};
+
+static void find_next(struct reader *reader)
+{
+	reader->next = mctracer_streams_oldest(reader->streams, reader->last->kept.nr_rings);
+}
+
+/* Position 0 is the header. */
+static void *trace_start(struct seq_file *m, loff_t *pos)
+{
+	struct reader *reader = m->private;
+
+	if (*pos == 0) {
+		memcpy(reader->streams, reader->last->streams,
+		       reader->last->kept.nr_rings * sizeof(*reader->streams));
+		mctracer_text_rewind(reader->text);
+		find_next(reader);
+		return SEQ_START_TOKEN;
+	}
+	return reader->next;
+}
+
+static void *trace_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	struct reader *reader = m->private;
+
+	(*pos)++;
+	if (v != SEQ_START_TOKEN) {
+		reader->next->found = mctracer_cursor_next(&reader->next->cursor);
+		find_next(reader);
+	}
+	return reader->next;
+}
+
+static void trace_stop(struct seq_file *m, void *v)
+{
+}
+
+static int trace_show(struct seq_file *m, void *v)
+{
+	struct reader *reader = m->private;
+	const struct mctracer_last_boot *last = reader->last;
+	const struct seq_buf *line;
+
+	if (v != SEQ_START_TOKEN) {
+		line = mctracer_text_event(reader->text, reader->next,
+					   reader->next - reader->streams);
+		return seq_write(m, line->buffer, line->len);
+	}
+	seq_printf(m, "# kernel: %s, %*phN\n# entries: %llu\n# damaged: %llu words, %llu pages\n",
+		   last->same ? "this one" : "another one, which has the functions' names",
+		   (int)sizeof(last->kept.build_id), last->kept.build_id,
+		   last->sums.events, last->sums.bad_words, last->sums.bad_pages);
+	return 0;
+}
+
+static const struct seq_operations trace_seq_ops = {
+	.start	= trace_start,
+	.next	= trace_next,
+	.stop	= trace_stop,
+	.show	= trace_show,
+};
+
+static void free_reader(struct reader *reader)
+{
+	mctracer_text_free(reader->text);
+	kvfree(reader->streams);
+	mctracer_last_boot_put(reader->last);
+}
+
+static int trace_open(struct inode *inode, struct file *file)
+{
+	struct mctracer_last_boot *last;
+	struct reader *reader;
+	int ret = mctracer_may_open();
+
+	if (ret)
+		return ret;
+	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC))
+		mctracer_last_boot_clear();
+	if (!(file->f_mode & FMODE_READ))
+		return 0;
+	last = get();
+	if (IS_ERR(last))
+		return PTR_ERR(last);
+	reader = __seq_open_private(file, &trace_seq_ops, sizeof(*reader));
+	if (!reader) {
+		mctracer_last_boot_put(last);
+		return -ENOMEM;
+	}
+	reader->last = last;
+	reader->text = mctracer_text_alloc(kallsyms_show_value(file->f_cred));
+	reader->streams = kvmalloc_array(last->kept.nr_rings, sizeof(*reader->streams),
+					 GFP_KERNEL);
+	if (!reader->text || !reader->streams) {
+		free_reader(reader);
+		seq_release_private(inode, file);
+		return -ENOMEM;
+	}
+	mctracer_text_set_elsewhere(reader->text, mctracer_last_boot_name, last);
+	return 0;
+}
+
+static ssize_t trace_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+{
+	mctracer_last_boot_clear();
+	return count;
+}
+
+static loff_t trace_llseek(struct file *file, loff_t offset, int whence)
+{
+	return file->f_mode & FMODE_READ ? seq_lseek(file, offset, whence) : 0;
+}
+
+static int trace_release(struct inode *inode, struct file *file)
+{
+	if (!(file->f_mode & FMODE_READ))
+		return 0;
+	free_reader(((struct seq_file *)file->private_data)->private);
+	return seq_release_private(inode, file);
+}
+
+static const struct file_operations trace_fops = {
+	.owner		= THIS_MODULE,
+	.open		= trace_open,
+	.read		= seq_read,
+	.write		= trace_write,
+	.llseek		= trace_llseek,
+	.release	= trace_release,
+};
+
+/* raw */
+
+struct raw_reader {
+	struct mctracer_last_boot *last;
+	struct mutex mutex;		/* protects the page */
+	u64 page[SZ_4K / sizeof(u64)];
+};
+
+/* Of each ring one page of header, and the words. */
+static loff_t raw_ring_size(const struct mctracer_last_boot *last)
+{
+	return SZ_4K + last->kept.ring_size;
+}
+
+static void fill_page(struct raw_reader *reader, loff_t at)
+{
+	const struct mctracer_last_boot *last = reader->last;
+	struct mctracer_ring_header *header = (void *)reader->page;
+	const struct mctracer_copy *copy;
+	u64 offset, i;
+	u32 ring;
+
+	ring = div64_u64_rem(at, raw_ring_size(last), &offset);
+	copy = &last->rings[ring].copy;
+	memset(reader->page, 0, SZ_4K);
+	if (!offset) {
+		*header = (struct mctracer_ring_header) {
+			.magic		= MCTRACER_MAGIC,
+			.version	= MCTRACER_VERSION,
+			.header_size	= SZ_4K,
+			.ring_size	= last->kept.ring_size,
+			.notes_every	= last->kept.ring_size / 4,
+			.start_calls	= last->rings[ring].calls,
+			.head		= copy->end,
+		};
+		return;
+	}
+	offset -= SZ_4K;
+	for (i = 0; i < ARRAY_SIZE(reader->page) && offset + i * sizeof(u64) < copy->end; i++)
+		reader->page[i] = mctracer_last_boot_word(last,
+							  copy->words[offset / sizeof(u64) + i]);
+}
+
+static ssize_t raw_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+{
+	struct raw_reader *reader = file->private_data;
+	const loff_t size = raw_ring_size(reader->last) * reader->last->kept.nr_rings;
+	size_t done = 0, n;
+	loff_t at;
+
+	if (*pos < 0)
+		return -EINVAL;
+	if (mutex_lock_interruptible(&reader->mutex))
+		return -ERESTARTSYS;
+	while (done < count && *pos < size && !fatal_signal_pending(current)) {
+		at = *pos & (SZ_4K - 1);
+		n = min_t(size_t, count - done, SZ_4K - at);
+		fill_page(reader, *pos - at);
+		n -= copy_to_user(buf + done, (void *)reader->page + at, n);
+		if (!n)
+			break;
+		done += n;
+		*pos += n;
+		cond_resched();
+	}
+	mutex_unlock(&reader->mutex);
+	return done || !count || *pos >= size ? done : -EFAULT;
+}
+
+static loff_t raw_llseek(struct file *file, loff_t offset, int whence)
+{
+	const struct raw_reader *reader = file->private_data;
+
+	return fixed_size_llseek(file, offset, whence,
+				 raw_ring_size(reader->last) * reader->last->kept.nr_rings);
+}
+
+static int raw_open(struct inode *inode, struct file *file)
+{
+	struct mctracer_last_boot *last = get();
+	struct raw_reader *reader;
+
+	if (IS_ERR(last))
+		return PTR_ERR(last);
+	reader = kallsyms_show_value(file->f_cred) ? kzalloc(sizeof(*reader), GFP_KERNEL) :
+						     ERR_PTR(-EPERM);
+	if (IS_ERR_OR_NULL(reader)) {
+		mctracer_last_boot_put(last);
+		return reader ? PTR_ERR(reader) : -ENOMEM;
+	}
+	mutex_init(&reader->mutex);
+	reader->last = last;
+	file->private_data = reader;
+	return 0;
+}
+
+static int raw_release(struct inode *inode, struct file *file)
+{
+	struct raw_reader *reader = file->private_data;
+
+	mctracer_last_boot_put(reader->last);
+	kfree(reader);
+	return 0;
+}
+
+static const struct file_operations raw_fops = {
+	.owner		= THIS_MODULE,
+	.open		= raw_open,
+	.read		= raw_read,
+	.llseek		= raw_llseek,
+	.release	= raw_release,
+};
+
+/* After the directory was made; and before anybody opens these. */
+static int __init create_files(void)
+{
+	struct dentry *dir, *parent = debugfs_lookup("mctracer", NULL);
+
+	if (parent && mctracer_last_boot_possible()) {
+		dir = debugfs_create_dir("last_boot", parent);
+		debugfs_create_file("trace", 0600, dir, NULL, &trace_fops);
+		debugfs_create_file("raw", 0400, dir, NULL, &raw_fops);
+	}
+	dput(parent);
+	return 0;
+}
+late_initcall(create_files);
