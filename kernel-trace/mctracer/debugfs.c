@@ -148,10 +148,12 @@ static ssize_t on_write(struct file *file, const char __user *buf, size_t count,
 
 	if (value < 0)
 		return value;
-	if (value)
+	if (value) {
+		mctracer_thaw();
 		mctracer_turn_on();
-	else
+	} else {
 		mctracer_turn_off();
+	}
 	return count;
 }
 
@@ -200,6 +202,10 @@ static const char * const option_names[MCTRACER_OPTIONS] = {
 	[MCTRACER_WITH_CONTEXT]	= "context",
 	[MCTRACER_OVERWRITE]	= "overwrite",
 	[MCTRACER_MAX_STACK]	= "max_stack",
+	[MCTRACER_FREEZE_WARNING]	= "freeze_on_warning",
+	[MCTRACER_FREEZE_HUNG_TASK]	= "freeze_on_hung_task",
+	[MCTRACER_FREEZE_SOFT_LOCKUP]	= "freeze_on_soft_lockup",
+	[MCTRACER_FREEZE_HARD_LOCKUP]	= "freeze_on_hard_lockup",
 };
 
 static int options_show(struct seq_file *m, void *v)
@@ -314,10 +320,13 @@ static const struct file_operations max_stack_fops = {
 
 static int stats_show(struct seq_file *m, void *v)
 {
+	const char *frozen_by = mctracer_frozen_by();
 	struct mctracer_ring_counts counts;
 	int cpu;
 
 	guard(mutex)(&mctracer_mutex);
+	if (frozen_by)
+		seq_printf(m, "# frozen: %s\n", frozen_by);
 	seq_puts(m, "# cpu entries written overwritten lost recursions read\n");
 	for_each_possible_cpu(cpu) {
 		counts = mctracer_ring_counts(per_cpu_ptr(&mctracer_rings, cpu));

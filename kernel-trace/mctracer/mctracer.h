@@ -22,6 +22,7 @@
  *	below.c		what is called for them
  *	timed.c		when calls began, for it
  *	onoff.c		recording, or not, for a while
+ *	freeze.c	not any more, since the kernel crashes
  *	hold.c		a snapshot that is kept
  *	max_stack.c	the deepest stack
  *	cursor.[ch]	from words to calls with times and tasks
@@ -37,6 +38,7 @@
  *	judge.[ch]	whether what it finds can be believed
  *	last_boot.[ch]	that, for readers
  *	boot.c		the kernel's command line; a leaf
+ *	sysrq.c		a key; a leaf
  */
 #ifndef _KERNEL_TRACE_MCTRACER_H
 #define _KERNEL_TRACE_MCTRACER_H
@@ -44,6 +46,7 @@
 #include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/mcount.h>
+#include <linux/mctracer.h>
 #include <linux/mutex.h>
 #include <linux/percpu-defs.h>
 #include <linux/sched.h>
@@ -146,6 +149,9 @@ extern bool mctracer_stopped;
 /* The hook is being taken away, and triggers only count any more. Changed like that. */
 extern bool mctracer_ending;
 
+/* What has frozen it: then nothing is recorded. Changed like that. */
+extern enum mctracer_crash mctracer_frozen;
+
 /* Is anything recorded? */
 enum mctracer_on {
 	MCTRACER_ON,
@@ -163,6 +169,10 @@ enum mctracer_option {
 	MCTRACER_WITH_CONTEXT,	/* record interrupts, preemption and so on, too */
 	MCTRACER_OVERWRITE,	/* a full ring overwrites its oldest calls */
 	MCTRACER_MAX_STACK,	/* note the deepest stack; see max_stack.c */
+	MCTRACER_FREEZE_WARNING,	/* "freeze_on_warning" and so on: see freeze.c */
+	MCTRACER_FREEZE_HUNG_TASK,
+	MCTRACER_FREEZE_SOFT_LOCKUP,
+	MCTRACER_FREEZE_HARD_LOCKUP,
 	MCTRACER_OPTIONS,
 };
 
@@ -197,13 +207,15 @@ unsigned long mctracer_gate_ips(unsigned long where);
 /* onoff.c: any context, but for the last. */
 static inline bool mctracer_is_on(void)
 {
-	return atomic_read(&mctracer_recording) < MCTRACER_CHANGING;
+	return atomic_read(&mctracer_recording) < MCTRACER_CHANGING &&
+	       READ_ONCE(mctracer_frozen) == MCTRACER_NOT_FROZEN;
 }
 
 /* Whether a trigger can, at once or after a while: not twice. */
 static inline bool mctracer_may_turn_off(bool after)
 {
-	return after ? atomic_read(&mctracer_recording) == MCTRACER_ON : mctracer_is_on();
+	return mctracer_is_on() &&
+	       (!after || atomic_read(&mctracer_recording) == MCTRACER_ON);
 }
 
 /* True if it was not simply on. */
@@ -217,6 +229,13 @@ void mctracer_turn_off_at(unsigned long ip, unsigned int after);
 void mctracer_turn_off(void);
 /* What was to be turned off after a while will not be. May sleep. */
 void mctracer_forget_soon(void);
+
+/* freeze.c: any context. See linux/mctracer.h, too. */
+
+/* If it is frozen, go on. What had frozen it. */
+enum mctracer_crash mctracer_thaw(void);
+/* In a word or two; NULL if it is not. */
+const char *mctracer_frozen_by(void);
 
 /* hold.c */
 

@@ -35,6 +35,7 @@ unsigned long mctracer_options = BIT(MCTRACER_OVERWRITE);
 bool mctracer_stopped;
 bool mctracer_ending;
 bool mctracer_holding;
+enum mctracer_crash mctracer_frozen;
 atomic_t mctracer_recording = ATOMIC_INIT(MCTRACER_ON);
 bool mctracer_pairs;
 DEFINE_STATIC_KEY_FALSE(mctracer_in_use);
@@ -252,6 +253,7 @@ static void count_lost(void)
 static bool wanted(void)
 {
 	return !READ_ONCE(mctracer_stopped) && !READ_ONCE(mctracer_ending) &&
+	       READ_ONCE(mctracer_frozen) == MCTRACER_NOT_FROZEN &&
 	       atomic_read(&mctracer_recording) != MCTRACER_OFF && mctracer_task_chosen(current);
 }
 
@@ -560,7 +562,8 @@ static bool may_mark(struct mctracer_ring *ring, bool always)
 		return false;
 	if (must_note(ring))
 		return true;
-	if (!always || READ_ONCE(mctracer_stopped) || READ_ONCE(mctracer_ending))
+	if (!always || READ_ONCE(mctracer_stopped) || READ_ONCE(mctracer_ending) ||
+	    READ_ONCE(mctracer_frozen) != MCTRACER_NOT_FROZEN)
 		return false;
 	WRITE_ONCE(ring->task, NULL);
 	note(MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);

@@ -18,6 +18,7 @@
 #include <linux/string.h>
 
 #include <asm/page_types.h>
+#include <asm/pgtable_areas.h>
 #include <asm/sections.h>
 
 #include "kept.h"

@@ -225,6 +225,8 @@ static void forget_symbols(struct mctracer_text *text)
 const struct seq_buf *mctracer_text_header(struct mctracer_text *text,
 					   const struct mctracer_ring_counts *counts)
 {
+	const char *frozen_by = mctracer_frozen_by();
+
 	seq_buf_clear(&text->line);
 	seq_buf_printf(&text->line,
 		       "# mode: %s\n"
@@ -234,6 +236,8 @@ const struct seq_buf *mctracer_text_header(struct mctracer_text *text,
 		       "# lost: %llu\n",
 		       READ_ONCE(mctracer_graph) ? "graph" : "function",
 		       counts->entries, counts->written, counts->overwritten, counts->lost);
+	if (frozen_by)
+		seq_buf_printf(&text->line, "# frozen: %s\n", frozen_by);
 	return &text->line;
 }
 

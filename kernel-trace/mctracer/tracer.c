@@ -493,6 +493,11 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 	if (option == MCTRACER_MAX_STACK)
 		return set_max_stack(on);
 
+	if (option > MCTRACER_MAX_STACK) {
+		assign_bit(option, &mctracer_options, on);	/* hooks don't look at these */
+		return 0;
+	}
+
 	guard(mutex)(&mctracer_mutex);
 	if (mctracer_option(option) == on)
 		return 0;
@@ -553,6 +558,7 @@ core_initcall(watch_modules);
 /* With @new rings, if there were none. On error they are as they were. */
 static int start(struct mctracer_ring __percpu *new)
 {
+	enum mctracer_crash frozen;
 	bool was_off;
 	int ret;
 
@@ -573,10 +579,13 @@ static int start(struct mctracer_ring __percpu *new)
 			WRITE_ONCE(mctracer_pairs, needs_pairs(hook));
 			mctracer_forget_tasks(true);
 		}
+		frozen = mctracer_thaw();
 		was_off = mctracer_turn_on();	/* first: a trigger may turn it off at once */
 		ret = register_hook();
 		if (ret && was_off)
 			mctracer_turn_off();
+		if (ret && frozen != MCTRACER_NOT_FROZEN)
+			mctracer_freeze(frozen);
 	}
 	if (!ret)
 		queue_delayed_work(system_wq, &watch_work, WATCH_SECONDS * HZ);

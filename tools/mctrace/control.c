@@ -54,7 +54,9 @@ int cmd_stop(int argc, char **argv)
 int cmd_reset(int argc, char **argv)
 {
 	static const char * const lists[] = { "filter", "notrace", "pid", "triggers" };
-	static const char * const off[] = { "notime", "nocontext", "nomax_stack", "overwrite" };
+	static const char * const off[] = { "notime", "nocontext", "nomax_stack", "overwrite",
+		"nofreeze_on_warning", "nofreeze_on_hung_task",
+		"nofreeze_on_soft_lockup", "nofreeze_on_hard_lockup" };
 	unsigned int i;
 
 	parse(argc, argv, "Ends tracing, and sets all to what it is after boot, but for\n"
