@@ -1253,6 +1253,8 @@ def test_changed(tap, mctrace, folder):
     for name, check in (("report", arguments.check_text), ("report --json", arguments.check_json),
                         ("report --btf", arguments.check_names)):
         attempt(tap, "%s: arguments" % name, None, check, mctrace, case)
+    attempt(tap, "report: strings that arguments point to", None, arguments.check_strings, mctrace,
+            folder)
     case = Case(folder, "off soon elsewhere", off_soon_elsewhere())
     for name, check in (("report", check_report), ("report --json", lines.check_report_json),
                         ("report --tree --json", lines.check_tree_json),

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import recordings
-from harness import compare_lists, json_lines
+from harness import Case, compare_lists, json_lines
 
 PASSED = {
     "vfs_read": (0xffff888012345678, 0x7ffe00000010, 131072, -1 & 0xffffffff, 5, 1),
@@ -79,3 +79,57 @@ def check_names(mctrace, case):
     text = mctrace.text("report", "--btf", types, case.path)
     return compare_lists("call", list(args_of(text)),
                          wanted(lambda name: NAMED.get(name) or numbers(name)))
+
+
+STRINGS_SOURCE = """
+struct filename { int refs; const char *name; }; typedef const char *text; struct list;
+int kfree(char *to, int n, text from, const char *more) { return *to + n + *from + *more; }
+int dput(int dfd, struct filename *pathname) { return dfd + pathname->refs; }
+int vfs_read(char *buf, unsigned char *bytes) { return *buf + *bytes; }
+int kmem_cache_free(struct list *list) { return !list; }
+"""
+
+# The function, what was recorded of memory, what is shown of the call, and the string in JSON.
+STRINGS = [
+    ["kfree", b"/etc/hostname\0\xff", '(to=0x1, n=2, from="/etc/hostname", more=0x4)', "/etc/hostname"],
+    ["kfree", b"", "(to=0x1, n=2, from=0x3, more=0x4)", None],
+    ["kfree", b"\0\xff", '(to=0x1, n=2, from="", more=0x4)', ""],
+    ["kfree", b"\1\2\0", "(to=0x1, n=2, from=0x3, more=0x4)", None],
+    ["dput", b'a "b"\n\\\0', r'(dfd=1, pathname="a \"b\"\n\\")', 'a "b"\n\\'],
+    ["dput", b"x" * 64, '(dfd=1, pathname="%s"...)' % ("x" * 64), "x" * 64],
+    ["vfs_read", b"1\0", '(buf="1", bytes=0x2)', "1"],
+    ["kmem_cache_free", b"", "(list=0x1)", None],
+]
+
+
+def strings_recording(said):
+    rec = recordings.Recording(cpus=1)
+    rec.info = "strings %d\n" % said
+    rec.run(0, rec.task(65, "cat"))
+    for name, data, _, _ in STRINGS:
+        rec.call(0, name, args=[1, 2, 3, 4], data=data)
+        rec.leave(0)
+    return rec
+
+
+def shown(text):
+    """Of each call what is between its function and its caller."""
+    return [line.split(" <-- ")[0].split(" ", 4)[4] for line in text.splitlines() if " <-- " in line]
+
+
+def check_strings(mctrace, folder):
+    path = os.path.join(folder, "strings")
+    with open(path + ".c", "w", encoding="utf-8") as file:
+        file.write(STRINGS_SOURCE)
+    subprocess.run(["gcc", "-gbtf", "-c", path + ".c", "-o", path + ".o"], check=True)
+    case = Case(folder, "strings", strings_recording(1))
+    wrong = compare_lists("call", shown(mctrace.text("report", "--btf", path + ".o", case.path)),
+                          [text for _, _, text, _ in STRINGS])
+    got = [line.get("string") for line in json_lines(mctrace.text("report", "--json", case.path))
+           if line["event"] == "call"]
+    wrong += compare_lists("JSON", got, [string for _, _, _, string in STRINGS])
+    # What somebody else has asked for may be another argument's.
+    case = Case(folder, "memory", strings_recording(0))
+    first = shown(mctrace.text("report", "--btf", path + ".o", case.path))[0]
+    return wrong + compare_lists("memory", [first],
+                                 ['(to=0x1, n=2, from=0x3, more=0x4) "/etc/hostname"'])
