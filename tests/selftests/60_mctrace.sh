@@ -15,7 +15,7 @@ filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
 triggers=$MCT_DIR/triggers
 
-plan 109
+plan 113
 
 at_end()
 {
@@ -365,6 +365,31 @@ if mctrace record -q -l 'vfs_*' -R vfs_read:args -o file cat /proc/self/stat > o
 else
 	skip "arguments are those that the kernel shows" "$(cat err)"
 	skip "and there are some" "$(cat err)"
+fi
+
+# args FUNCTION COMMAND...: what is said of its arguments
+args()
+{
+	local function=$1
+	shift
+	mctrace record -q -R "$function:args" -o file "$@" > out 2> err
+	mctrace report --btf /sys/kernel/btf/vmlinux file |
+		sed -n "s/^.* $function+[^ ]* (\(.*\)) <-- .*/\1/p"
+}
+
+if [ -e /sys/kernel/btf/vmlinux ] && mctrace --version | grep -q '^libbpf '; then
+	args do_filp_open cat /proc/uptime > said
+	check "a name that an argument points to is shown, in its place" \
+		grep -q '^dfd=-100, pathname="/proc/uptime", op=0x[0-9a-f]*$' said
+	check "and is in JSON" sh -c \
+		'mctrace report --json file | grep -q "\"string\":\"/proc/uptime\""'
+	args vfs_write echo word > said
+	check "what is the user's is an address" grep -q ', buf=0x[0-9a-f]*, count=5, ' said
+	equal "and no string" "" "$(grep '"' said)"
+else
+	for test in name JSON address string; do
+		skip "strings: $test" "types are not known here"
+	done
 fi
 
 # --- files that are damaged

@@ -27,11 +27,17 @@ const char *prototypes_constant(struct prototypes *prototypes, const char *name,
  */
 const char *prototype_of(struct prototypes *prototypes, const char *name, const char *module);
 /*
+ * Where a string is that is passed to it, in the words of the trigger "data", until the next call;
+ * NULL if there is none, or it is not known. Of several it is the first one that is const.
+ */
+const char *prototypes_string(struct prototypes *prototypes, const char *name, const char *module);
+/*
  * "file=0xffff888003c8a000, count=131072": what was passed to it in these @nr registers, until the
- * next call; NULL if its arguments are not known. What is passed otherwise is left out.
+ * next call; NULL if its arguments are not known. What is passed otherwise is left out. @string,
+ * if there is one: how that one is shown which prototypes_string() is about.
  */
 const char *arguments_of(struct prototypes *prototypes, const char *name, const char *module,
-			 const unsigned long long *values, unsigned int nr);
+			 const unsigned long long *values, unsigned int nr, const char *string);
 void prototypes_close(struct prototypes *prototypes);
 
 #endif /* _MCTRACE_PROTOTYPES_H */

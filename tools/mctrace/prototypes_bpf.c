@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "buffer.h"
+#include "mctracer_decode.h"
 #include "prototypes.h"
 #include "util.h"
 
@@ -240,35 +241,119 @@ static void put_argument(struct buffer *to, const struct btf *btf, const struct 
 }
 
 /* Is it what one register holds? Structures may be in two, or in memory; floats never are. */
-static bool is_in_register(const struct btf_type *type)
+static bool is_in_register(const struct btf *btf, const struct btf_type *type)
 {
+	size_t size = btf__pointer_size(btf) ?: sizeof(uint64_t);
+
 	return type && (btf_is_ptr(type) || btf_is_enum(type) ||
-			(btf_is_int(type) && type->size && type->size <= sizeof(uint64_t)));
+			(btf_is_int(type) && type->size && type->size <= size));
+}
+
+static const struct btf_type *function_of(const struct part *part, const char *name)
+{
+	int id = part->btf ? btf__find_by_name_kind(part->btf, name, BTF_KIND_FUNC) : -1;
+
+	return id < 0 ? NULL : btf__type_by_id(part->btf, btf__type_by_id(part->btf, id)->type);
+}
+
+/* What the pointer @id points to: char, one that is const, or NULL. */
+enum pointed { NO_STRING, STRING, CONST_STRING, FILENAME };
+
+static enum pointed points_to(const struct btf *btf, uint32_t id)
+{
+	const struct btf_type *type = plain_type(btf, id);
+	bool is_const = false;
+	const char *name;
+
+	if (!type || !btf_is_ptr(type))
+		return NO_STRING;
+	type = btf__type_by_id(btf, type->type);
+	while (type && btf_is_mod(type)) {
+		name = btf__name_by_offset(btf, type->name_off);
+		if (btf_is_type_tag(type) && name && !strcmp(name, "user"))
+			return NO_STRING;	/* that may not be there yet */
+		is_const |= btf_is_const(type);
+		type = btf__type_by_id(btf, type->type);
+	}
+	name = type ? btf__name_by_offset(btf, type->name_off) : NULL;
+	if (!name)
+		return NO_STRING;
+	if (btf_is_int(type) && type->size == 1 && !strcmp(name, "char"))
+		return is_const ? CONST_STRING : STRING;
+	return btf_is_composite(type) && !strcmp(name, "filename") ? FILENAME : NO_STRING;
+}
+
+/* Which argument is the string, counted from 0; -1: none. */
+static int string_of(const struct btf *btf, const struct btf_type *function, enum pointed *what)
+{
+	const struct btf_param *param = btf_params(function);
+	int found = -1, i;
+	enum pointed is;
+
+	for (i = 0; i < btf_vlen(function) && i < MCTRACER_ARGS; i++) {
+		if (!is_in_register(btf, plain_type(btf, param[i].type)))
+			break;
+		is = points_to(btf, param[i].type);
+		if (is == NO_STRING || (is == STRING && found >= 0))
+			continue;
+		*what = is;
+		found = i;
+		if (is != STRING)
+			break;
+	}
+	return found;
+}
+
+const char *prototypes_string(struct prototypes *prototypes, const char *name, const char *module)
+{
+	struct part *part = part_of(prototypes, module);
+	const struct btf_type *function = function_of(part, name);
+	struct buffer *to = &prototypes->text;
+	long offset = -1;
+	enum pointed is;
+	int argument;
+
+	argument = function ? string_of(part->btf, function, &is) : -1;
+	if (argument < 0)
+		return NULL;
+	if (is == FILENAME)
+		offset = prototypes_offset(prototypes, "filename.name");
+	if (is == FILENAME && offset < 0)
+		return NULL;
+	to->length = 0;
+	buffer_printf(to, "%d", argument + 1);
+	if (is == FILENAME)
+		buffer_printf(to, "->%ld", offset);
+	buffer_char(to, '\0');
+	return to->data;
 }
 
 const char *arguments_of(struct prototypes *prototypes, const char *name, const char *module,
-			 const unsigned long long *values, unsigned int nr)
+			 const unsigned long long *values, unsigned int nr, const char *string)
 {
 	struct part *part = part_of(prototypes, module);
-	int id = part->btf ? btf__find_by_name_kind(part->btf, name, BTF_KIND_FUNC) : -1;
-	const struct btf_type *function, *type;
+	const struct btf_type *function = function_of(part, name), *type;
 	const struct btf_param *param;
 	struct buffer *to = &prototypes->text;
 	const char *called;
-	unsigned int i;
+	enum pointed is;
+	int of, i;
 
-	if (id < 0)
+	if (!function)
 		return NULL;
-	function = btf__type_by_id(part->btf, btf__type_by_id(part->btf, id)->type);
+	of = string ? string_of(part->btf, function, &is) : -1;
 	param = btf_params(function);
 	to->length = 0;
-	for (i = 0; i < btf_vlen(function) && i < nr; i++) {
+	for (i = 0; i < btf_vlen(function) && i < (int)nr; i++) {
 		type = plain_type(part->btf, param[i].type);
-		if (!is_in_register(type))
+		if (!is_in_register(part->btf, type))
 			break;		/* in which registers the others are is not known */
 		called = btf__name_by_offset(part->btf, param[i].name_off);
 		buffer_printf(to, "%s%s=", i ? ", " : "", called && *called ? called : "?");
-		put_argument(to, part->btf, type, values[i]);
+		if (i == of)
+			buffer_puts(to, string);
+		else
+			put_argument(to, part->btf, type, values[i]);
 	}
 	buffer_char(to, '\0');
 	return to->data;

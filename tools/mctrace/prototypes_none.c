@@ -50,11 +50,17 @@ const char *prototype_of(struct prototypes *prototypes, const char *name, const 
 	return NULL;
 }
 
+const char *prototypes_string(struct prototypes *prototypes, const char *name, const char *module)
+{
+	return prototype_of(prototypes, name, module);
+}
+
 const char *arguments_of(struct prototypes *prototypes, const char *name, const char *module,
-			 const unsigned long long *values, unsigned int nr)
+			 const unsigned long long *values, unsigned int nr, const char *string)
 {
 	(void)values;
 	(void)nr;
+	(void)string;
 	return prototype_of(prototypes, name, module);
 }
 

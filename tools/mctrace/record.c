@@ -129,14 +129,6 @@ static void start_child(struct record *record)
 	record->go = go[1];
 }
 
-static double seconds_since(const struct timespec *then)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec - then->tv_sec + (now.tv_nsec - then->tv_nsec) / 1e9;
-}
-
 /* What the kernel has counted since the clear: calls written and lost, of all CPUs. */
 static void read_stats(uint64_t *written, uint64_t *lost)
 {
@@ -268,9 +260,10 @@ static char *info_before(const struct setup *setup)
 			*c = ' ';
 	mode = tracer_has("mode") ? tracer_read("mode") : xstrdup("function\n");
 	info = xasprintf("release %s\nversion %s\nbuild_id %s\nmachine %s\nhost %s\ncpus %ld\n"
-			 "chosen %d\noptions %s\nmode %s", name.release, name.version, id,
-			 name.machine, name.nodename, sysconf(_SC_NPROCESSORS_CONF),
-			 setup->filter || setup->notrace, options, mode);
+			 "chosen %d\nstrings %d\noptions %s\nmode %s", name.release,
+			 name.version, id, name.machine, name.nodename,
+			 sysconf(_SC_NPROCESSORS_CONF), setup->filter || setup->notrace,
+			 setup->strings, options, mode);
 	free(options);
 	free(mode);
 	free(id);

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "mctrace.h"
+#include "prototypes.h"
 #include "rules.h"
 #include "session.h"
 #include "setup.h"
+#include "strings.h"
 #include "tracer.h"
 #include "util.h"
 
@@ -146,14 +148,35 @@ static void check_no_triggers(void)
 	free(now);
 }
 
+/* Where arguments are to be recorded: with the strings that they point to, if types are known. */
+static char *with_strings(struct setup *setup)
+{
+	const char *triggers = setup->triggers ?: "";
+	struct prototypes *types = NULL;
+	char *functions, *lines, *all;
+
+	if (strstr(triggers, ":args"))
+		types = setup->btf ? prototypes_open(setup->btf) : prototypes_try(NULL);
+	if (!types)
+		return xstrdup(triggers);
+	functions = tracer_read("functions");
+	lines = strings_triggers(triggers, functions, types);
+	setup->strings = *lines;
+	all = xasprintf("%s%s", triggers, lines);
+	free(lines);
+	free(functions);
+	prototypes_close(types);
+	return all;
+}
+
 /* By rules and by lines of their own. */
-static char *all_triggers(const struct setup *setup)
+static char *all_triggers(struct setup *setup)
 {
 	char *functions, *lines, *all;
 	struct rules *rules;
 
 	if (!setup->rules)
-		return xstrdup(setup->triggers ?: "");
+		return with_strings(setup);
 	check_no_triggers();
 	rules = rules_open(setup->rules);
 	functions = tracer_read("functions");
@@ -165,7 +188,7 @@ static char *all_triggers(const struct setup *setup)
 	return all;
 }
 
-void setup_apply(const struct setup *setup)
+void setup_apply(struct setup *setup)
 {
 	char *triggers = all_triggers(setup);
 	bool times;

@@ -17,7 +17,7 @@
 "  -T, --no-times        ... this: times are estimated, which is cheaper\n" \
 "  -R, --trigger LINE    FUNCTION:ACTION, as the file triggers has it\n" \
 "      --rules RULES     objects, as a set of rules follows them: skb, bio, or a FILE\n" \
-"      --btf FILE        the kernel's types that rules need, if it has none itself\n" \
+"      --btf FILE        the kernel's types, if it has none itself\n" \
 "  -c, --context         what the CPU was doing: irqs off, preemption\n" \
 "  -P, --pid PID         only this process\n" \
 "  -b, --buffer-size KB  of each CPU's ring\n"
@@ -46,6 +46,7 @@ struct setup {
 	char *triggers;
 	const char *rules;	/* a set of them, which makes more triggers; NULL: none */
 	const char *btf;
+	bool strings;		/* set by setup_apply(): memory is recorded of arguments */
 	bool graph, times, no_times, context;
 	const char *kb;		/* NULL: as it is, but not less than is good for a recording */
 };
@@ -62,7 +63,7 @@ void setup_check_free(void);
 /* SIGINT and so on come when they are wanted; what was blocked before. SIGHUP as nohup has it. */
 void setup_block_signals(sigset_t *before);
 /* Everything but recording itself; and then that, paused, with empty rings. */
-void setup_apply(const struct setup *setup);
+void setup_apply(struct setup *setup);
 void setup_pause(void);
 /* The switch allocates the rings: smaller ones, if there is too little memory. */
 void setup_switch_on(void);

@@ -28,6 +28,7 @@ struct text {
 	struct symbols *symbols;
 	struct calls *calls;
 	struct prototypes *prototypes;	/* NULL: arguments are numbers */
+	bool strings;			/* memory is what arguments point to, by their types */
 	bool times;
 	bool contexts;
 	struct who who;			/* of the last line */
@@ -51,6 +52,7 @@ struct text *text_new(const struct recording *from, struct symbols *symbols)
 
 	text->symbols = symbols;
 	text->calls = calls_new(MAX_DEPTH, MAX_TASKS);
+	text->strings = recording_number(from, "strings");
 	text->times = has_option(from, "time");
 	text->contexts = has_option(from, "context");
 	return text;
@@ -198,17 +200,50 @@ static void put_result(struct text *text, uint64_t result)
 	buffer_puts(&text->line, buf);
 }
 
-/* By name and type, if they are known. */
+/* Is it text, which ends with a NUL, or with what was recorded of it? */
+static bool is_string(const uint8_t *data, uint32_t nr)
+{
+	uint32_t i;
+
+	for (i = 0; i < nr && data[i]; i++)
+		if ((data[i] < ' ' || data[i] > '~') && data[i] != '\n' && data[i] != '\t')
+			return false;
+	return nr;
+}
+
+static void quote_string(struct buffer *to, const uint8_t *data, uint32_t nr)
+{
+	uint32_t i;
+
+	buffer_char(to, '"');
+	for (i = 0; i < nr && data[i]; i++) {
+		if (strchr("\"\\\n\t", data[i]))
+			buffer_char(to, '\\');
+		if (data[i] == '\n' || data[i] == '\t')
+			buffer_char(to, data[i] == '\n' ? 'n' : 't');
+		else
+			buffer_char(to, data[i]);
+	}
+	buffer_puts(to, i < nr ? "\"" : "\"...");
+}
+
+/* By name and type, if they are known, and with the string that one of them points to. */
 static bool put_named_args(struct text *text, const struct mctracer_state *state)
 {
 	const struct symbol *symbol = symbol_of(text->symbols, state->ip);
 	const char *open = strchr(symbol->text, '['), *named;
+	bool with = text->strings && is_string(state->data, state->nr_data);
+	struct buffer string = { };
 	char module[64];
 
 	snprintf(module, sizeof(module), "%.*s", open ? (int)strcspn(open + 1, "]") : 0,
 		 open ? open + 1 : "");
+	if (with)
+		quote_string(&string, state->data, state->nr_data);
+	buffer_char(&string, '\0');
 	named = arguments_of(text->prototypes, symbol->name, open ? module : NULL, state->args,
-			     state->nr_args);
+			     state->nr_args, with ? string.data : NULL);
+	buffer_free(&string);
 	if (!named)
 		return false;
 	buffer_puts(&text->line, " (");
@@ -221,13 +256,17 @@ static void put_args(struct text *text, const struct mctracer_state *state)
 {
 	uint32_t i;
 
-	if (text->prototypes && state->nr_args && put_named_args(text, state))
+	if (text->prototypes && state->nr_args && put_named_args(text, state)) {
+		if (!text->strings)
+			text_data(&text->line, state->data, state->nr_data);
 		return;
+	}
 	for (i = 0; i < state->nr_args; i++)
 		buffer_printf(&text->line, "%s0x%llx", i ? ", " : " (",
 			      (unsigned long long)state->args[i]);
 	if (state->nr_args)
 		buffer_char(&text->line, ')');
+	text_data(&text->line, state->data, state->nr_data);
 }
 
 /* " +#3:1": object 3, which begins to be followed, is argument 1. */
@@ -350,7 +389,6 @@ static void put_recorded(struct text *text, const struct event *event, const str
 		return;
 	}
 	put_args(text, event->state);
-	text_data(&text->line, event->state->data, event->state->nr_data);
 	text_objects(&text->line, event->state);
 	buffer_puts(&text->line, " <-- ");
 	put_address(text, event->state->parent_ip);
@@ -415,11 +453,17 @@ static void json_objects(struct buffer *line, const struct mctracer_state *state
 	buffer_char(line, ']');
 }
 
-static void json_data(struct buffer *line, const struct mctracer_state *state)
+static void json_data(struct text *text, const struct mctracer_state *state)
 {
+	char string[MCTRACER_DATA_MAX + 1] = "";
+	struct buffer *line = &text->line;
+
 	buffer_puts(line, ",\"data\":\"");
 	text_hex(line, state->data, state->nr_data);
 	buffer_char(line, '"');
+	memcpy(string, state->data, state->nr_data);
+	if (text->strings && is_string(state->data, state->nr_data))
+		json_text(line, "string", string);
 }
 
 /* The same for programs: one event is one object. */
@@ -458,7 +502,7 @@ static void put_json(struct text *text, const struct event *event)
 	if (event->found != FOUND_MARK && state->nr_objects)
 		json_objects(line, state);
 	if (event->found == FOUND_CALL && state->nr_data)
-		json_data(line, state);
+		json_data(text, state);
 	if (event->found == FOUND_MARK)
 		json_text(line, "mark", event_mark(event));
 	if (event->found == FOUND_CALL)

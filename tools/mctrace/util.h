@@ -56,6 +56,11 @@ void *xrealloc(void *old, size_t n, size_t size);
 char *xstrdup(const char *text);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+struct timespec;
+
+/* By CLOCK_MONOTONIC. */
+double seconds_since(const struct timespec *then);
+
 /* All of a file as a string; NULL and errno. */
 char *read_file(const char *path);
 

@@ -116,14 +116,6 @@ static void end_progress(void)
 	progress.shown = false;
 }
 
-static double seconds_since(const struct timespec *then)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec - then->tv_sec + (now.tv_nsec - then->tv_nsec) / 1e9;
-}
-
 /* Not where the output itself goes by. */
 void view_progress(const struct view *view, double done)
 {

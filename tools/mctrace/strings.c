@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which triggers record the strings that arguments point to. */
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buffer.h"
+#include "strings.h"
+#include "util.h"
+
+/* A line "FUNCTION:[followed:]args[:COUNT]", taken apart. */
+struct line {
+	char *function;		/* without its module */
+	char *module;		/* NULL: any */
+	char *when;		/* "followed:", or nothing */
+	char *count;		/* ":5", or nothing */
+};
+
+struct found {
+	char *name;
+	char *place;		/* NULL: it has no string */
+};
+
+static char *without_spaces(char *text)
+{
+	char *end = text + strlen(text);
+
+	while (end > text && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	return text + strspn(text, " \t");
+}
+
+/* Behind the function, where "args" is all of the action, or NULL. */
+static char *find_args(char *text)
+{
+	char *at;
+
+	for (at = strstr(text, ":args"); at; at = strstr(at + 1, ":args"))
+		if (!at[5] || strchr(": \t", at[5]))
+			return at;
+	return NULL;
+}
+
+/* The module, in any of the ways in which it is written. */
+static bool split_module(struct line *line)
+{
+	char *name = line->function, *at;
+
+	if (!strncmp(name, "mod:", 4)) {
+		line->function = "*";
+		line->module = name + 4;
+	} else if ((at = strstr(name, ":mod:"))) {
+		*at = '\0';
+		line->module = at + 5;
+	} else if ((at = strpbrk(name, " \t"))) {
+		*at++ = '\0';
+		at += strspn(at, " \t");
+		if (*at != '[' || !strchr(at, ']'))
+			return false;
+		line->module = at + 1;
+		*strchr(at, ']') = '\0';
+	}
+	return *line->function && *line->function != '!';
+}
+
+static bool split(struct line *line, char *text)
+{
+	char *at = find_args(text), *colon;
+
+	*line = (struct line) { .when = "", .count = "" };
+	text[strcspn(text, "#")] = '\0';
+	if (!at || *text == '!')
+		return false;
+	*at = '\0';
+	line->count = without_spaces(at + 5);
+	line->function = without_spaces(text);
+	colon = strrchr(line->function, ':');
+	if (colon && !strcmp(without_spaces(colon + 1), "followed")) {
+		*colon = '\0';
+		line->when = "followed:";
+	}
+	return split_module(line);
+}
+
+/* "foo", and what gcc makes of it, "foo.constprop.0", which may take other arguments. */
+static bool is_asked(const struct line *line, const char *name, const char *module)
+{
+	if (line->module && (!module || strcmp(module, line->module)))
+		return false;
+	return !strchr(name, '.') && !fnmatch(line->function, name, 0);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(((const struct found *)a)->name, ((const struct found *)b)->name);
+}
+
+/* All functions that @line is about; those of one name are next to each other. */
+static struct found *find(const struct line *line, const char *functions, struct prototypes *types,
+			  size_t *nr)
+{
+	struct found *all = NULL;
+	char name[256], module[64];
+	const char *place;
+	size_t length;
+	int parts;
+
+	for (*nr = 0; *functions; functions += length + (functions[length] == '\n')) {
+		length = strcspn(functions, "\n");
+		parts = sscanf(functions, "%255[^ \n]%*[ ][%63[^]\n]", name, module);
+		if (parts < 1 || !is_asked(line, name, parts > 1 ? module : NULL))
+			continue;
+		place = prototypes_string(types, name, parts > 1 ? module : NULL);
+		all = xrealloc(all, *nr + 1, sizeof(*all));
+		all[(*nr)++] = (struct found) { xstrdup(name), place ? xstrdup(place) : NULL };
+	}
+	if (*nr)
+		qsort(all, *nr, sizeof(*all), compare);
+	return all;
+}
+
+static bool same_name(const struct found *all, size_t nr, size_t i, size_t other)
+{
+	return other < nr && !strcmp(all[i].name, all[other].name);
+}
+
+/*
+ * Which of several functions of one name has which types is not known. And a count is for all
+ * functions of a line together, which it would not be for several lines.
+ */
+static void put_line(struct buffer *to, struct line *line, const char *functions,
+		     struct prototypes *types)
+{
+	struct found *all;
+	size_t nr, i;
+
+	all = find(line, functions, types, &nr);
+	for (i = 0; i < nr; i++)
+		if (all[i].place && !same_name(all, nr, i, i - 1) &&
+		    !same_name(all, nr, i, i + 1) && (nr == 1 || !*line->count))
+			buffer_printf(to, "%s:%sdata %s%s\n", all[i].name, line->when,
+				      all[i].place, line->count);
+	for (i = 0; i < nr; i++) {
+		free(all[i].name);
+		free(all[i].place);
+	}
+	free(all);
+}
+
+char *strings_triggers(const char *triggers, const char *functions, struct prototypes *types)
+{
+	char *lines = xstrdup(triggers), *line, *saved;
+	struct buffer to = { };
+	struct line parts;
+
+	/* Of several one is recorded. */
+	if (!strstr(triggers, ":data "))
+		for (line = strtok_r(lines, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved))
+			if (split(&parts, line))
+				put_line(&to, &parts, functions, types);
+	free(lines);
+	buffer_char(&to, '\0');
+	return to.data;
+}
