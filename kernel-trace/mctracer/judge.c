@@ -30,7 +30,7 @@ static const char *judge_header(const struct mctracer_kept *kept, size_t size)
 	if (!is_power_of_2(kept->ring_size) || kept->ring_size < MCTRACER_RING_MIN_SIZE ||
 	    kept->ring_size > MCTRACER_RING_MAX_SIZE || !kept->nr_rings ||
 	    size < MCTRACER_KEPT_RINGS_AT ||
-	    kept->nr_rings > (size - MCTRACER_KEPT_RINGS_AT) / kept->ring_size)
+	    kept->nr_rings > (size - MCTRACER_KEPT_RINGS_AT) / (size_t)kept->ring_size)
 		return "the rings do not fit in";
 	if (kept->text >= kept->text_end || kept->modules >= kept->modules_end ||
 	    kept->clock.shift > 63 || !kept->clock.mult)

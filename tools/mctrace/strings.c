@@ -46,15 +46,16 @@ static char *find_args(char *text)
 /* The module, in any of the ways in which it is written. */
 static bool split_module(struct line *line)
 {
-	char *name = line->function, *at;
+	char *name = line->function, *at = strstr(name, ":mod:");
 
 	if (!strncmp(name, "mod:", 4)) {
 		line->function = "*";
 		line->module = name + 4;
-	} else if ((at = strstr(name, ":mod:"))) {
+	} else if (at) {
 		*at = '\0';
 		line->module = at + 5;
-	} else if ((at = strpbrk(name, " \t"))) {
+	} else if (strpbrk(name, " \t")) {
+		at = strpbrk(name, " \t");
 		*at++ = '\0';
 		at += strspn(at, " \t");
 		if (*at != '[' || !strchr(at, ']'))
@@ -109,7 +110,7 @@ static struct found *find(const struct line *line, const char *functions, struct
 
 	for (*nr = 0; *functions; functions += length + (functions[length] == '\n')) {
 		length = strcspn(functions, "\n");
-		parts = sscanf(functions, "%255[^ \n]%*[ ][%63[^]\n]", name, module);
+		parts = sscanf(functions, "%255[^ \n]%*[ ][%63[^]]", name, module);
 		if (parts < 1 || !is_asked(line, name, parts > 1 ? module : NULL))
 			continue;
 		place = prototypes_string(types, name, parts > 1 ? module : NULL);
@@ -151,13 +152,13 @@ static void put_line(struct buffer *to, struct line *line, const char *functions
 
 char *strings_triggers(const char *triggers, const char *functions, struct prototypes *types)
 {
-	char *lines = xstrdup(triggers), *line, *saved;
+	char *lines = xstrdup(triggers), *rest = lines, *line;
 	struct buffer to = { };
 	struct line parts;
 
 	/* Of several one is recorded. */
 	if (!strstr(triggers, ":data "))
-		for (line = strtok_r(lines, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved))
+		while ((line = strsep(&rest, "\n")))
 			if (split(&parts, line))
 				put_line(&to, &parts, functions, types);
 	free(lines);
