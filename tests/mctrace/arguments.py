@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What mctrace says of arguments that were recorded: in text, as JSON, and by the kernel's types.
 import os
+import re
 import subprocess
 
 import recordings
@@ -114,7 +115,7 @@ def strings_recording(said):
 
 def shown(text):
     """Of each call what is between its function and its caller."""
-    return [line.split(" <-- ")[0].split(" ", 4)[4] for line in text.splitlines() if " <-- " in line]
+    return re.findall(r"^.*?\+\S+ (.*) <-- ", text, re.M)
 
 
 def check_strings(mctrace, folder):
