@@ -110,7 +110,7 @@ static struct found *find(const struct line *line, const char *functions, struct
 
 	for (*nr = 0; *functions; functions += length + (functions[length] == '\n')) {
 		length = strcspn(functions, "\n");
-		parts = sscanf(functions, "%255[^ \n]%*[ ][%63[^]]", name, module);
+		parts = sscanf(functions, "%255s [%63[^]]", name, module);
 		if (parts < 1 || !is_asked(line, name, parts > 1 ? module : NULL))
 			continue;
 		place = prototypes_string(types, name, parts > 1 ? module : NULL);
