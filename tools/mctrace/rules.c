@@ -44,12 +44,13 @@ struct rules {
 
 /* --- reading --- */
 
+/* A set goes before a file here, which may be what is being written: "object bio >bio". */
 static char *find_file(const char *name)
 {
 	const char *own = getenv("MCTRACE_RULES");
 	char *path;
 
-	if (strchr(name, '/') || !access(name, F_OK))
+	if (strchr(name, '/'))
 		return xstrdup(name);
 	if (own) {
 		path = xasprintf("%s/%s.rules", own, name);
@@ -58,10 +59,13 @@ static char *find_file(const char *name)
 		free(path);
 	}
 	path = xasprintf(RULES_DIR "/%s.rules", name);
-	if (access(path, F_OK))
+	if (!access(path, F_OK))
+		return path;
+	if (access(name, F_OK))
 		die("there are no rules for '%s': neither %s nor, in $MCTRACE_RULES, others", name,
 		    path);
-	return path;
+	free(path);
+	return xstrdup(name);
 }
 
 static void __attribute__((noreturn)) refuse(const struct rules *rules, unsigned int line,
