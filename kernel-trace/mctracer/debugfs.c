@@ -375,6 +375,7 @@ static int __init mctracer_debugfs_init(void)
 	debugfs_create_file("ctrl", 0600, dir, NULL, &ctrl_fops);
 	debugfs_create_file("options", 0600, dir, NULL, &options_fops);
 	mctracer_create_lists(dir);
+	mctracer_create_last_boot(dir);
 	debugfs_create_file("max_stack", 0600, dir, NULL, &max_stack_fops);
 	debugfs_create_file("mode", 0600, dir, NULL, &mode_fops);
 	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);

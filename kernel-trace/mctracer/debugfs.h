@@ -44,8 +44,13 @@ int mctracer_wait_for_calls(void);
 /* What poll() answers of the calls of CPU @only or of all. */
 __poll_t mctracer_poll(struct file *file, struct poll_table_struct *table, int only);
 
+/* By seq_file; where a file was only opened to be written there is nothing to seek. */
+loff_t mctracer_trace_llseek(struct file *file, loff_t offset, int whence);
+
 /* The files that are lists, in @dir. */
 void mctracer_create_lists(struct dentry *dir);
+/* The directory last_boot, if rings lie where one may have left something. */
+void mctracer_create_last_boot(struct dentry *parent);
 
 extern const struct file_operations mctracer_trace_fops;
 extern const struct file_operations mctracer_held_fops;

@@ -147,11 +147,6 @@ static ssize_t trace_write(struct file *file, const char __user *buf, size_t cou
 	return count;
 }
 
-static loff_t trace_llseek(struct file *file, loff_t offset, int whence)
-{
-	return file->f_mode & FMODE_READ ? seq_lseek(file, offset, whence) : 0;
-}
-
 static int trace_release(struct inode *inode, struct file *file)
 {
 	if (!(file->f_mode & FMODE_READ))
@@ -165,7 +160,7 @@ static const struct file_operations trace_fops = {
 	.open		= trace_open,
 	.read		= seq_read,
 	.write		= trace_write,
-	.llseek		= trace_llseek,
+	.llseek		= mctracer_trace_llseek,
 	.release	= trace_release,
 };
 
@@ -282,17 +277,13 @@ static const struct file_operations raw_fops = {
 	.release	= raw_release,
 };
 
-/* After the directory was made; and before anybody opens these. */
-static int __init create_files(void)
+void __init mctracer_create_last_boot(struct dentry *parent)
 {
-	struct dentry *dir, *parent = debugfs_lookup("mctracer", NULL);
+	struct dentry *dir;
 
-	if (parent && mctracer_last_boot_possible()) {
-		dir = debugfs_create_dir("last_boot", parent);
-		debugfs_create_file("trace", 0600, dir, NULL, &trace_fops);
-		debugfs_create_file("raw", 0400, dir, NULL, &raw_fops);
-	}
-	dput(parent);
-	return 0;
+	if (!mctracer_last_boot_possible())
+		return;
+	dir = debugfs_create_dir("last_boot", parent);
+	debugfs_create_file("trace", 0600, dir, NULL, &trace_fops);
+	debugfs_create_file("raw", 0400, dir, NULL, &raw_fops);
 }
-late_initcall(create_files);

@@ -159,7 +159,7 @@ static ssize_t trace_write(struct file *file, const char __user *buf, size_t cou
 	return count;
 }
 
-static loff_t trace_llseek(struct file *file, loff_t offset, int whence)
+loff_t mctracer_trace_llseek(struct file *file, loff_t offset, int whence)
 {
 	if (!(file->f_mode & FMODE_READ))
 		return 0;
@@ -179,7 +179,7 @@ const struct file_operations mctracer_held_fops = {
 	.open		= held_open,
 	.read		= seq_read,
 	.write		= held_write,
-	.llseek		= trace_llseek,
+	.llseek		= mctracer_trace_llseek,
 	.release	= held_release,
 };
 
@@ -188,6 +188,6 @@ const struct file_operations mctracer_trace_fops = {
 	.open		= trace_open,
 	.read		= seq_read,
 	.write		= trace_write,
-	.llseek		= trace_llseek,
+	.llseek		= mctracer_trace_llseek,
 	.release	= trace_release,
 };

@@ -249,12 +249,18 @@ static void count_lost(void)
 	} while (!counted);
 }
 
+/* Nothing is recorded, whosever it is; marks neither. */
+static __always_inline bool is_closed(void)
+{
+	return READ_ONCE(mctracer_stopped) || READ_ONCE(mctracer_ending) ||
+	       READ_ONCE(mctracer_frozen) != MCTRACER_NOT_FROZEN;
+}
+
 /* Whether the current task's calls are to be recorded, now. */
 static bool wanted(void)
 {
-	return !READ_ONCE(mctracer_stopped) && !READ_ONCE(mctracer_ending) &&
-	       READ_ONCE(mctracer_frozen) == MCTRACER_NOT_FROZEN &&
-	       atomic_read(&mctracer_recording) != MCTRACER_OFF && mctracer_task_chosen(current);
+	return !is_closed() && atomic_read(&mctracer_recording) != MCTRACER_OFF &&
+	       mctracer_task_chosen(current);
 }
 
 /*
@@ -562,8 +568,7 @@ static bool may_mark(struct mctracer_ring *ring, bool always)
 		return false;
 	if (must_note(ring))
 		return true;
-	if (!always || READ_ONCE(mctracer_stopped) || READ_ONCE(mctracer_ending) ||
-	    READ_ONCE(mctracer_frozen) != MCTRACER_NOT_FROZEN)
+	if (!always || is_closed())
 		return false;
 	WRITE_ONCE(ring->task, NULL);
 	note(MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * "reserve_mem=64M:2M:NAME mctracer=@NAME" on the kernel's command line: the rings lie in
+ * "reserve_mem=65M:256M:NAME mctracer=@NAME" on the kernel's command line: the rings lie in
  * reserved memory, with what the next kernel must know to read them. kept.h has what is where.
  */
 #include <linux/buildid.h>

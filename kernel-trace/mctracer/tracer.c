@@ -493,7 +493,7 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 	if (option == MCTRACER_MAX_STACK)
 		return set_max_stack(on);
 
-	if (option > MCTRACER_MAX_STACK) {
+	if (option >= MCTRACER_FREEZE_WARNING) {
 		assign_bit(option, &mctracer_options, on);	/* hooks don't look at these */
 		return 0;
 	}

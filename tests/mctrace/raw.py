@@ -2,19 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """raw.py RECORDING RAW...: the words that raw gave, CPU by CPU, are the last ones of the recording, to the byte.
 raw gives first what words before have said: those of the kind are not in the ring."""
-import struct
 import sys
 
-with open(sys.argv[1], 'rb') as file:
-    data = file.read()
+import decoder
+
 words = {}
-at = 16
-while at < len(data):
-    _, kind, size, cpu, _, _, _ = struct.unpack_from('<IIQIIQQ', data, at)
-    at += 40
+for kind, of, _, _, _, data in decoder.read_chunks(sys.argv[1]):
     if kind == 3:
-        words[cpu] = words.get(cpu, b'') + data[at:at + size]
-    at += size
+        words[of] = words.get(of, b'') + data
 for cpu, path in enumerate(sys.argv[2:]):
     with open(path, 'rb') as file:
         raw = file.read()

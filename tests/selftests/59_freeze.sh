@@ -16,7 +16,7 @@ kinds="warning hung_task soft_lockup hard_lockup"
 
 [ -w $sysrq ] || skip_all "this kernel has no SysRq"
 
-plan 27
+plan 28
 
 at_end()
 {
@@ -79,9 +79,10 @@ cp "$MCT_TRACE" "$MCT_TMP/later"
 check "and what was recorded stays" cmp "$MCT_TMP/frozen" "$MCT_TMP/later"
 check "the counts add up" counts_add_up
 
-put "do_sys_openat2:traceon" "$triggers" || put "ksys_write:traceon" "$triggers"
+put "do_sys_openat2:traceon" "$triggers"
 ls / >/dev/null
-check "a trigger does not thaw it" is_frozen
+check "a trigger is met" grep -q "^do_sys_openat2:traceon.*# [1-9]" "$triggers"
+check "and does not thaw it" is_frozen
 put "" "$triggers"
 put 0 "$on"
 check "tracing_on 0 leaves it frozen" is_frozen
