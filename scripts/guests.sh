@@ -50,7 +50,7 @@ last=98_clock_lost,99_lockdown
 long_host="tests/instrumented.sh tests/pictures.sh"
 # And those that boot a guest.
 # shellcheck disable=SC2034
-guest_host="tests/recorded.sh tests/vmcore.sh"
+guest_host="tests/recorded.sh tests/vmcore.sh tests/crash.sh"
 
 # selftests FLAVOUR TOGGLES LOADS STRESS-SECONDS ONLY [QEMU-OPTION...]: by the job "selftests", or $JOB;
 # the guest is called like that, or $NAME.

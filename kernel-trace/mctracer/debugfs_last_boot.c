@@ -129,7 +129,7 @@ static int trace_open(struct inode *inode, struct file *file)
 		return -ENOMEM;
 	}
 	reader->last = last;
-	reader->text = mctracer_text_alloc(kallsyms_show_value(file->f_cred));
+	reader->text = mctracer_text_alloc(kallsyms_show_value(file->f_cred), false);
 	reader->streams = kvmalloc_array(last->kept.nr_rings, sizeof(*reader->streams),
 					 GFP_KERNEL);
 	if (!reader->text || !reader->streams) {

@@ -146,7 +146,7 @@ static int pipe_open(struct inode *inode, struct file *file)
 	reader = kzalloc(sizeof(*reader), GFP_KERNEL);
 	if (!reader)
 		return -ENOMEM;
-	reader->text = mctracer_text_alloc(kallsyms_show_value(file->f_cred));
+	reader->text = mctracer_text_alloc(kallsyms_show_value(file->f_cred), false);
 	if (!reader->text) {
 		kfree(reader);
 		return -ENOMEM;

@@ -96,7 +96,7 @@ static int trace_open(struct inode *inode, struct file *file)
 	if (!reader)
 		return -ENOMEM;
 	reader->snapshot = mctracer_snapshot_take(mctracer_inode_cpu(inode));
-	reader->text = mctracer_text_alloc(kallsyms_show_value(file->f_cred));
+	reader->text = mctracer_text_alloc(kallsyms_show_value(file->f_cred), false);
 	if (!reader->snapshot || !reader->text) {
 		trace_reader_free(reader);
 		seq_release_private(inode, file);
@@ -120,7 +120,7 @@ static int held_open(struct inode *inode, struct file *file)
 	reader = __seq_open_private(file, &trace_seq_ops, sizeof(*reader));
 	if (reader) {
 		reader->snapshot = snapshot;
-		reader->text = mctracer_text_alloc(kallsyms_show_value(file->f_cred));
+		reader->text = mctracer_text_alloc(kallsyms_show_value(file->f_cred), false);
 		if (reader->text)
 			return 0;
 		seq_release_private(inode, file);

@@ -24,6 +24,8 @@
 
 #include "mctracer.h"
 
+int mctracer_freezes;
+
 void __mctracer_freeze(enum mctracer_crash crash, bool always)
 {
 	static const int options[] = {
@@ -37,8 +39,10 @@ void __mctracer_freeze(enum mctracer_crash crash, bool always)
 		return;
 	guard(preempt_notrace)();	/* as in mctracer_turn_off() */
 	/* The first one counts: what comes of it is no news. */
-	if (cmpxchg(&mctracer_frozen, MCTRACER_NOT_FROZEN, crash) == MCTRACER_NOT_FROZEN)
+	if (cmpxchg(&mctracer_frozen, MCTRACER_NOT_FROZEN, crash) == MCTRACER_NOT_FROZEN) {
+		WRITE_ONCE(mctracer_freezes, mctracer_freezes + 1);
 		mctracer_forget_tasks(false);
+	}
 }
 
 enum mctracer_crash mctracer_thaw(void)

@@ -39,6 +39,7 @@
  *	last_boot.[ch]	that, for readers
  *	boot.c		the kernel's command line; a leaf
  *	sysrq.c		a key; a leaf
+ *	dump.c		the last calls on the console; a leaf
  */
 #ifndef _KERNEL_TRACE_MCTRACER_H
 #define _KERNEL_TRACE_MCTRACER_H
@@ -236,6 +237,8 @@ void mctracer_forget_soon(void);
 enum mctracer_crash mctracer_thaw(void);
 /* In a word or two; NULL if it is not. */
 const char *mctracer_frozen_by(void);
+/* How often it has been. */
+extern int mctracer_freezes;
 
 /* hold.c */
 
@@ -409,8 +412,11 @@ struct mctracer_text;
  * many. @lasting: it will be the same while no module comes or goes.
  */
 size_t mctracer_name_address(char *name, u32 low, bool *lasting);
-/* NULL if there is no memory. Who may not see @addresses sees them hashed. */
-struct mctracer_text *mctracer_text_alloc(bool addresses);
+/*
+ * NULL if there is no memory. Who may not see @addresses sees them hashed. For use in a @crash,
+ * in any context: nothing is allocated later.
+ */
+struct mctracer_text *mctracer_text_alloc(bool addresses, bool crash);
 void mctracer_text_free(struct mctracer_text *text);
 /*
  * Addresses are not the running kernel's: @elsewhere makes *@low what it is there and returns 0;

@@ -2,12 +2,14 @@
 /* Calls that have not returned, by task; opencalls.h tells how. */
 #include <linux/hash.h>
 #include <linux/list.h>
+#include <linux/overflow.h>
 #include <linux/slab.h>
 
 #include "opencalls.h"
 
 #define TASKS_BITS	8
 #define TASKS_MAX	4096
+#define TASKS_OWN	64
 #define DEPTH		128	/* of more the oldest are forgotten */
 
 struct task_calls {
@@ -21,12 +23,19 @@ struct task_calls {
 
 struct mctracer_opencalls {
 	struct hlist_head tasks[1 << TASKS_BITS];
-	unsigned int nr;
+	unsigned int nr, max;
+	struct task_calls own[];	/* so many, or none: then they are allocated */
 };
 
-struct mctracer_opencalls *mctracer_opencalls_alloc(void)
+struct mctracer_opencalls *mctracer_opencalls_alloc(bool crash)
 {
-	return kzalloc(sizeof(struct mctracer_opencalls), GFP_KERNEL | __GFP_NOWARN);
+	struct mctracer_opencalls *open;
+	unsigned int own = crash ? TASKS_OWN : 0;
+
+	open = kvzalloc(struct_size(open, own, own), GFP_KERNEL | __GFP_NOWARN);
+	if (open)
+		open->max = own ?: TASKS_MAX;
+	return open;
 }
 
 void mctracer_opencalls_forget(struct mctracer_opencalls *open)
@@ -35,17 +44,18 @@ void mctracer_opencalls_forget(struct mctracer_opencalls *open)
 	struct hlist_node *next;
 	size_t i;
 
-	for (i = 0; i < 1 << TASKS_BITS; i++)
+	for (i = 0; i < 1 << TASKS_BITS && open->max == TASKS_MAX; i++)
 		hlist_for_each_entry_safe(task, next, &open->tasks[i], node)
 			kfree(task);
-	memset(open, 0, sizeof(*open));
+	memset(open->tasks, 0, sizeof(open->tasks));
+	open->nr = 0;
 }
 
 void mctracer_opencalls_free(struct mctracer_opencalls *open)
 {
 	if (open)
 		mctracer_opencalls_forget(open);
-	kfree(open);
+	kvfree(open);
 }
 
 static struct task_calls *find(struct mctracer_opencalls *open, u32 pid, int cpu)
@@ -65,9 +75,10 @@ static struct task_calls *add(struct mctracer_opencalls *open, u32 pid, int cpu)
 {
 	struct task_calls *task;
 
-	if (open->nr == TASKS_MAX)
+	if (open->nr == open->max)
 		mctracer_opencalls_forget(open);
-	task = kmalloc(sizeof(*task), GFP_NOWAIT | __GFP_NOWARN);
+	task = open->max == TASKS_MAX ? kmalloc(sizeof(*task), GFP_NOWAIT | __GFP_NOWARN) :
+					&open->own[open->nr];
 	if (!task)
 		return NULL;
 	task->pid = pid;

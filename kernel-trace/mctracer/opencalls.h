@@ -20,8 +20,11 @@ struct mctracer_opencall {
 
 struct mctracer_opencalls;
 
-/* NULL if there is no memory. May sleep. */
-struct mctracer_opencalls *mctracer_opencalls_alloc(void);
+/*
+ * NULL if there is no memory. May sleep. For use in a @crash, when nothing can be allocated: then
+ * there are fewer tasks, and forgetting takes any context, too.
+ */
+struct mctracer_opencalls *mctracer_opencalls_alloc(bool crash);
 void mctracer_opencalls_free(struct mctracer_opencalls *open);
 void mctracer_opencalls_forget(struct mctracer_opencalls *open);
 /* By the task of @pid, on @cpu. If there is no memory it is not there when it returns. */

@@ -87,14 +87,14 @@ struct mctracer_text {
 	char buffer[3 * KSYM_SYMBOL_LEN];	/* two symbols and the rest */
 };
 
-struct mctracer_text *mctracer_text_alloc(bool addresses)
+struct mctracer_text *mctracer_text_alloc(bool addresses, bool crash)
 {
 	struct mctracer_text *text = kvzalloc(sizeof(*text), GFP_KERNEL | __GFP_NOWARN);
 
 	if (!text)
 		return NULL;
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS)) {
-		text->open = mctracer_opencalls_alloc();
+		text->open = mctracer_opencalls_alloc(crash);
 		if (!text->open) {
 			kvfree(text);
 			return NULL;

@@ -360,7 +360,7 @@ static void damage(struct last_boot_test *t)
 /* All that readers do: words become lines, and no more of them than there are. */
 static void read_all(struct kunit *test, struct mctracer_last_boot *last)
 {
-	struct mctracer_text *text = mctracer_text_alloc(true);
+	struct mctracer_text *text = mctracer_text_alloc(true, false);
 	const u32 rings = last->kept.nr_rings;
 	struct mctracer_stream *streams, *stream;
 	const struct seq_buf *line;

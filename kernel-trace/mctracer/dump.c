@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The last calls before a crash, on the console; a leaf.
+ *
+ * mctracer.dump=N: when the kernel oopses or panics, and something was being recorded, the
+ * last N calls and returns of each CPU are printed, in time order, as lines of trace. What is
+ * on the console is also what pstore saves.
+ *
+ * The code that crashed may hold any lock, and may have been a reader's or an NMI's. So
+ * nothing is locked, allocated or waited for here: what is needed is made when N is set, and
+ * the rings are read where they are. They are frozen; and as when user space maps
+ * them, nobody can replace them meanwhile. If somebody is just doing that they are not read.
+ *
+ * Once for each time that they were frozen, by the first who crashes. A crash in here comes
+ * back as another one, which ends the dump: it finds that there was one, and does nothing.
+ */
+#include <linux/array_size.h>
+#include <linux/atomic.h>
+#include <linux/init.h>
+#include <linux/kdebug.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/moduleparam.h>
+#include <linux/nmi.h>
+#include <linux/notifier.h>
+#include <linux/panic_notifier.h>
+#include <linux/printk.h>
+#include <linux/seq_buf.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include "mctracer.h"
+
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "mctracer."
+
+#define NOBODY	-1
+
+static unsigned int calls;	/* of each CPU; 0: nothing is printed */
+static struct mctracer_stream *streams;	/* by CPU; NULL: not made yet */
+static struct mctracer_text *text;
+static int dumped;		/* mctracer_freezes, at the last dump */
+static int dumper = NOBODY;	/* the CPU that is at it, */
+static bool holding;		/* and keeps the rings from being replaced */
+
+/* The position of the last @n calls and returns, or of as many as there are. */
+static u64 last_calls(const struct mctracer_ring *ring, unsigned int n)
+{
+	u64 first = mctracer_ring_oldest(ring), end = mctracer_ring_end(ring), pos = end, word;
+	enum mctracer_read ret;
+
+	if (mctracer_distance(ring->user.start, end) < mctracer_distance(first, end))
+		first = ring->user.start;	/* cleared since */
+	while (n && pos != first) {
+		pos = mctracer_position(pos - MCTRACER_WORD_SIZE);
+		ret = mctracer_ring_read(ring, pos, &word);
+		if (ret == MCTRACER_READ_OVERWRITTEN)
+			break;			/* thawed meanwhile */
+		if (ret == MCTRACER_READ_OK && mctracer_word_counts(word))
+			n--;
+	}
+	return pos;
+}
+
+static void begin(unsigned int n)
+{
+	const struct mctracer_ring *ring;
+	int cpu;
+
+	mctracer_text_rewind(text);
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		streams[cpu] = (struct mctracer_stream) { .found = MCTRACER_FOUND_NOTHING };
+	for_each_possible_cpu(cpu) {
+		ring = per_cpu_ptr(&mctracer_rings, cpu);
+		touch_nmi_watchdog();
+		mctracer_cursor_begin(&streams[cpu].cursor, ring, NULL, false,
+				      last_calls(ring, n), false);
+		streams[cpu].found = mctracer_cursor_next(&streams[cpu].cursor);
+	}
+}
+
+/* For as long as they stay frozen: else printing would make what is to be printed. */
+static void print_all(unsigned int n, int freezes)
+{
+	struct mctracer_stream *stream;
+	const struct seq_buf *line;
+
+	pr_emerg("mctracer: frozen: %s; the last %u calls of each CPU:\n", mctracer_frozen_by(), n);
+	begin(n);
+	while ((stream = mctracer_streams_oldest(streams, nr_cpu_ids))) {
+		if (!mctracer_frozen_by() || READ_ONCE(mctracer_freezes) != freezes ||
+		    stream->found == MCTRACER_FOUND_OVERWRITTEN)
+			break;
+		line = mctracer_text_event(text, stream, stream - streams);
+		pr_emerg("%.*s", (int)line->len, line->buffer);
+		stream->found = mctracer_cursor_next(&stream->cursor);
+		touch_nmi_watchdog();
+	}
+	pr_emerg("mctracer: end of the last calls\n");
+}
+
+static void let_go(void)
+{
+	if (xchg(&holding, false))
+		mctracer_unmapped();
+	WRITE_ONCE(dumper, NOBODY);
+}
+
+/* Any context, with interrupts off. */
+static void dump(void)
+{
+	int freezes = READ_ONCE(mctracer_freezes), cpu = READ_ONCE(dumper), ret;
+	unsigned int n = READ_ONCE(calls);
+
+	if (cpu == raw_smp_processor_id()) {	/* it has crashed itself */
+		let_go();
+		return;
+	}
+	/* D2: streams before text, with D1 */
+	if (!n || !smp_load_acquire(&streams) || !mctracer_frozen_by() ||
+	    xchg(&dumped, freezes) == freezes ||
+	    cmpxchg(&dumper, NOBODY, raw_smp_processor_id()) != NOBODY)
+		return;
+
+	ret = mctracer_mapped();
+	if (!ret) {
+		WRITE_ONCE(holding, true);
+		print_all(n, freezes);
+	} else if (ret == -EBUSY) {
+		pr_emerg("mctracer: the last calls can't be read: the rings were just being replaced\n");
+	}
+	let_go();
+}
+
+static int oops(struct notifier_block *nb, unsigned long event, void *data)
+{
+	if (event == DIE_OOPS)
+		dump();
+	return NOTIFY_DONE;
+}
+
+static int panicked(struct notifier_block *nb, unsigned long event, void *data)
+{
+	int cpu = READ_ONCE(dumper);
+
+	/* It is stopped, but what it was using can't be trusted to be whole. */
+	if (cpu != NOBODY && cpu != raw_smp_processor_id())
+		pr_emerg("mctracer: CPU %d was stopped while it printed the last calls\n", cpu);
+	dump();
+	return NOTIFY_DONE;
+}
+
+/* Before others, which may print much. An oops comes here before kdump, a panic behind it. */
+static struct notifier_block oops_notifier = {
+	.notifier_call	= oops,
+	.priority	= INT_MAX - 1,
+};
+
+static struct notifier_block panic_notifier = {
+	.notifier_call	= panicked,
+	.priority	= INT_MAX - 1,
+};
+
+static int prepare(void)
+{
+	struct mctracer_stream *new;
+
+	if (streams)
+		return 0;
+	new = kvcalloc(nr_cpu_ids, sizeof(*new), GFP_KERNEL | __GFP_NOWARN);
+	text = mctracer_text_alloc(false, true);
+	if (!new || !text) {
+		kvfree(new);
+		mctracer_text_free(text);
+		return -ENOMEM;
+	}
+	smp_store_release(&streams, new);	/* D1: text before streams */
+	register_die_notifier(&oops_notifier);
+	atomic_notifier_chain_register(&panic_notifier_list, &panic_notifier);
+	return 0;
+}
+
+/* From the command line before there is memory: then mctracer_dump_init() prepares. */
+static int set_calls(const char *value, const struct kernel_param *kp)
+{
+	unsigned int n;
+	int ret;
+
+	ret = kstrtouint(value, 0, &n);
+	if (!ret && n && slab_is_available())
+		ret = prepare();
+	if (!ret)
+		WRITE_ONCE(calls, n);
+	return ret;
+}
+
+static const struct kernel_param_ops calls_ops = {
+	.set	= set_calls,
+	.get	= param_get_uint,
+};
+
+module_param_cb(dump, &calls_ops, &calls, 0644);
+MODULE_PARM_DESC(dump, "Calls of each CPU to print when the kernel crashes");
+
+static int __init mctracer_dump_init(void)
+{
+	int ret = calls ? prepare() : 0;
+
+	if (ret)
+		pr_warn("mctracer: \"mctracer.dump=%u\" can't be obeyed: %pe\n",
+			calls, ERR_PTR(ret));
+	return ret;
+}
+early_initcall(mctracer_dump_init);
