@@ -38,6 +38,13 @@ dumped()
 		grep -qE "^CPU [0-9]+: .*$call" "$T/dump"
 }
 
+# All of its mutexes, and the kernel's for patching
+locked()
+{
+	dumped panic ' panic\+.* <-- sysrq_handle_crash\+' locks 'sysrq triggered crash' &&
+		grep '^mct: 12 mutexes are held' "$T/console"
+}
+
 twice()
 {
 	crashes twice 'sysrq triggered crash' && grep '^mctracer: ' "$T/console" &&
@@ -76,8 +83,7 @@ check "a bad pointer in an interrupt" \
 check "a bad pointer in an NMI" dumped oops ' mct_crash_now\+.* <-- mct_crash_nmi\+' nmi "$fatal in interrupt"
 check "a CPU that is locked up" \
 	dumped 'hard lockup' ' lkdtm_HARDLOCKUP\+.* <-- lkdtm_do_action\+' hard 'Hard LOCKUP'
-check "a panic while another CPU holds the locks" \
-	dumped panic ' panic\+.* <-- sysrq_handle_crash\+' locks 'sysrq triggered crash'
+check "a panic while another CPU holds the tracer's locks" locked
 check "an oops in who reads the trace" \
 	dumped oops ' mct_crash_now\+.* <-- mct_crash_probe\+' reader "$fatal"
 check "an oops in the dump ends it, and the kernel dies as it would" twice
