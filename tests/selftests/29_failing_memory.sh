@@ -139,10 +139,10 @@ if put graph "$mode"; then
 	needs "trace is opened in graph mode" open "$MCT_TRACE"
 	needs "and switched off" write "$mode" function
 	needs "a function's returns get a trigger" write "$MCT_DIR/triggers" vfs_read:ret
-	needs "what is returned is followed" write "$MCT_DIR/triggers" 'vfs_open:follow 1 -> ret'
+	needs "what is returned is followed" write "$MCT_DIR/triggers" 'vfs_write:follow 1 -> ret'
 	needs "and slow ones" write "$MCT_DIR/triggers" 'vfs_read:slow 1ms:count'
 	equal "all are in the list" \
-		"vfs_read:ret vfs_open:follow 1 -> ret vfs_read:slow 1ms:count" \
+		"vfs_read:ret vfs_write:follow 1 -> ret vfs_read:slow 1ms:count" \
 		"$(sed 's/ *#.*//' "$MCT_DIR/triggers" | xargs)"
 	put "" "$MCT_DIR/triggers"
 else

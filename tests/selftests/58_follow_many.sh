@@ -56,7 +56,11 @@ traced sh -c 'i=0; while [ $i -lt 50 ]; do : < /dev/null; i=$((i + 1)); done'
 addresses=$(sed -n 's/^CPU.* __fput+[^(]*(\([^,]*\),.* -#.*/\1/p' "$MCT_TRACE" | sort | uniq -c |
 	sort -rn | awk 'NR == 1 { print $1 }')
 diag "one address was used $addresses times"
-check "an address is used again" [ "$addresses" -ge 20 ]
+if grep -q ' __asan_load8$' /proc/kallsyms; then
+	skip "an address is used again" "KASAN keeps what was freed"
+else
+	check "an address is used again" [ "$addresses" -ge 20 ]
+fi
 equal "by another object each time" "" "$(ended | sort -n | uniq -d)"
 check "each line is well-formed" examine "$MCT_TRACE"
 
