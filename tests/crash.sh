@@ -6,17 +6,23 @@
 
 CALLS=50
 
+# boots HOW: a guest that crashes in this way
+boots()
+{
+	LOG=crash-$1 TIMEOUT=300 QUIET=1 APPEND="mctracer.dump=$CALLS mct.how=$1 ${APPEND-}" \
+		"$REPO/scripts/boot" mctracer-objects crash
+}
+
 # crashes HOW DIES: and its console is in $T/console, the dump in $T/dump, without the time before each line
 crashes()
 {
 	console=$LOGS/boot-crash-$1.console
-	DIES=$2 LOG=crash-$1 TIMEOUT=200 QUIET=1 MEM=512M APPEND="mctracer.dump=$CALLS mct.how=$1 ${APPEND-}" \
-		"$REPO/scripts/boot" mctracer-objects crash || return
+	DIES=$2 boots "$1" || return
 	sed -e 's/\r$//' -e 's/^\[[^]]*\] //' "$console" >"$T/console"
 	sed -n '/^mctracer: frozen: /,/^mctracer: end of the last calls/p' "$T/console" >"$T/dump"
 }
 
-# As many calls of each CPU as were asked for, in time order as trace has them, and an end; once.
+# As many calls of each CPU as were asked for, and an end; once.
 whole()
 {
 	[ "$(grep -c '^mctracer: frozen: ' "$T/console")" = 1 ] &&
@@ -56,8 +62,7 @@ twice()
 # passes HOW: as the guest's checks say
 passes()
 {
-	LOG=crash-$1 TIMEOUT=300 QUIET=1 APPEND="mctracer.dump=$CALLS mct.how=$1 ${APPEND-}" \
-		"$REPO/scripts/boot" mctracer-objects crash
+	boots "$1"
 	rc=$?
 	sed 's/^/| /' "$LOGS/boot-crash-$1.output"
 	return "$rc"

@@ -14,11 +14,12 @@
  * Once for each time that they were frozen, by the first who crashes. A crash in here comes
  * back as another one, which ends the dump: it finds that there was one, and does nothing.
  */
-#include <linux/array_size.h>
 #include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
 #include <linux/init.h>
 #include <linux/kdebug.h>
-#include <linux/kernel.h>
+#include <linux/kstrtox.h>
 #include <linux/limits.h>
 #include <linux/moduleparam.h>
 #include <linux/nmi.h>
@@ -28,6 +29,7 @@
 #include <linux/seq_buf.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/string.h>
 
 #include "mctracer.h"
 
@@ -68,8 +70,7 @@ static void begin(unsigned int n)
 	int cpu;
 
 	mctracer_text_rewind(text);
-	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
-		streams[cpu] = (struct mctracer_stream) { .found = MCTRACER_FOUND_NOTHING };
+	memset(streams, 0, nr_cpu_ids * sizeof(*streams));
 	for_each_possible_cpu(cpu) {
 		ring = per_cpu_ptr(&mctracer_rings, cpu);
 		touch_nmi_watchdog();
