@@ -51,7 +51,7 @@ static void switch_stub(void *stub, mcount_direct_func_t entry)
 
 void arch_mcount_switch(mcount_direct_func_t entry)
 {
-	switch_stub(__fentry__, entry);
+	switch_stub(arch_mcount_stub, entry);
 }
 
 void arch_mcount_switch_returns(mcount_direct_func_t on_return, mcount_direct_func_t on_tail)
@@ -136,7 +136,7 @@ bool arch_mcount_holds_return(const void *site)
 static void *called_by(const void *site, enum mcount_site kind, bool returns)
 {
 	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS) || !returns)
-		return kind == MCOUNT_GATE ? arch_mcount_gate : __fentry__;
+		return kind == MCOUNT_GATE ? arch_mcount_gate : arch_mcount_stub;
 	if (arch_mcount_is_tail(site))
 		return kind == MCOUNT_GATE ? arch_mcount_tail_gate : arch_mcount_tail;
 	return kind == MCOUNT_GATE ? arch_mcount_return_gate : arch_mcount_return;
@@ -158,7 +158,7 @@ void arch_mcount_site_insn(u8 *insn, void *site, enum mcount_site kind, bool ret
 static int kind_of_call(const void *called, bool returns)
 {
 	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS) || !returns) {
-		if (called == (const void *)__fentry__)
+		if (called == (const void *)arch_mcount_stub)
 			return MCOUNT_HOOK;
 		return called == (const void *)arch_mcount_gate ? MCOUNT_GATE : -EINVAL;
 	}

@@ -17,12 +17,13 @@
  * the NOP to a jump to entry code and back. A kprobe here would fight over the
  * same bytes, and be hit by every function.
  */
-SYM_FUNC_START(__fentry__)
+SYM_FUNC_START(arch_mcount_stub)
 	.byte	BYTES_NOP5
 	RET
-SYM_FUNC_END(__fentry__)
+SYM_FUNC_END(arch_mcount_stub)
+SYM_FUNC_ALIAS(__fentry__, arch_mcount_stub)
 EXPORT_SYMBOL(__fentry__)
-_ASM_NOKPROBE(__fentry__)
+_ASM_NOKPROBE(arch_mcount_stub)
 
 /*
  * The traced function has not set up its frame, so a frame pointer unwinder
@@ -106,7 +107,7 @@ SYM_FUNC_START(arch_mcount_gate)
 	popl	%eax
 	jz	1f
 	POP_FRAMES
-	jmp	__fentry__
+	jmp	arch_mcount_stub
 1:
 	POP_FRAMES
 	RET

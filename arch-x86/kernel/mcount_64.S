@@ -25,7 +25,7 @@
  * the NOP to a jump to entry code and back. A kprobe here would fight over the
  * same bytes, and be hit by every function.
  *
- * Only ever called directly, so without the ENDBR of SYM_FUNC_START.
+ * Only ever called directly, so without an ENDBR; nor has any other function here one.
  */
 .macro STUB name
 SYM_START(\name, SYM_L_GLOBAL, SYM_F_ALIGN)
@@ -37,8 +37,11 @@ SYM_FUNC_END(\name)
 _ASM_NOKPROBE(\name)
 .endm
 
-STUB __fentry__
+STUB arch_mcount_stub
+#ifndef CONFIG_FUNCTION_TRACER	/* then __fentry__ is ftrace's, and nobody calls it */
+SYM_FUNC_ALIAS(__fentry__, arch_mcount_stub)
 EXPORT_SYMBOL(__fentry__)
+#endif
 
 #ifdef CONFIG_MCOUNT_RETURNS
 /* The same for sites before returns, and before jumps in a return's place. */
@@ -106,7 +109,8 @@ STUB arch_mcount_tail
  * one step: the core changes mcount_hook first, then waits until nobody runs
  * what was there before.
  */
-SYM_FUNC_START(arch_mcount_call_hook)
+SYM_START(arch_mcount_call_hook, SYM_L_GLOBAL, SYM_F_ALIGN)
+	ANNOTATE_NOENDBR
 	PUSH_FRAMES
 	PUSH_REGS
 	movq	FRAMES_SIZE+REGS_SIZE(%rsp), %rdi
@@ -146,12 +150,33 @@ SYM_START(arch_mcount_gate, SYM_L_GLOBAL, SYM_F_ALIGN)
 	ANNOTATE_NOENDBR
 	CALL_GATE
 	testb	%al, %al
-	jnz	__fentry__
+	jnz	arch_mcount_stub
 	CALL_DEPTH_ACCOUNT
 	RET
 SYM_FUNC_END(arch_mcount_gate)
 STACK_FRAME_NON_STANDARD_FP(arch_mcount_gate)
 _ASM_NOKPROBE(arch_mcount_gate)
+
+#ifdef CONFIG_MCOUNT_FTRACE
+/*
+ * Where ftrace goes on when it has called others first, as if the site called this. %r10, which
+ * holds nothing at a function's head, says where the function goes on, see
+ * arch_mcount_ftrace_call(): if one of them has it go on elsewhere that is all that is done.
+ */
+.macro IN_TURN name to
+SYM_START(\name, SYM_L_GLOBAL, SYM_F_ALIGN)
+	ANNOTATE_NOENDBR
+	cmpq	(%rsp), %r10
+	je	\to
+	CALL_DEPTH_ACCOUNT
+	RET
+SYM_FUNC_END(\name)
+_ASM_NOKPROBE(\name)
+.endm
+
+IN_TURN arch_mcount_stub_in_turn arch_mcount_stub
+IN_TURN arch_mcount_gate_in_turn arch_mcount_gate
+#endif /* CONFIG_MCOUNT_FTRACE */
 
 #ifdef CONFIG_MCOUNT_FILTER
 /*
@@ -196,7 +221,8 @@ SYM_START(mcount_filter_again, SYM_L_LOCAL, SYM_A_ALIGN)
 SYM_FUNC_END(mcount_filter_again)
 _ASM_NOKPROBE(mcount_filter_again)
 
-SYM_FUNC_START(mcount_filter_hook)
+SYM_START(mcount_filter_hook, SYM_L_GLOBAL, SYM_F_ALIGN)
+	ANNOTATE_NOENDBR
 	ASK_FILTER_FOR_ARGS MCOUNT_FILTER_FACTOR, MCOUNT_FILTER_BITS, \
 			    mcount_filter, mcount_filter_again
 	RET
@@ -204,7 +230,8 @@ SYM_FUNC_END(mcount_filter_hook)
 _ASM_NOKPROBE(mcount_filter_hook)
 
 /* The same; or if the lowest address of the stack it is on is in the filter. */
-SYM_FUNC_START(mcount_filter_stack_hook)
+SYM_START(mcount_filter_stack_hook, SYM_L_GLOBAL, SYM_F_ALIGN)
+	ANNOTATE_NOENDBR
 	movl	%esp, %r10d
 	andl	$-THREAD_SIZE, %r10d
 	ASK_FILTER %r10d, MCOUNT_FILTER_FACTOR, MCOUNT_FILTER_BITS, \
@@ -258,7 +285,8 @@ RETURN_GATE arch_mcount_tail_gate arch_mcount_tail
  * Call %r10(%r11), a C function, from where the compiler does not expect a call to
  * clobber anything; its result is in %r10.
  */
-SYM_FUNC_START(arch_mcount_call_preserving)
+SYM_START(arch_mcount_call_preserving, SYM_L_GLOBAL, SYM_F_ALIGN)
+	ANNOTATE_NOENDBR
 	pushq	%rbp
 	movq	%rsp, %rbp
 	pushq	%rax

@@ -154,6 +154,8 @@ static bool is_return_address(unsigned long ip)
 {
 	if (IS_ENABLED(CONFIG_RETHOOK) && is_rethook_trampoline(ip))
 		return false;
+	if (mcount_is_graph_handler(ip))
+		return false;
 	return is_permanent(ip) || __kernel_text_address(ip);
 }
 

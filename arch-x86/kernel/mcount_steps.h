@@ -3,9 +3,23 @@
 #ifndef _ARCH_X86_KERNEL_MCOUNT_STEPS_H
 #define _ARCH_X86_KERNEL_MCOUNT_STEPS_H
 
+#include <linux/ftrace.h>
 #include <linux/types.h>
 
 struct pt_regs;
+
+/* What ftrace's graph tracer puts in the place of return addresses. */
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+static __always_inline bool mcount_is_graph_handler(unsigned long ip)
+{
+	return ip == (unsigned long)return_to_handler;
+}
+#else
+static __always_inline bool mcount_is_graph_handler(unsigned long ip)
+{
+	return false;
+}
+#endif
 
 /* Where a call will return to, and what registers hold then. */
 struct mcount_place {

@@ -93,6 +93,7 @@ uintptr_t this_cpu_off __attribute__((section("percpu")));
 /* What the objects refer to, ... */
 extern bool mctracer_pairs;
 unsigned long mctracer_pids;
+int mctracer_following;	/* an enum: nothing */
 void *mctracer_chosen[2];	/* the lists filter and notrace */
 
 bool mctracer_clock_is_cycles(void);

@@ -78,13 +78,16 @@ enum mcount_site {
 
 /**
  * struct mcount_choice - which functions are to call a direct hook
- * @kind: what the call site is to do, now, of a function: see mcount_function_site()
+ * @kind: what the call site is to do, now, of a function: see mcount_function_site(); NULL: call
+ *	the hook
  * @gate: what is called where that is MCOUNT_GATE; NULL: there is no such site
  * @return_kind: the same for sites before returns; NULL: none of these is to do anything
  * @return_gate: what is called there if that is MCOUNT_GATE
  * @on_return: what is called there if it is MCOUNT_HOOK, or the gate says so: a direct hook,
  *	for which all registers hold something
  * @on_tail: the same before a jump to another function, which returns in the place of this
+ * @plain: what is called instead of the hook where the call site can't have the stub called, since
+ *	somebody else has made it lead elsewhere, see CONFIG_MCOUNT_FTRACE; NULL: nobody is
  *
  * @kind and @return_kind must not sleep. They are also asked when a module comes, before its
  * notifiers of less than the highest priority are called; if what they say for the module
@@ -100,6 +103,7 @@ struct mcount_choice {
 	mcount_return_gate_t return_gate;
 	mcount_direct_func_t on_return;
 	mcount_direct_func_t on_tail;
+	mcount_func_t plain;
 };
 
 /*
@@ -210,6 +214,7 @@ void mcount_filter_remove(unsigned long value);
  * a C function may clobber and calls what mcount_hook points at, never NULL.
  */
 void arch_mcount_switch(mcount_direct_func_t entry);
+__no_caller_saved_registers void arch_mcount_stub(void);
 __no_caller_saved_registers void arch_mcount_call_hook(void);
 extern mcount_func_t mcount_hook;
 /* What mcount_filter_hook() looks into: 0 where no value is. */
@@ -261,7 +266,7 @@ int arch_mcount_site_kind(const void *site, bool returns);
 /* Whether it is that now. */
 bool arch_mcount_holds_return(const void *site);
 
-#ifdef CONFIG_MCOUNT_DYNAMIC
+#ifdef CONFIG_MCOUNT_SITES
 
 /*
  * arch_mcount_site_init() makes a site what arch_mcount_site_insn() says of MCOUNT_NOTHING:
@@ -277,7 +282,22 @@ void arch_mcount_site_init(void *site, bool returns);
 void arch_mcount_site_queue(void *site, enum mcount_site kind, bool returns);
 void arch_mcount_sites_finish(void);
 
-#endif /* CONFIG_MCOUNT_DYNAMIC */
+#endif /* CONFIG_MCOUNT_SITES */
+
+#ifdef CONFIG_MCOUNT_FTRACE
+
+struct ftrace_regs;
+
+/*
+ * From an ftrace_ops' function, for a call site of ftrace, with all registers: has ftrace go on at
+ * the stub, or the gate, as if the site had called it, unless in the end the function is to go on
+ * elsewhere than at @ip, behind the site. False if it can't be so. Any context.
+ */
+bool arch_mcount_ftrace_call(struct ftrace_regs *fregs, unsigned long ip, bool gate);
+void arch_mcount_stub_in_turn(void);
+void arch_mcount_gate_in_turn(void);
+
+#endif /* CONFIG_MCOUNT_FTRACE */
 
 #else /* !CONFIG_MCOUNT */
 
@@ -336,7 +356,7 @@ static inline int mcount_set_enabled(bool enable)
 /* For whoever else loads, changes or frees kernel text. */
 struct module;
 
-#ifdef CONFIG_MCOUNT_DYNAMIC
+#ifdef CONFIG_MCOUNT_SITES
 
 /* Whether mcount may change the instruction at @addr at any time. Any context. */
 bool mcount_is_site(unsigned long addr);
@@ -356,7 +376,7 @@ void mcount_open_return(void *insn);
 void mcount_module_init(struct module *mod);
 void mcount_free_init_mem(void);
 
-#else /* !CONFIG_MCOUNT_DYNAMIC */
+#else /* !CONFIG_MCOUNT_SITES */
 
 static inline bool mcount_is_site(unsigned long addr)
 {
@@ -380,6 +400,6 @@ static inline void mcount_free_init_mem(void)
 {
 }
 
-#endif /* CONFIG_MCOUNT_DYNAMIC */
+#endif /* CONFIG_MCOUNT_SITES */
 
 #endif /* _LINUX_MCOUNT_H */

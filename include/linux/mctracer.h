@@ -64,12 +64,28 @@ static inline void mctracer_may_freeze(enum mctracer_crash crash, bool panics)
 }
 
 /*
+ * Which of the expressions of the file "pid" are about the task: any context; and to change that:
+ * under tasklist_lock. Who can't add to struct task_struct brings his own.
+ */
+#ifndef mctracer_task_pids
+static inline unsigned long mctracer_task_pids(const struct task_struct *task)
+{
+	return READ_ONCE(task->mctracer_pids);
+}
+
+static inline void mctracer_set_task_pids(struct task_struct *task, unsigned long pids)
+{
+	WRITE_ONCE(task->mctracer_pids, pids);
+}
+#endif
+
+/*
  * The current task has made @task, a thread of its process or the first one of a new
  * process. Under tasklist_lock.
  */
 static inline void mctracer_task_forked(struct task_struct *task, bool thread)
 {
-	task->mctracer_pids = mctracer_inherited_pids(current->mctracer_pids, thread);
+	mctracer_set_task_pids(task, mctracer_inherited_pids(mctracer_task_pids(current), thread));
 }
 
 #else /* !CONFIG_MCTRACER */

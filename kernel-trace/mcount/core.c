@@ -77,6 +77,12 @@ static void mcount_synchronize(void)
 	synchronize_rcu_tasks();
 }
 
+/* While a hook is called: that, or what stands for a direct one where the stub can't be called. */
+static void set_plain_hook(mcount_func_t plain, const struct mcount_choice *of)
+{
+	WRITE_ONCE(mcount_hook, plain ?: of && of->plain ? of->plain : no_hook);
+}
+
 /* The registered hook's gate, while that is called. */
 static void set_gate(const struct mcount_choice *of)
 {
@@ -150,10 +156,12 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 	if (old_entry && choice != new_choice) {
 		switch_returns(NULL);
 		switch_stub(NULL);
+		set_plain_hook(NULL, NULL);
 	}
 	if (entry) {
 		ret = mcount_sites_set(true, new_choice, false);
 		if (ret) {
+			set_plain_hook(old_entry ? plain_hook : NULL, old_entry ? choice : NULL);
 			switch_returns(old_entry ? choice : NULL);
 			switch_stub(old_entry);
 			return ret;
@@ -168,7 +176,7 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 	WRITE_ONCE(mcount_enabled, enabled);
 	current_entry = entry;
 
-	WRITE_ONCE(mcount_hook, plain ?: no_hook);
+	set_plain_hook(entry ? plain : NULL, entry ? choice : NULL);
 	if (entry)
 		set_gate(choice);
 	switch_returns(entry ? choice : NULL);
@@ -194,7 +202,7 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
  * Return: 0, -EINVAL if @func is NULL, or why no call site may be changed: -EIO
- *         or -ENOMEM, and the log says more.
+ *         or -ENOMEM, or beside ftrace -EBUSY or -ENODEV, and the log says more.
  */
 int register_mcount_function(mcount_func_t func)
 {
@@ -257,7 +265,7 @@ EXPORT_SYMBOL_GPL(clear_mcount_function);
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
  * Return: 0, -EINVAL if @func is NULL, or why no call site may be changed: -EIO
- *         or -ENOMEM, and the log says more.
+ *         or -ENOMEM, or beside ftrace -EBUSY or -ENODEV, and the log says more.
  */
 int register_mcount_direct(mcount_direct_func_t func)
 {
@@ -279,7 +287,8 @@ EXPORT_SYMBOL_GPL(register_mcount_direct);
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
  * Return: 0, -EINVAL if @func is NULL, -EOPNOTSUPP if call sites are static, or why no
- *         call site may be changed: -EIO or -ENOMEM, and the log says more.
+ *         call site may be changed: -EIO or -ENOMEM, or beside ftrace -EBUSY or -ENODEV, and the
+ *         log says more.
  */
 int register_mcount_direct_chosen(mcount_direct_func_t func, const struct mcount_choice *wanted)
 {
@@ -311,6 +320,7 @@ EXPORT_SYMBOL_GPL(register_mcount_direct_chosen);
  */
 int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted)
 {
+	mcount_func_t old_plain;
 	mcount_gate_t old;
 	bool leaves;
 	int ret;
@@ -322,6 +332,7 @@ int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted)
 	if (!func || direct_hook != func)
 		return -ENOENT;
 	old = mcount_gate;
+	old_plain = mcount_hook;
 	leaves = current_entry && mcount_sees_returns(choice) && choice != wanted;
 	if (current_entry && wanted && wanted->gate)
 		set_gate(wanted);
@@ -331,8 +342,9 @@ int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted)
 	if (!ret)
 		choice = wanted;
 	set_gate(current_entry ? choice : NULL);
+	set_plain_hook(NULL, current_entry ? choice : NULL);
 	switch_returns(current_entry ? choice : NULL);
-	if (mcount_gate != old || leaves)
+	if (mcount_gate != old || mcount_hook != old_plain || leaves)
 		mcount_synchronize();
 	return ret;
 }

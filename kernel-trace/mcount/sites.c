@@ -203,7 +203,7 @@ static enum mcount_site wanted_kind(void *site, bool returns)
 	if (returns)
 		return mcount_sees_returns(choice) ? choice->return_kind((unsigned long)site) :
 						     MCOUNT_NOTHING;
-	return choice ? choice->kind((unsigned long)site) : MCOUNT_HOOK;
+	return choice && choice->kind ? choice->kind((unsigned long)site) : MCOUNT_HOOK;
 }
 
 /* Of all sites, whatever is to be changed: so it is worth having it in the loop itself. */
@@ -266,9 +266,18 @@ static int change_sites(struct module *only, bool call, const struct mcount_choi
 	return 0;
 }
 
+/* Who calls at all of them and sees no returns has not chosen: all such are the same. */
+static bool chooses(const struct mcount_choice *of)
+{
+	return of && (of->kind || mcount_sees_returns(of));
+}
+
 int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool again)
 {
 	int ret;
+
+	if (!chooses(new_choice))
+		new_choice = NULL;
 
 	guard(mutex)(&sites_mutex);
 	if (calls == call && (choice == new_choice || !call) && !again) {

@@ -33,8 +33,10 @@
 
 #include "mctracer.h"
 
+#ifndef MODULE	/* whose name it is */
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "mctracer."
+#endif
 
 #define NOBODY	-1
 

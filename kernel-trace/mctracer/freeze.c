@@ -18,9 +18,8 @@
  */
 #include <linux/array_size.h>
 #include <linux/atomic.h>
-#include <linux/cleanup.h>
+#include <linux/irqflags.h>
 #include <linux/mctracer.h>
-#include <linux/preempt.h>
 
 #include "mctracer.h"
 
@@ -34,15 +33,18 @@ void __mctracer_freeze(enum mctracer_crash crash, bool always)
 		[MCTRACER_SOFT_LOCKUP]	= MCTRACER_FREEZE_SOFT_LOCKUP,
 		[MCTRACER_HARD_LOCKUP]	= MCTRACER_FREEZE_HARD_LOCKUP,
 	};
+	unsigned long flags;
 
 	if (!always && !mctracer_option(options[crash]))
 		return;
-	guard(preempt_notrace)();	/* as in mctracer_turn_off() */
+	/* Preemption: as in mctracer_turn_off(). An interrupt could overwrite what was before. */
+	raw_local_irq_save(flags);
 	/* The first one counts: what comes of it is no news. */
 	if (cmpxchg(&mctracer_frozen, MCTRACER_NOT_FROZEN, crash) == MCTRACER_NOT_FROZEN) {
 		WRITE_ONCE(mctracer_freezes, mctracer_freezes + 1);
 		mctracer_forget_tasks(false);
 	}
+	raw_local_irq_restore(flags);
 }
 
 enum mctracer_crash mctracer_thaw(void)

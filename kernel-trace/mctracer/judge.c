@@ -80,7 +80,7 @@ void mctracer_judge_range(struct mctracer_judge_range *range, const u64 *ring, s
 {
 	/* How many more zeroes than ones there are so far; where these are fewest, and most. */
 	long sum = 0, least = 0, most = 0;
-	size_t at_least = 0, at_most = 0, i;
+	size_t least_at = 0, most_at = 0, i;
 	bool wrapped = false;
 
 	for (i = 0; i < slots; i++) {
@@ -89,16 +89,16 @@ void mctracer_judge_range(struct mctracer_judge_range *range, const u64 *ring, s
 		sum += ring[i] & MCTRACER_WORD_VALID ? -1 : 1;
 		if (sum <= least) {
 			least = sum;
-			at_least = i + 1;
+			least_at = i + 1;
 		}
 		if (sum >= most) {
 			most = sum;
-			at_most = i + 1;
+			most_at = i + 1;
 		}
 	}
 	/* Ones are as many as (slots - sum) / 2, so this many are wrong in either case: */
 	range->lap = ((long)slots - sum) / 2 + least <= ((long)slots + sum) / 2 - most;
-	range->head = range->lap ? at_least : at_most;
+	range->head = range->lap ? least_at : most_at;
 	for (i = range->head; i < min(range->head + UNCOMMITTED, slots); i++)
 		if (!!(ring[i] & MCTRACER_WORD_VALID) == range->lap && ring[i])
 			range->head = i + 1;

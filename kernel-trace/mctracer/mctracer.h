@@ -73,6 +73,8 @@ void __mcount_direct mctracer_hook_chosen_exact(void);
 void __mcount_direct mctracer_hook_chosen_context(void);
 void __mcount_direct mctracer_hook_chosen_exact_context(void);
 void __mcount_direct mctracer_hook_slow(void);
+/* A plain hook that does what all of these do: for functions that BPF, for instance, has taken. */
+void mctracer_record_plainly(unsigned long ip, unsigned long parent_ip);
 void __mcount_direct mctracer_hook_return(void);
 void __mcount_direct mctracer_hook_return_exact(void);
 void __mcount_direct mctracer_hook_return_context(void);
@@ -191,7 +193,7 @@ static __always_inline bool mctracer_task_chosen(const struct task_struct *task)
 {
 	unsigned long pids = READ_ONCE(mctracer_pids);
 
-	return !pids || (pids & READ_ONCE(task->mctracer_pids));
+	return !pids || (pids & mctracer_task_pids(task));
 }
 
 /* What is written to the file, which is taken apart. -EINVAL, -ESRCH, -ENOENT, -ENOSPC, -ENOMEM. */

@@ -25,6 +25,7 @@
 #include <linux/string.h>
 #include <linux/timex.h>
 
+#include "follow.h"
 #include "chosen.h"
 #include "hook.h"
 #include "mctracer.h"
@@ -680,3 +681,13 @@ void __mctracer_task_changed(const struct task_struct *task)
 {
 	forget(task, false);
 }
+
+void mctracer_record_plainly(unsigned long ip, unsigned long parent_ip)
+{
+	preempt_disable_notrace();
+	if (!mctracer_is_following())
+		mctracer_note_call(ip, parent_ip, NULL, NULL, 0);
+	preempt_enable_notrace();
+}
+
+NOKPROBE_SYMBOL(mctracer_record_plainly);

@@ -94,7 +94,7 @@ static int mark(int nr, const struct expression *e)
 		children |= BIT(nr);
 	for_each_process_thread(process, task)
 		if (is_about(e, task, found))
-			WRITE_ONCE(task->mctracer_pids, task->mctracer_pids | BIT(nr));
+			mctracer_set_task_pids(task, mctracer_task_pids(task) | BIT(nr));
 	write_unlock_irq(&tasklist_lock);
 	return 0;
 }
@@ -108,7 +108,7 @@ static void unmark(unsigned long pids)
 		return;
 	write_lock_irq(&tasklist_lock);
 	for_each_process_thread(process, task)
-		WRITE_ONCE(task->mctracer_pids, task->mctracer_pids & ~pids);
+		mctracer_set_task_pids(task, mctracer_task_pids(task) & ~pids);
 	used &= ~pids;
 	threads &= ~pids;
 	children &= ~pids;
@@ -123,7 +123,7 @@ static unsigned long dead(void)
 
 	read_lock(&tasklist_lock);
 	for_each_process_thread(process, task)
-		living |= task->mctracer_pids;
+		living |= mctracer_task_pids(task);
 	read_unlock(&tasklist_lock);
 	return used & ~living;
 }

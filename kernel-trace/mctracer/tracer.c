@@ -379,11 +379,15 @@ static const struct mcount_choice *function_choice(void)
 	static const struct mcount_choice function_choice = {
 		.kind = mctracer_site_kind,
 		.gate = mctracer_gate,
+		.plain = mctracer_record_plainly,
+	}, all_functions = {
+		.plain = mctracer_record_plainly,
 	};
 
 	if (READ_ONCE(mctracer_graph) || READ_ONCE(mctracer_returns_triggered))
 		return &graph_choice;
-	return mctracer_functions_chosen() || mctracer_is_following() ? &function_choice : NULL;
+	return mctracer_functions_chosen() || mctracer_is_following() ? &function_choice :
+									&all_functions;
 }
 
 static int register_hook(void)

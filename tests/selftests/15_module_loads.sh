@@ -52,12 +52,15 @@ traced()
 leaf="mct_target_leaf [mct_target]"
 branch="mct_target_branch [mct_target]"
 
-# calls_traced N: are N calls recorded, to the last one?
+# calls_traced N: are N calls recorded, to the last one? Nothing else is while they are read: on
+# a busy machine that might be more than a ring holds.
 calls_traced()
 {
 	trace_clear
 	mod_set mct_target calls "$1"
+	put 0 "$MCT_DIR/tracing_on"
 	cat "$MCT_TRACE" > "$trace"
+	put 1 "$MCT_DIR/tracing_on"
 	[ "$(traced "$leaf" "$branch")" = "$1" ] && return 0
 	echo "$(traced "$leaf" "$branch") calls recorded, made were $1"
 	return 1

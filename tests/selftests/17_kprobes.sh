@@ -158,7 +158,7 @@ check "after which the text is restored" text_same clean now
 # --- what runs at each call site
 hook=$(sed -n 's/.* [tT] \(mctracer_hook[a-z_]*\)$/\1/p' /proc/kallsyms |
 	head -n 1)
-for name in __fentry__ arch_mcount_call_hook "${hook:-mctracer_hook}"; do
+for name in arch_mcount_stub arch_mcount_call_hook "${hook:-mctracer_hook}"; do
 	check "$name can not be probed" not probe symbol="$name"
 	mod_unload mct_kprobe 2>/dev/null
 done

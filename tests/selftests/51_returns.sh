@@ -317,6 +317,9 @@ equal "also in function mode" " function" "$wrong $(cat "$mode")"
 mod_load mct_shapes
 mod_load mct_regs
 put 'mod:mct_shapes' "$filter"
+# On one CPU: the trace has the calls of one behind those of the other.
+all_cpus=$(taskset -p $$ | sed 's/.* //')
+taskset -p 1 $$ > /dev/null
 shows nested "outer<run_nested middle<shape_outer $(in_turn shape_middle "inner" inner) \
 middle>shape_outer outer>run_nested"
 shows recursion "recurse<run_recursion recurse<shape_recurse recurse<shape_recurse \
@@ -408,6 +411,7 @@ check "what a function calls takes no longer than the function" \
 traced mod_set mct_shapes shape slow
 at_least "a call that sleeps takes as long" 30000000 "$(took shape_sleep)"
 put notime "$MCT_OPTIONS"
+taskset -p "$all_cpus" $$ > /dev/null
 
 # --- counts
 put "" "$filter"

@@ -24,7 +24,8 @@
  *			arch_mcount_return or arch_mcount_return_gate, or of
  *			arch_mcount_tail or arch_mcount_tail_gate; or the
  *			other way round
- *	stub		at __fentry__, arch_mcount_return or arch_mcount_tail
+ *	(none)		what ftrace_call and ftrace_regs_call call
+ *	stub		at arch_mcount_stub, arch_mcount_return or arch_mcount_tail
  *			a NOP became a jump, or the other way round
  *
  * "module NAME N" are the sites and unsites in a module. Anything else is
@@ -32,7 +33,7 @@
  * where a symbol is, or behind an ENDBR that is there.
  *
  * heads counts the functions of the kernel proper that begin with a NOP of
- * this kind, those that begin with a call of __fentry__, and those that begin
+ * this kind, those that begin with a call of arch_mcount_stub, and those that begin
  * with one of arch_mcount_gate. sites shows these three, KIND being nop, hook or gate,
  * those of modules, too, ordered by address. MODULE is - for the kernel, and the names
  * are all that the function has.
@@ -91,7 +92,7 @@ static struct symbol *symbols;
 static size_t nr_symbols;
 static uint64_t stext, etext, fentry, gate;
 
-/* What sites before returns call; the first ones are stubs, as __fentry__ is. */
+/* What sites before returns call; the first ones are stubs, as arch_mcount_stub is. */
 #define RETURN_STUBS	2
 
 static struct {
@@ -145,6 +146,20 @@ static void add_symbol(uint64_t addr, const char *name, const char *module)
 	symbols[nr_symbols].addr = addr;
 	symbols[nr_symbols].module = module ? last : NULL;
 	symbols[nr_symbols++].name = need(strdup(name));
+}
+
+/*
+ * ftrace keeps the names of modules' init functions, and shows them behind those of modules that
+ * may lie there now.
+ */
+static int is_anothers(uint64_t addr, const char *module)
+{
+	size_t i;
+
+	for (i = nr_symbols; i-- && symbols[i].module;)
+		if (symbols[i].addr == addr && strcmp(symbols[i].module, module))
+			return 1;
+	return 0;
 }
 
 /* A module's text is whole pages: those of its first to its last function. */
@@ -204,7 +219,17 @@ static void read_symbols(struct dump *dump)
 		/* What looks like a module, but is memory for other code. */
 		if (module && (!strncmp(module, "__builtin__", 11) || !strcmp(module, "bpf")))
 			continue;
+		if (module && is_anothers(addr, module))
+			continue;
 		add_symbol(addr, name, module);
+		/* Of a module, where the tracer is one. */
+		if (!strcmp(name, "arch_mcount_stub"))
+			fentry = addr;
+		else if (!strcmp(name, "arch_mcount_gate"))
+			gate = addr;
+		for (i = 0; i < COUNT(at_returns); i++)
+			if (!strcmp(name, at_returns[i].name))
+				at_returns[i].addr = addr;
 		if (module) {
 			if (dump)
 				add_to_module(dump, module, addr);
@@ -218,13 +243,6 @@ static void read_symbols(struct dump *dump)
 			sinittext = addr;
 		else if (!strcmp(name, "_einittext"))
 			einittext = addr;
-		else if (!strcmp(name, "__fentry__"))
-			fentry = addr;
-		else if (!strcmp(name, "arch_mcount_gate"))
-			gate = addr;
-		for (i = 0; i < COUNT(at_returns); i++)
-			if (!strcmp(name, at_returns[i].name))
-				at_returns[i].addr = addr;
 	}
 	fclose(file);
 	errno = 0;
@@ -530,6 +548,14 @@ static void list(const char *key, const struct symbol *sym)
 		       (int)(strcspn(sym->name + 1, ".") + 1), sym->name);
 }
 
+/* By what is called there ftrace calls who is beside us. */
+static int is_ftrace_call(uint64_t addr)
+{
+	const struct symbol *sym = symbol_below(addr);
+
+	return sym && (!strcmp(sym->name, "ftrace_call") || !strcmp(sym->name, "ftrace_regs_call"));
+}
+
 /* Judges the difference at pos; returns how many bytes are done with. */
 static size_t judge(const struct text *before, const struct text *after,
 		    size_t pos, struct counts *counts, int listing)
@@ -570,6 +596,8 @@ static size_t judge(const struct text *before, const struct text *after,
 
 	for (n = 1; pos + n < before->size && n < 16 && old[n] != new[n]; n++)
 		;
+	if (is_ftrace_call(addr))
+		return n;
 	if (counts->other++ < COMPLAINTS || listing) {
 		sym = symbol_below(addr);
 		printf("other %s+%#llx:", sym ? sym->name : "?",
@@ -663,7 +691,7 @@ static int heads(int listing)
 			insn += ENDBR;
 			pos += ENDBR;
 		}
-		/* __fentry__'s own NOP is no call site */
+		/* The stub's own NOP is no call site */
 		if (is_nop(insn) && last != fentry) {
 			nops++;
 			if (listing)

@@ -106,6 +106,11 @@ static __always_inline unsigned int arch_mcount_args(const struct mcount_regs *r
 }
 
 #ifdef CONFIG_X86_64
+/* The highest word of this CPU's stack for interrupts. */
+#ifndef arch_mcount_interrupt_stack
+#define arch_mcount_interrupt_stack()	this_cpu_read(pcpu_hot.hardirq_stack_ptr)
+#endif
+
 /*
  * The lowest address of the stack that @where is on, which is THREAD_SIZE large; of an exception's
  * own, which is smaller, that of the block it lies in.
@@ -113,8 +118,7 @@ static __always_inline unsigned int arch_mcount_args(const struct mcount_regs *r
 static __always_inline unsigned long arch_mcount_stack(const unsigned long *where)
 {
 	const unsigned long at = (unsigned long)where;
-	/* What is there is the highest word's address. */
-	const unsigned long interrupts = (unsigned long)this_cpu_read(pcpu_hot.hardirq_stack_ptr) +
+	const unsigned long interrupts = (unsigned long)arch_mcount_interrupt_stack() +
 					 sizeof(long) - IRQ_STACK_SIZE;
 
 	return at - interrupts < IRQ_STACK_SIZE ? interrupts : at & -THREAD_SIZE;

@@ -4,6 +4,7 @@
  * and then all kinds of damage are done to it.
  */
 #include <kunit/test.h>
+#include <linux/compiler.h>
 #include <linux/err.h>
 #include <linux/kallsyms.h>
 #include <linux/prandom.h>
@@ -22,7 +23,9 @@
 #define PAGE_WORDS	512
 #define RINGS		2
 #define SIZE		(MCTRACER_KEPT_RINGS_AT + RINGS * RING_SIZE)
-#define MOVED		0x3200000	/* so far away that kernel was */
+/* So far away that kernel was: below, unless KASLR has left no room there. */
+#define FAR		0x3200000L
+#define MOVED		(((u32)(unsigned long)_stext - FAR) & BIT(31) ? FAR : -FAR)
 #define OLD(ip)		((u32)((ip) - MOVED))
 #define MODULE_AT	((u32)MODULES_VADDR + SZ_1M)
 
@@ -292,13 +295,18 @@ static void expect_name(struct kunit *test, struct mctracer_last_boot *last, u32
 
 static void test_names(struct kunit *test)
 {
-	const u32 here = (unsigned long)mctracer_last_boot_name + 5;
+	unsigned long function = (unsigned long)mctracer_last_boot_name;
 	struct last_boot_test *t = test->priv;
 	struct mctracer_last_boot *last;
 	struct mctracer_kept kept;
 	char expected[32];
-	u32 low = OLD(here);
+	u32 here, low;
 	u64 word;
+
+	/* Else it is a constant, which objtool takes for a call to where no ENDBR is. */
+	OPTIMIZER_HIDE_VAR(function);
+	here = function + 5;
+	low = OLD(here);
 
 	write_all(t, 100);
 	last = take(test);

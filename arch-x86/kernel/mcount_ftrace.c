@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Call sites of ftrace: have it go on at the stub when it has called others.
+ */
+#include <linux/ftrace.h>
+#include <linux/kprobes.h>
+#include <linux/mcount.h>
+#include <linux/ptrace.h>
+
+static bool is_ours(unsigned long addr)
+{
+	return addr == (unsigned long)arch_mcount_stub_in_turn ||
+	       addr == (unsigned long)arch_mcount_gate_in_turn;
+}
+
+NOKPROBE_SYMBOL(is_ours);
+
+/* Whoever is called later may have the function go on elsewhere, too: then it comes there first. */
+bool arch_mcount_ftrace_call(struct ftrace_regs *fregs, unsigned long ip, bool gate)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+
+	if (!regs || regs->ip != ip || (regs->orig_ax && !is_ours(regs->orig_ax)))
+		return false;
+	regs->r10 = ip;
+	arch_ftrace_set_direct_caller(fregs, gate ? (unsigned long)arch_mcount_gate_in_turn :
+						    (unsigned long)arch_mcount_stub_in_turn);
+	return true;
+}
+
+NOKPROBE_SYMBOL(arch_mcount_ftrace_call);

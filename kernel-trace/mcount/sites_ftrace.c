@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Call sites beside ftrace: with CONFIG_FUNCTION_TRACER they are ftrace's, and what they are to
+ * call is asked for by a struct ftrace_ops for the stub and another for the gate.
+ *
+ * Each brings its own trampoline, which ftrace has a site call if nobody else wants to know of
+ * the function: then a call leads from the site straight to the stub, so the stack and the
+ * registers are those that asm/mcount.h tells of.
+ *
+ * If others want to know, too, the site calls ftrace_regs_caller, which calls them all one after
+ * another, and us in call_in_turn(). What that asks for is what BPF's trampolines get from ftrace
+ * in this case: when all were called and the registers are as they were, it goes on at the stub as
+ * if the site had called that. It can't where BPF has asked, and must not where somebody has the
+ * function go on elsewhere, as live patches do and errors that are injected: then only a plain
+ * hook is called, in its turn, unless that is known too late.
+ *
+ * Functions can be chosen anew while they call: first the next gate's ops come, then those of the
+ * hook change, then those of the gate before go. So who is in both choices calls all the time. A
+ * function that two of them ask for meanwhile goes on where the last of them says: it is one call.
+ *
+ * Addresses of a module's functions stay on the lists when it goes. They mean nothing until there
+ * is another one in its place, and before any of that runs functions are chosen anew.
+ */
+#include <linux/cleanup.h>
+#include <linux/compiler.h>
+#include <linux/ftrace.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/mcount.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/notifier.h>
+#include <linux/preempt.h>
+#include <linux/printk.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "../trace.h"
+#include "mcount.h"
+
+#undef pr_fmt
+#define pr_fmt(fmt) "mcount: " fmt
+
+/* Protects what follows. Taken inside mcount_mutex; ftrace's locks are taken inside of it. */
+static DEFINE_MUTEX(sites_mutex);
+/* Are functions to call anything? */
+static bool calls;
+/* Which: the registered hook's choice, be it called or not. */
+static const struct mcount_choice *choice;
+
+/* Which functions call the hook, the gate, and nobody, one behind the other. */
+struct chosen {
+	unsigned long *sites;
+	size_t nr_hook, nr_gate, nr, room;
+	bool all_but;	/* The hook is called from all that call neither the gate nor nobody */
+};
+
+/* What the hook's ops say now, if they are registered. */
+static bool all_but;
+
+static const char gate_is_missed[] = KERN_WARNING
+	pr_fmt("the gate of %pS is not called: BPF or a live patch has the function\n");
+
+/* Others are called, too. With preemption disabled, in any context. */
+static void call_in_turn(unsigned long site, unsigned long parent_ip, struct ftrace_ops *ops,
+			 struct ftrace_regs *fregs)
+{
+	const bool gate = ops->trampoline == (unsigned long)arch_mcount_gate;
+	const unsigned long ip = site + MCOUNT_SITE_SIZE;
+
+	if (!ftrace_goes_elsewhere(site) && arch_mcount_ftrace_call(fregs, ip, gate))
+		return;
+	if (!gate)
+		READ_ONCE(mcount_hook)(ip, parent_ip);
+	else
+		printk_deferred_once(gate_is_missed, (void *)site);
+}
+
+NOKPROBE_SYMBOL(call_in_turn);
+
+/*
+ * DYNAMIC has ftrace wait until nobody looks at them any more, PERMANENT has kernel.ftrace_enabled
+ * stay 1.
+ */
+#define SITES_OPS(stub) {							\
+	.func = call_in_turn,							\
+	.trampoline = (unsigned long)(stub),					\
+	.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_DYNAMIC |		\
+		 FTRACE_OPS_FL_PERMANENT,					\
+}
+
+static struct ftrace_ops hook_ops = SITES_OPS(arch_mcount_stub);
+static struct ftrace_ops gate_ops[] = { SITES_OPS(arch_mcount_gate), SITES_OPS(arch_mcount_gate) };
+static struct ftrace_ops *current_gate_ops = gate_ops;
+
+static int find_site(unsigned long site, void *data)
+{
+	struct chosen *found = data;
+	unsigned long *more;
+
+	if (found->nr == found->room) {
+		found->room = 2 * found->room ?: PAGE_SIZE / sizeof(*more);
+		more = kvrealloc(found->sites, found->room * sizeof(*more), GFP_KERNEL);
+		if (!more)
+			return -ENOMEM;
+		found->sites = more;
+	}
+	found->sites[found->nr++] = site;
+	return 0;
+}
+
+/* Moves those that are to be @kind to the front. */
+static size_t partition(unsigned long *sites, size_t nr, enum mcount_site kind,
+			const struct mcount_choice *of)
+{
+	size_t i, front = 0;
+
+	for (i = 0; i < nr; i++) {
+		cond_resched();
+		if (of->kind(sites[i]) != kind)
+			continue;
+		swap(sites[front], sites[i]);
+		front++;
+	}
+	return front;
+}
+
+static int choose(struct chosen *next, const struct mcount_choice *of)
+{
+	int ret;
+
+	*next = (struct chosen) { .all_but = true };
+	if (!of || !of->kind)
+		return 0;
+	ret = ftrace_walk_locations(find_site, next);
+	if (ret)
+		return ret;
+	next->nr_hook = partition(next->sites, next->nr, MCOUNT_HOOK, of);
+	next->nr_gate = partition(next->sites + next->nr_hook, next->nr - next->nr_hook,
+				  MCOUNT_GATE, of);
+	/* The shorter list. From a module none can be left out by address. */
+	next->all_but = !__is_defined(MODULE) && next->nr_hook > next->nr / 2;
+	return 0;
+}
+
+static int only_for(struct ftrace_ops *ops, unsigned long *sites, size_t nr)
+{
+	return ftrace_set_filter_ips(ops, sites, nr, 0, 1);
+}
+
+static int not_for(struct ftrace_ops *ops, unsigned long *sites, size_t nr)
+{
+	return ftrace_set_notrace_ips(ops, sites, nr, 0, 1);
+}
+
+/* ftrace_free_filter() is for ops that won't be used again. */
+static void unregister_ops(struct ftrace_ops *ops)
+{
+	if (ops->flags & FTRACE_OPS_FL_ENABLED)
+		unregister_ftrace_function(ops);
+	only_for(ops, NULL, 0);
+	not_for(ops, NULL, 0);
+}
+
+/* To ftrace, only for no functions would be for all. */
+static int register_gate(struct ftrace_ops *ops, const struct chosen *next)
+{
+	int ret;
+
+	if (!next->nr_gate)
+		return 0;
+	ret = only_for(ops, next->sites + next->nr_hook, next->nr_gate) ?:
+	      register_ftrace_function(ops);
+	if (ret)
+		unregister_ops(ops);
+	return ret;
+}
+
+/* The one of those that call it, or of those that do not. */
+static int empty_list(bool all_but)
+{
+	return all_but ? not_for(&hook_ops, NULL, 0) : only_for(&hook_ops, NULL, 0);
+}
+
+static int tell_hook(const struct chosen *next)
+{
+	if (next->all_but)
+		return not_for(&hook_ops, next->sites + next->nr_hook, next->nr - next->nr_hook);
+	return only_for(&hook_ops, next->sites, next->nr_hook);
+}
+
+static int register_hook(const struct chosen *next)
+{
+	int ret = tell_hook(next) ?: empty_list(!next->all_but) ?:
+		  register_ftrace_function(&hook_ops);
+
+	if (ret)
+		unregister_ops(&hook_ops);
+	all_but = next->all_but;
+	return ret;
+}
+
+/*
+ * While it is called. Where now the other list is to tell, the one that did goes on until that
+ * one holds, too: those that are in both choices call all the time. And until nobody has
+ * seen it empty: to whom both are empty all are chosen.
+ */
+static int change_hook(const struct chosen *next)
+{
+	int ret = tell_hook(next);
+
+	if (ret || next->all_but == all_but)
+		return ret;
+	synchronize_rcu_tasks_rude();
+	ret = empty_list(all_but);
+	if (ret)
+		empty_list(next->all_but);
+	else
+		all_but = next->all_but;
+	return ret;
+}
+
+static int set_hook(const struct chosen *next)
+{
+	if (!next->all_but && !next->nr_hook) {
+		unregister_ops(&hook_ops);
+		return 0;
+	}
+	if (!(hook_ops.flags & FTRACE_OPS_FL_ENABLED))
+		return register_hook(next);
+	return change_hook(next);
+}
+
+static int set_both(struct ftrace_ops *gate, const struct chosen *next)
+{
+	int ret = register_gate(gate, next);
+
+	if (ret)
+		return ret;
+	ret = set_hook(next);
+	if (!ret && ftrace_is_dead())
+		ret = -ENODEV;
+	if (ret)
+		unregister_ops(gate);
+	return ret;
+}
+
+/* A module that goes meanwhile makes its functions' addresses invalid: then once more. */
+static int choose_and_set(struct ftrace_ops *gate, const struct mcount_choice *of)
+{
+	struct chosen next;
+	int tries = 3, ret;
+
+	do {
+		ret = choose(&next, of) ?: set_both(gate, &next);
+		kvfree(next.sites);
+	} while (ret == -EINVAL && --tries);
+	return ret;
+}
+
+/* Have those call the hook and the gate that @of wants. */
+static int set_sites(const struct mcount_choice *of)
+{
+	struct ftrace_ops *gate = current_gate_ops == gate_ops ? gate_ops + 1 : gate_ops;
+	int ret = choose_and_set(gate, of);
+
+	if (ret) {
+		pr_err("ftrace has no function call a hook: %pe%s\n", ERR_PTR(ret),
+		       ret == -EBUSY ? ", kernel.ftrace_enabled is 0" : "");
+		return ret;
+	}
+	unregister_ops(current_gate_ops);
+	current_gate_ops = gate;
+	return 0;
+}
+
+static void unset_sites(void)
+{
+	unregister_ops(&hook_ops);
+	unregister_ops(current_gate_ops);
+}
+
+int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool again)
+{
+	int ret;
+
+	guard(mutex)(&sites_mutex);
+	if (call && (!calls || choice != new_choice || again)) {
+		ret = set_sites(new_choice);
+		if (ret)
+			return ret;
+	} else if (!call && calls) {
+		unset_sites();
+	}
+	calls = call;
+	choice = new_choice;
+	return 0;
+}
+
+unsigned long mcount_function_site(unsigned long func)
+{
+	return ftrace_location_range(func, func + MCOUNT_SITE_OFFSET);
+}
+
+unsigned long mcount_next_return(unsigned long addr)
+{
+	return 0;
+}
+
+bool mcount_is_tail(unsigned long site)
+{
+	return false;
+}
+
+#ifdef CONFIG_MODULES
+/* Before the module's first instruction runs. If all are called from, it is ftrace that knows. */
+static int module_event(struct notifier_block *nb, unsigned long event, void *data)
+{
+	struct module *mod = data;
+
+	guard(mutex)(&sites_mutex);
+	if (event != MODULE_STATE_COMING || !calls || !choice || !choice->kind)
+		return NOTIFY_DONE;
+	if (set_sites(choice)) {	/* the lists may have what was there before */
+		unset_sites();
+		calls = false;
+		pr_err("nobody is called any more, since %s has come\n", mod->name);
+	}
+	return NOTIFY_OK;
+}
+
+/* First: others may look at the text. */
+static struct notifier_block module_notifier = {
+	.notifier_call	= module_event,
+	.priority	= INT_MAX,
+};
+
+static int __init mcount_sites_init(void)
+{
+	return register_module_notifier(&module_notifier);
+}
+early_initcall(mcount_sites_init);
+#endif /* CONFIG_MODULES */
