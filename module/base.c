@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the series has the rest of the kernel call, see linux/mctracer.h: by tracepoints, and where
+ * there are none by probes. A kernel that lacks one of them is traced without what it is for.
+ */
+#include <linux/array_size.h>
+#include <linux/kprobes.h>
+#include <linux/mctracer.h>
+#include <linux/printk.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+
+#include "base.h"
+#include "mctracer/mctracer.h"
+
+#undef pr_fmt
+#define pr_fmt(fmt) "mctracer: " fmt
+
+/* Its memory may become another task's. */
+static void freed(void *data, struct task_struct *task)
+{
+	mctracer_marks_forget(task);
+	mctracer_task_changed(task);
+}
+
+static void hangs(void *data, struct task_struct *task)
+{
+	mctracer_may_freeze(MCTRACER_HUNG_TASK, false);
+}
+
+/* The watchdogs have nothing but what they print, before it is shown. In any context. */
+static void says(void *data, const char *text, size_t len)
+{
+	if (mctracer_option(MCTRACER_FREEZE_SOFT_LOCKUP) && strnstr(text, "soft lockup - CPU#", len))
+		mctracer_may_freeze(MCTRACER_SOFT_LOCKUP, false);
+	if (mctracer_option(MCTRACER_FREEZE_HARD_LOCKUP) && strnstr(text, "hard LOCKUP on cpu ", len))
+		mctracer_may_freeze(MCTRACER_HARD_LOCKUP, false);
+}
+
+static struct {
+	const char *name;
+	void *func;
+	struct tracepoint *found;
+} points[] = {
+	{ "sched_process_free", freed },
+	{ "sched_process_hang", hangs },
+	{ "console", says },
+};
+
+static void find_point(struct tracepoint *tp, void *unused)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(points); i++)
+		if (!strcmp(tp->name, points[i].name))
+			points[i].found = tp;
+}
+
+/* Before the new task runs, which this one has made: io_uring's, too. */
+static int forked(struct kprobe *probe, struct pt_regs *regs)
+{
+	struct task_struct *task = (struct task_struct *)regs_get_kernel_argument(regs, 0);
+
+	mctracer_marks_fork(current, task);
+	mctracer_task_changed(task);
+	return 0;
+}
+
+NOKPROBE_SYMBOL(forked);
+
+/* When it has got its name. */
+static int renamed(struct kprobe *probe, struct pt_regs *regs)
+{
+	mctracer_task_changed((struct task_struct *)regs_get_kernel_argument(regs, 0));
+	return 0;
+}
+
+NOKPROBE_SYMBOL(renamed);
+
+static int panics(struct kprobe *probe, struct pt_regs *regs)
+{
+	mctracer_freeze(MCTRACER_PANIC);
+	return 0;
+}
+
+NOKPROBE_SYMBOL(panics);
+
+static int oopses(struct kprobe *probe, struct pt_regs *regs)
+{
+	mctracer_freeze(MCTRACER_OOPS);
+	return 0;
+}
+
+NOKPROBE_SYMBOL(oopses);
+
+static int warns(struct kprobe *probe, struct pt_regs *regs)
+{
+	mctracer_may_freeze(MCTRACER_WARNING, false);
+	return 0;
+}
+
+NOKPROBE_SYMBOL(warns);
+
+static struct kprobe probes[] = {
+	{ .symbol_name = "wake_up_new_task", .pre_handler = forked },
+	{ .symbol_name = "perf_event_comm", .pre_handler = renamed },
+	{ .symbol_name = "panic", .pre_handler = panics },
+	{ .symbol_name = "oops_enter", .pre_handler = oopses },
+	{ .symbol_name = "__warn", .pre_handler = warns },
+};
+
+static bool probed[ARRAY_SIZE(probes)];
+
+int mctracer_base_start(void)
+{
+	int i, ret;
+
+	for_each_kernel_tracepoint(find_point, NULL);
+	for (i = 0; i < ARRAY_SIZE(points); i++) {
+		ret = points[i].found ?
+		      tracepoint_probe_register(points[i].found, points[i].func, NULL) : -ENOENT;
+		if (ret) {
+			pr_warn("no tracepoint %s: %pe\n", points[i].name, ERR_PTR(ret));
+			points[i].found = NULL;
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		ret = register_kprobe(&probes[i]);
+		probed[i] = !ret;
+		if (ret)
+			pr_warn("no probe at %s: %pe\n", probes[i].symbol_name, ERR_PTR(ret));
+	}
+	return 0;
+}
+
+void mctracer_base_stop(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		if (probed[i])
+			unregister_kprobe(&probes[i]);
+	for (i = 0; i < ARRAY_SIZE(points); i++)
+		if (points[i].found)
+			tracepoint_probe_unregister(points[i].found, points[i].func, NULL);
+	tracepoint_synchronize_unregister();
+}

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Loading and unloading the module, and what compat.h tells of.
+ */
+#include <linux/err.h>
+#include <linux/kprobes.h>
+#include <linux/list.h>
+#include <linux/mcount.h>
+#include <linux/mctracer.h>
+#include <linux/mutex.h>
+#include <linux/string.h>
+
+#include "compat.h"
+#include "base.h"
+#include "mctracer/debugfs.h"
+#include "mctracer/mctracer.h"
+#include "mctracer/triggers.h"
+
+#undef pr_fmt
+#define pr_fmt(fmt) "mctracer: " fmt
+
+/* What the kernel does not export. */
+
+#define DEFINE_FUNCTION(name)	DEFINE_STATIC_CALL_NULL(mctracer_##name, name);
+MCTRACER_COMPAT_FUNCTIONS(DEFINE_FUNCTION)
+
+#define DEFINE_POINTER(type, name)	type *mctracer_at_##name __ro_after_init;
+MCTRACER_COMPAT_DATA(DEFINE_POINTER)
+
+struct mctracer_ring __percpu *mctracer_at_mctracer_rings __ro_after_init;
+
+DEFINE_STATIC_CALL_NULL(mctracer_kallsyms_lookup_name, kallsyms_lookup_name);
+
+static unsigned long __init find_symbol_by_name(const char *name, int *ret)
+{
+	unsigned long addr = static_call(mctracer_kallsyms_lookup_name)(name);
+
+	if (!addr) {
+		pr_err("this kernel has no %s\n", name);
+		*ret = -ENOENT;
+	}
+	return addr;
+}
+
+/* A probe is told where that is. */
+static int __init find_symbols(void)
+{
+	struct kprobe probe = { .symbol_name = "kallsyms_lookup_name" };
+	unsigned long addr;
+	int ret;
+
+	ret = register_kprobe(&probe);
+	if (ret) {
+		pr_err("no probe tells where symbols are found: %pe\n", ERR_PTR(ret));
+		return ret;
+	}
+	addr = (unsigned long)probe.addr;
+	unregister_kprobe(&probe);
+	static_call_update(mctracer_kallsyms_lookup_name, (typeof(&kallsyms_lookup_name))addr);
+
+#define FIND_FUNCTION(name)						\
+	addr = find_symbol_by_name(#name, &ret);			\
+	if (addr)							\
+		static_call_update(mctracer_##name, (typeof(&name))addr);
+	MCTRACER_COMPAT_FUNCTIONS(FIND_FUNCTION)
+
+#define FIND_POINTER(type, name)					\
+	mctracer_at_##name = (type *)find_symbol_by_name(#name, &ret);
+	MCTRACER_COMPAT_DATA(FIND_POINTER)
+
+	return ret;
+}
+
+bool mctracer_compat_kernel_text(unsigned long addr)
+{
+	return addr >= (unsigned long)mctracer_at__stext && addr < (unsigned long)mctracer_at__etext;
+}
+
+bool mctracer_compat_kernel(unsigned long addr)
+{
+	return addr >= (unsigned long)mctracer_at__stext && addr < (unsigned long)mctracer_at__end;
+}
+
+bool mctracer_compat_kernel_inittext(unsigned long addr)
+{
+	return addr >= (unsigned long)mctracer_at__sinittext &&
+	       addr < (unsigned long)mctracer_at__einittext;
+}
+
+bool mctracer_compat_ready;
+
+NOKPROBE_SYMBOL(mctracer_compat_kernel_text);
+
+/* Of assembly: for modules with direct hooks. */
+void arch_mcount_call_preserving(void);
+EXPORT_SYMBOL_GPL(arch_mcount_call_preserving);
+
+/* Rings that outlive the kernel must be asked for on its command line, before there are modules. */
+void __init mctracer_create_last_boot(struct dentry *parent)
+{
+}
+
+/* ftrace */
+
+/*
+ * What gates call and the kernel has traced: it must not call a gate again. The tree with the
+ * series has these compiled without call sites.
+ */
+static char *const not_traced[] = {
+	"__is_insn_slot_addr",
+	"__kernel_text_address",
+	"__module_address",
+	"__module_text_address",
+	"__unwind_start",
+	"arch_irq_work_raise",
+	"bpf_ksym_find",
+	"copy_from_kernel_nofault",
+	"copy_from_kernel_nofault_allowed",
+	"ftrace_graph_ret_addr",
+	"get_stack_info",
+	"in_gate_area_no_mm",
+	"irq_work_queue",
+	"is_bpf_text_address",
+	"is_module_text_address",
+	"kernel_text_address",
+	"mod_find",
+	"rethook_find_ret_addr",
+	"stack_access_ok",
+	"unwind_get_return_address",
+	"unwind_get_return_address_ptr",
+	"unwind_next_frame",
+};
+
+static unsigned long not_traced_sites[ARRAY_SIZE(not_traced)];
+
+static void __init find_not_traced(void)
+{
+	unsigned long addr;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(not_traced); i++) {
+		addr = static_call(mctracer_kallsyms_lookup_name)(not_traced[i]);
+		if (addr)
+			not_traced_sites[i] = static_call(mctracer_ftrace_location_range)
+						(addr, addr + MCOUNT_SITE_OFFSET);
+	}
+}
+
+unsigned long mctracer_compat_location(unsigned long start, unsigned long end)
+{
+	unsigned long site = static_call(mctracer_ftrace_location_range)(start, end);
+	int i;
+
+	for (i = 0; site && i < ARRAY_SIZE(not_traced_sites); i++)
+		if (not_traced_sites[i] == site)
+			return 0;
+	return site;
+}
+
+static void undo_filter(void *ops)
+{
+	ftrace_free_filter(ops);
+}
+
+/* By name, once: the list stays when they are not registered. Gates have lists of their own. */
+static void leave_out(struct ftrace_ops *ops)
+{
+	static struct ftrace_ops *done[4];
+	int i, ret;
+
+	for (i = 0; i < ARRAY_SIZE(done) && done[i]; i++)
+		if (done[i] == ops)
+			return;
+	if (WARN_ON_ONCE(i == ARRAY_SIZE(done)))
+		return;
+	done[i] = ops;
+	mctracer_undo_later(false, undo_filter, ops);
+	for (i = 0; ops->trampoline == (unsigned long)arch_mcount_stub && i < ARRAY_SIZE(not_traced);
+	     i++) {
+		if (!not_traced_sites[i])
+			continue;
+		ret = ftrace_set_notrace(ops, not_traced[i], strlen(not_traced[i]), 0);
+		if (ret)
+			pr_warn("%s can't be left out: %pe\n", not_traced[i], ERR_PTR(ret));
+	}
+}
+
+int mctracer_compat_register(struct ftrace_ops *ops)
+{
+	leave_out(ops);
+	return register_ftrace_function(ops);
+}
+
+/* Functions call the stub for ever, which must not go then. */
+static bool stuck;
+
+/* ftrace does nothing any more if something has gone wrong with it. */
+int mctracer_compat_unregister(struct ftrace_ops *ops)
+{
+	int ret = unregister_ftrace_function(ops);
+
+	if (!stuck && (ret || static_call(mctracer_ftrace_is_dead)())) {
+		stuck = true;
+		__module_get(THIS_MODULE);
+		pr_err("ftrace is dead: the module can't go any more\n");
+	}
+	return ret;
+}
+
+/* What the series adds to ftrace. */
+
+struct found_location {
+	ftrace_location_fn fn;
+	void *data;
+};
+
+static int see_symbol(void *data, const char *name, unsigned long addr)
+{
+	const struct found_location *found = data;
+	unsigned long site = mctracer_compat_location(addr, addr + MCOUNT_SITE_OFFSET);
+
+	cond_resched();
+	return site ? found->fn(site, found->data) : 0;
+}
+
+/* By their names: those that have several come several times. */
+int ftrace_walk_locations(ftrace_location_fn fn, void *data)
+{
+	struct found_location found = { .fn = fn, .data = data };
+
+	return mctracer_compat_on_each_symbol(see_symbol, &found) ?:
+	       mctracer_compat_on_modules_symbol(NULL, see_symbol, &found);
+}
+
+/* By address there is no way; but to leave out none is all that a module asks for. */
+int ftrace_set_notrace_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned int cnt, int remove,
+			   int reset)
+{
+	return cnt ? -EOPNOTSUPP : 0;
+}
+
+/* What ftrace's records say can't be seen from here, but those say so who make it so. */
+bool ftrace_goes_elsewhere(unsigned long ip)
+{
+	struct ftrace_ops *ops;
+
+	for (ops = READ_ONCE(*mctracer_at_ftrace_ops_list); ops; ops = READ_ONCE(ops->next))
+		if (ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT) &&
+		    static_call(mctracer_ftrace_ops_test)(ops, ip, &ops))	/* anything but NULL */
+			return true;
+	return false;
+}
+
+NOKPROBE_SYMBOL(ftrace_goes_elsewhere);
+
+/* What is to be taken back, the last first. Only from initcalls, and from what has a mutex. */
+
+struct undo {
+	struct list_head list;
+	void (*undo)(void *arg);
+	void *arg;
+};
+
+static DEFINE_MUTEX(undo_mutex);
+/* What user space sees, and what else. */
+static LIST_HEAD(files);
+static LIST_HEAD(others);
+
+void mctracer_undo_later(bool file, void (*undo)(void *arg), void *arg)
+{
+	struct undo *new = kmalloc(sizeof(*new), GFP_KERNEL | __GFP_NOFAIL);
+
+	new->undo = undo;
+	new->arg = arg;
+	mutex_lock(&undo_mutex);
+	list_add(&new->list, file ? &files : &others);
+	mutex_unlock(&undo_mutex);
+}
+
+static void undo_all(struct list_head *of)
+{
+	struct undo *undo, *next;
+
+	list_for_each_entry_safe(undo, next, of, list) {
+		undo->undo(undo->arg);
+		kfree(undo);
+	}
+}
+
+static void undo_module_notifier(void *nb)
+{
+	unregister_module_notifier(nb);
+}
+
+int mctracer_compat_module_notifier(struct notifier_block *nb)
+{
+	int ret = register_module_notifier(nb);
+
+	if (!ret)
+		mctracer_undo_later(false, undo_module_notifier, nb);
+	return ret;
+}
+
+static void undo_die_notifier(void *nb)
+{
+	unregister_die_notifier(nb);
+}
+
+int mctracer_compat_die_notifier(struct notifier_block *nb)
+{
+	int ret = register_die_notifier(nb);
+
+	if (!ret)
+		mctracer_undo_later(false, undo_die_notifier, nb);
+	return ret;
+}
+
+static void undo_panic_notifier(void *nb)
+{
+	atomic_notifier_chain_unregister(&panic_notifier_list, nb);
+}
+
+int mctracer_compat_panic_notifier(struct notifier_block *nb)
+{
+	int ret = atomic_notifier_chain_register(&panic_notifier_list, nb);
+
+	if (!ret)
+		mctracer_undo_later(false, undo_panic_notifier, nb);
+	return ret;
+}
+
+static u8 sysrq_key;
+
+static void undo_sysrq_key(void *op)
+{
+	unregister_sysrq_key(sysrq_key, op);
+}
+
+/* If somebody else has it, without. */
+int mctracer_compat_sysrq_key(u8 key, const struct sysrq_key_op *op)
+{
+	if (register_sysrq_key(key, op)) {
+		pr_info("SysRq-%c is somebody else's\n", key);
+		return 0;
+	}
+	sysrq_key = key;
+	mctracer_undo_later(false, undo_sysrq_key, (void *)op);
+	return 0;
+}
+
+static void undo_dir(void *dir)
+{
+	debugfs_remove(dir);
+}
+
+struct dentry *mctracer_compat_dir(const char *name, struct dentry *parent)
+{
+	struct dentry *dir = debugfs_create_dir(name, parent);
+
+	if (!parent && !IS_ERR(dir))
+		mctracer_undo_later(true, undo_dir, dir);
+	return dir;
+}
+
+static void undo_calloc(void *memory)
+{
+	kvfree(memory);
+}
+
+void *mctracer_compat_calloc(size_t n, size_t size)
+{
+	void *memory = kvcalloc(n, size, GFP_KERNEL);
+
+	if (memory)
+		mctracer_undo_later(false, undo_calloc, memory);
+	return memory;
+}
+
+static void undo_text(void *text)
+{
+	mctracer_text_free(text);
+}
+
+struct mctracer_text *mctracer_compat_text_alloc(bool addresses, bool crash)
+{
+	struct mctracer_text *text = mctracer_text_alloc(addresses, crash);
+
+	if (text)
+		mctracer_undo_later(false, undo_text, text);
+	return text;
+}
+
+void mctracer_compat_keep(const void *memory)
+{
+}
+
+void mctracer_compat_text_keep(struct mctracer_text *text)
+{
+}
+
+/* Work */
+
+struct workqueue_struct *mctracer_compat_wq __ro_after_init;
+
+static struct delayed_work *delayed[8];
+
+/* Called again and again for a few works, which are there for as long as the module is. */
+bool mctracer_compat_queue_delayed(struct delayed_work *work, unsigned long delay)
+{
+	struct delayed_work *other = NULL;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(delayed) && other != work; i++) {
+		other = cmpxchg(&delayed[i], NULL, work);
+		if (!other)
+			break;
+	}
+	if (WARN_ON_ONCE(i == ARRAY_SIZE(delayed)))
+		return false;
+	return queue_delayed_work(mctracer_compat_wq, work, delay);
+}
+
+static void stop_work(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(delayed) && delayed[i]; i++)
+		cancel_delayed_work_sync(delayed[i]);
+	destroy_workqueue(mctracer_compat_wq);
+}
+
+/* compat.o is linked before all initcalls, compat_end.o behind them. */
+static const initcall_t initcalls_begin[0] __used __section(".init.data.mctracer");
+extern const initcall_t mctracer_initcalls_end[];
+
+static int __init call_initcalls(void)
+{
+	const initcall_t *call;
+	int ret;
+
+	for (call = initcalls_begin; call < mctracer_initcalls_end; call++) {
+		ret = (*call)();
+		if (ret) {
+			pr_err("%ps: %pe\n", *call, ERR_PTR(ret));
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/* Nothing calls anything of the module any more: nobody has its files open. */
+static void quit(void)
+{
+	char nothing[1];
+	int cpu;
+
+	kernel_param_lock(THIS_MODULE);
+	WRITE_ONCE(mctracer_compat_ready, false);
+	kernel_param_unlock(THIS_MODULE);
+	undo_all(&files);
+	mctracer_base_stop();
+	mctracer_stop();
+	mcount_set_enabled(false);
+	*nothing = '\0';
+	mctracer_set_triggers(nothing, false);
+	mctracer_set_functions(MCTRACER_FILTER, nothing, false);
+	mctracer_set_functions(MCTRACER_NOTRACE, nothing, false);
+	mctracer_set_pids(nothing, false);
+	mctracer_held_clear();
+	stop_work();
+	undo_all(&others);
+	for_each_possible_cpu(cpu)
+		mctracer_ring_free(per_cpu_ptr(mctracer_at_mctracer_rings, cpu));
+	free_percpu(mctracer_at_mctracer_rings);
+	mctracer_marks_free();
+}
+
+static int __init init(void)
+{
+	int ret;
+
+	ret = find_symbols();
+	if (ret)
+		return ret;
+	find_not_traced();
+	mctracer_at_mctracer_rings = alloc_percpu(struct mctracer_ring);
+	if (!mctracer_at_mctracer_rings)
+		return -ENOMEM;
+	mctracer_compat_wq = alloc_workqueue("mctracer", 0, 0);
+	if (!mctracer_compat_wq) {
+		free_percpu(mctracer_at_mctracer_rings);
+		return -ENOMEM;
+	}
+	kernel_param_lock(THIS_MODULE);
+	WRITE_ONCE(mctracer_compat_ready, true);
+	ret = mctracer_marks_alloc() ?: mctracer_base_start() ?: call_initcalls();
+	kernel_param_unlock(THIS_MODULE);
+	if (ret)
+		quit();
+	return ret;
+}
+module_init(init);
+
+static void __exit leave(void)
+{
+	quit();
+	while (stuck)
+		schedule_timeout_uninterruptible(MAX_SCHEDULE_TIMEOUT);
+}
+module_exit(leave);
+
+MODULE_DESCRIPTION("A light function tracer");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Included before anything else in each file of the series that the module is built of: what these
+ * use of a kernel that was built without them, and does not export it.
+ *
+ * Functions that are not exported are called by static calls, which are direct calls: a kernel with
+ * CONFIG_X86_KERNEL_IBT has removed the ENDBR of those whose address nobody takes. Data is reached
+ * by pointers. compat.c finds all of it when the module is loaded.
+ */
+#ifndef _MCTRACER_COMPAT_H
+#define _MCTRACER_COMPAT_H
+
+#ifdef __ASSEMBLY__
+
+#include <linux/export.h>
+
+/* With symbol versions that takes a prototype in the kernel's headers: compat.c exports it. */
+#undef EXPORT_SYMBOL_GPL
+#define EXPORT_SYMBOL_GPL(sym)
+
+#include <linux/linkage.h>
+
+/* Older kernels count no calls, and have one alignment. */
+#include <asm/nospec-branch.h>
+#ifndef SYM_F_ALIGN
+#define SYM_F_ALIGN		SYM_A_ALIGN
+.macro CALL_DEPTH_ACCOUNT
+.endm
+#endif
+
+#else /* !__ASSEMBLY__ */
+
+#include <linux/debugfs.h>
+#include <linux/ftrace.h>
+#include <linux/init.h>
+#include <linux/kallsyms.h>
+#include <linux/kdebug.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/memory.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
+#include <linux/panic_notifier.h>
+#include <linux/percpu.h>
+#include <linux/pid.h>
+#include <linux/rethook.h>
+#include <linux/sched/clock.h>
+#include <linux/sched/task.h>
+#include <linux/seq_buf.h>
+#include <linux/slab.h>
+#include <linux/static_call.h>
+#include <linux/syscore_ops.h>
+#include <linux/sysctl.h>
+#include <linux/sysrq.h>
+#include <linux/version.h>
+#include <linux/vmalloc.h>
+#include <linux/workqueue.h>
+
+#include <asm/alternative.h>
+#include <asm/nops.h>
+#include <asm/nospec-branch.h>
+#include <asm/orc_types.h>
+#include <asm/sections.h>
+#include <asm/stacktrace.h>
+#include <asm/text-patching.h>
+#include <asm/timer.h>
+#include <asm/tsc.h>
+#include <asm/unwind.h>
+
+int ftrace_ops_test(struct ftrace_ops *ops, unsigned long ip, void *regs);
+int ftrace_is_dead(void);
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+#define MCTRACER_COMPAT_VERSION	"compat_6_1.h"
+#else
+#define MCTRACER_COMPAT_VERSION	"compat_6_12.h"
+#endif
+#include MCTRACER_COMPAT_VERSION
+
+#define MCTRACER_COMPAT_FUNCTIONS(F)		\
+	MCTRACER_COMPAT_FUNCTIONS_HERE(F)	\
+	F(__kernel_text_address)		\
+	F(__module_address)			\
+	F(__module_text_address)		\
+	F(_printk_deferred)			\
+	F(cyc2ns_read_begin)			\
+	F(cyc2ns_read_end)			\
+	F(find_module)				\
+	F(ftrace_is_dead)			\
+	F(ftrace_location_range)		\
+	F(ftrace_ops_test)			\
+	F(get_stack_info_noinstr)		\
+	F(kallsyms_lookup)			\
+	F(kallsyms_lookup_size_offset)		\
+	F(kallsyms_on_each_symbol)		\
+	F(kallsyms_show_value)			\
+	F(module_kallsyms_on_each_symbol)	\
+	F(per_cpu_ptr_to_phys)			\
+	F(seq_buf_putmem)			\
+	F(text_poke_bp)				\
+	F(unwind_get_return_address_ptr)
+
+#define MCTRACER_COMPAT_DATA(D)						\
+	MCTRACER_COMPAT_DATA_HERE(D)					\
+	D(const char, __noinstr_text_start)				\
+	D(const char, __noinstr_text_end)				\
+	D(const char, _stext)						\
+	D(const char, _etext)						\
+	D(const char, _end)						\
+	D(const char, _sinittext)					\
+	D(const char, _einittext)					\
+	D(const char, arch_rethook_trampoline)				\
+	D(u64, __sched_clock_offset)					\
+	D(struct mutex, text_mutex)					\
+	D(rwlock_t, tasklist_lock)					\
+	D(struct ftrace_ops *, ftrace_ops_list)				\
+	D(const unsigned char *, x86_nops)
+
+#define MCTRACER_COMPAT_DECLARE(name)	DECLARE_STATIC_CALL(mctracer_##name, name);
+MCTRACER_COMPAT_FUNCTIONS(MCTRACER_COMPAT_DECLARE)
+
+/* To all but compat.c they are constants: loaded where they are used, whatever is in between. */
+#ifdef MCTRACER_COMPAT_DEFINE
+#define MCTRACER_COMPAT_CONST
+#else
+#define MCTRACER_COMPAT_CONST	const
+#endif
+
+#define MCTRACER_COMPAT_POINTER(type, name)	extern type *MCTRACER_COMPAT_CONST mctracer_at_##name;
+MCTRACER_COMPAT_DATA(MCTRACER_COMPAT_POINTER)
+
+/*
+ * The ring of each CPU, in memory that is allocated: of static per-CPU variables modules can have
+ * but 8 KiB, all together.
+ */
+extern struct mctracer_ring __percpu *MCTRACER_COMPAT_CONST mctracer_at_mctracer_rings;
+
+/* Which of the expressions of the file "pid" are about a task: marks.c. */
+unsigned long mctracer_task_pids(const struct task_struct *task);
+void mctracer_set_task_pids(struct task_struct *task, unsigned long pids);
+#define mctracer_task_pids	mctracer_task_pids
+
+/* What the module takes back when it goes. */
+int mctracer_compat_module_notifier(struct notifier_block *nb);
+int mctracer_compat_die_notifier(struct notifier_block *nb);
+int mctracer_compat_panic_notifier(struct notifier_block *nb);
+void mctracer_compat_syscore(struct syscore *syscore);
+int mctracer_compat_sysrq_key(u8 key, const struct sysrq_key_op *op);
+void mctracer_compat_sysctl(const char *path, struct ctl_table *table, size_t size);
+struct dentry *mctracer_compat_dir(const char *name, struct dentry *parent);
+bool mctracer_compat_queue_delayed(struct delayed_work *work, unsigned long delay);
+void *mctracer_compat_calloc(size_t n, size_t size);
+struct mctracer_text *mctracer_compat_text_alloc(bool addresses, bool crash);
+/* Instead of freeing that at once. */
+void mctracer_compat_keep(const void *memory);
+void mctracer_compat_text_keep(struct mctracer_text *text);
+extern struct workqueue_struct *mctracer_compat_wq;
+extern bool mctracer_compat_ready;
+
+int mctracer_compat_register(struct ftrace_ops *ops);
+int mctracer_compat_unregister(struct ftrace_ops *ops);
+unsigned long mctracer_compat_location(unsigned long start, unsigned long end);
+struct orc_entry *unwind_orc_find(unsigned long ip);
+typedef int (*ftrace_location_fn)(unsigned long ip, void *data);
+int ftrace_walk_locations(ftrace_location_fn fn, void *data);
+int ftrace_set_notrace_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned int cnt, int remove,
+			   int reset);
+bool ftrace_goes_elsewhere(unsigned long ip);
+bool mctracer_compat_kernel(unsigned long addr);
+bool mctracer_compat_kernel_text(unsigned long addr);
+bool mctracer_compat_kernel_inittext(unsigned long addr);
+
+static inline struct task_struct *mctracer_compat_find_task(pid_t nr, struct pid_namespace *ns)
+{
+	return pid_task(find_pid_ns(nr, ns), PIDTYPE_PID);
+}
+
+#ifndef MCTRACER_COMPAT_DEFINE
+
+#define MCTRACER_COMPAT_OVERRIDE
+#include MCTRACER_COMPAT_VERSION
+
+#define __kernel_text_address		static_call(mctracer___kernel_text_address)
+#define __module_address		static_call(mctracer___module_address)
+#define __module_text_address		static_call(mctracer___module_text_address)
+#define _printk_deferred		static_call(mctracer__printk_deferred)
+#define cyc2ns_read_begin		static_call(mctracer_cyc2ns_read_begin)
+#define cyc2ns_read_end			static_call(mctracer_cyc2ns_read_end)
+#define find_module			static_call(mctracer_find_module)
+#define ftrace_is_dead			static_call(mctracer_ftrace_is_dead)
+#define get_stack_info_noinstr		static_call(mctracer_get_stack_info_noinstr)
+#define kallsyms_lookup			static_call(mctracer_kallsyms_lookup)
+#define kallsyms_lookup_size_offset	static_call(mctracer_kallsyms_lookup_size_offset)
+#define kallsyms_on_each_symbol		mctracer_compat_on_each_symbol
+#define kallsyms_show_value		static_call(mctracer_kallsyms_show_value)
+#define module_kallsyms_on_each_symbol	mctracer_compat_on_modules_symbol
+#define per_cpu_ptr_to_phys		static_call(mctracer_per_cpu_ptr_to_phys)
+#define seq_buf_putmem			static_call(mctracer_seq_buf_putmem)
+#define text_poke_bp			static_call(mctracer_text_poke_bp)
+#define unwind_get_return_address_ptr	static_call(mctracer_unwind_get_return_address_ptr)
+
+#define __noinstr_text_start		mctracer_at___noinstr_text_start
+#define __noinstr_text_end		mctracer_at___noinstr_text_end
+#define _stext				mctracer_at__stext
+#define _etext				mctracer_at__etext
+#define __sched_clock_offset		(*mctracer_at___sched_clock_offset)
+#define text_mutex			(*mctracer_at_text_mutex)
+#define tasklist_lock			(*mctracer_at_tasklist_lock)
+#define x86_nops			mctracer_at_x86_nops
+
+#define find_task_by_pid_ns		mctracer_compat_find_task
+#define is_kernel			mctracer_compat_kernel
+#define is_kernel_text			mctracer_compat_kernel_text
+#define is_kernel_inittext		mctracer_compat_kernel_inittext
+#define is_rethook_trampoline(addr)	((addr) == (unsigned long)mctracer_at_arch_rethook_trampoline)
+/* Only for sites before returns, which there are none of. */
+#define get_kprobe(addr)		((struct kprobe *)NULL)
+#define lockdep_assert_cpus_held()	do { } while (0)
+#define ftrace_location_range		mctracer_compat_location
+#define register_ftrace_function	mctracer_compat_register
+#define unregister_ftrace_function	mctracer_compat_unregister
+/* Parameters are set before the module is ready. */
+#define slab_is_available()		READ_ONCE(mctracer_compat_ready)
+
+#undef DECLARE_PER_CPU_PAGE_ALIGNED
+#define DECLARE_PER_CPU_PAGE_ALIGNED(type, name)	extern type __percpu *const mctracer_at_##name
+#undef DEFINE_PER_CPU_PAGE_ALIGNED
+#define DEFINE_PER_CPU_PAGE_ALIGNED(type, name)		extern type __percpu *const mctracer_at_##name
+#define mctracer_rings			(*mctracer_at_mctracer_rings)
+
+#define register_module_notifier	mctracer_compat_module_notifier
+#define register_die_notifier		mctracer_compat_die_notifier
+#define atomic_notifier_chain_register(list, nb)	mctracer_compat_panic_notifier(nb)
+#define register_syscore		mctracer_compat_syscore
+#define register_sysrq_key		mctracer_compat_sysrq_key
+#undef register_sysctl_init
+#define register_sysctl_init(path, table)	mctracer_compat_sysctl(path, table, ARRAY_SIZE(table))
+#define debugfs_create_dir		mctracer_compat_dir
+
+/* The module's own queue, which is empty when it goes. */
+#define system_wq			mctracer_compat_wq
+#define schedule_work(work)		queue_work(mctracer_compat_wq, work)
+#define queue_delayed_work(wq, work, delay)	mctracer_compat_queue_delayed(work, delay)
+#ifdef MCTRACER_COMPAT_LASTING
+#undef kvcalloc
+#define kvcalloc(n, size, gfp)		mctracer_compat_calloc(n, size)
+#endif
+
+/* In the order in which the files are linked. */
+#define MCTRACER_COMPAT_INITCALL(fn)	\
+	static const initcall_t __used __section(".init.data.mctracer") mctracer_init_##fn = fn
+#undef early_initcall
+#define early_initcall(fn)		MCTRACER_COMPAT_INITCALL(fn)
+#undef core_initcall
+#define core_initcall(fn)		MCTRACER_COMPAT_INITCALL(fn)
+#undef device_initcall
+#define device_initcall(fn)		MCTRACER_COMPAT_INITCALL(fn)
+#undef late_initcall
+#define late_initcall(fn)		MCTRACER_COMPAT_INITCALL(fn)
+
+#endif /* !MCTRACER_COMPAT_DEFINE */
+
+#endif /* !__ASSEMBLY__ */
+
+#endif /* _MCTRACER_COMPAT_H */

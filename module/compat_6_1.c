@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The same for Linux 6.1, and what the series asks for that it has otherwise. */
+#include <linux/kprobes.h>
+#include <linux/mcount.h>
+
+#include "compat.h"
+#include "base.h"
+#include "arch/mcount_steps.h"
+
+/* What ORC says looks otherwise here: the unwinder goes all the way. */
+unsigned int mcount_take_steps(struct mcount_place *at, u32 *callers, u32 *stacks,
+			       unsigned int *max)
+{
+	return 0;
+}
+
+NOKPROBE_SYMBOL(mcount_take_steps);
+
+/* Symbols come with their modules. */
+struct seen {
+	mctracer_compat_see *see;
+	const char *only;
+	void *data;
+};
+
+static int see(void *data, const char *name, struct module *mod, unsigned long addr)
+{
+	const struct seen *seen = data;
+
+	if (seen->only && (!mod || strcmp(mod->name, seen->only)))
+		return 0;
+	return seen->see(seen->data, name, addr);
+}
+
+int mctracer_compat_on_each_symbol(mctracer_compat_see *see_symbol, void *data)
+{
+	struct seen seen = { .see = see_symbol, .data = data };
+
+	return static_call(mctracer_kallsyms_on_each_symbol)(see, &seen);
+}
+
+int mctracer_compat_on_modules_symbol(const char *only, mctracer_compat_see *see_symbol, void *data)
+{
+	struct seen seen = { .see = see_symbol, .only = only, .data = data };
+
+	return static_call(mctracer_module_kallsyms_on_each_symbol)(see, &seen);
+}
+
+static size_t size_of(const void *memory)
+{
+	if (is_vmalloc_addr(memory))
+		return get_vm_area_size(static_call(mctracer_find_vm_area)(memory));
+	return ksize(memory);
+}
+
+void *mctracer_compat_kvrealloc(const void *memory, size_t size, gfp_t gfp)
+{
+	void *new = kvmalloc(size, gfp);
+
+	if (new && memory) {
+		memcpy(new, memory, min(size, size_of(memory)));
+		kvfree(memory);
+	}
+	return new;
+}
+
+/* They get nothing to look at, and there is but one. */
+static const struct syscore_ops_since_6_1 *resumed;
+
+static void resume(void)
+{
+	resumed->resume(NULL);
+}
+
+static struct syscore_ops syscore_ops = {
+	.resume	= resume,
+};
+
+static void undo_syscore(void *unused)
+{
+	unregister_syscore_ops(&syscore_ops);
+}
+
+void mctracer_compat_syscore(struct syscore *syscore)
+{
+	resumed = syscore->ops;
+	register_syscore_ops(&syscore_ops);
+	mctracer_undo_later(false, undo_syscore, NULL);
+}
+
+struct sysctl {
+	struct ctl_table_header *header;
+	struct ctl_table table[];
+};
+
+static void undo_sysctl(void *arg)
+{
+	struct sysctl *sysctl = arg;
+
+	unregister_sysctl_table(sysctl->header);
+	kfree(sysctl);
+}
+
+/* With an empty entry at the end. */
+void mctracer_compat_sysctl(const char *path, struct ctl_table *table, size_t size)
+{
+	struct sysctl *sysctl = kzalloc(struct_size(sysctl, table, size + 1),
+					GFP_KERNEL | __GFP_NOFAIL);
+
+	memcpy(sysctl->table, table, size * sizeof(*table));
+	sysctl->header = register_sysctl(path, sysctl->table);
+	if (sysctl->header)
+		mctracer_undo_later(true, undo_sysctl, sysctl);
+	else
+		kfree(sysctl);
+}

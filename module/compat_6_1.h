@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef MCTRACER_COMPAT_OVERRIDE
+
+/* What compat.h says of Linux 6.1; and what has become otherwise since. */
+#include <linux/cpu.h>
+
+#define MCTRACER_COMPAT_FUNCTIONS_HERE(F)	\
+	F(__vmalloc_node)			\
+	F(find_vm_area)				\
+	F(seq_buf_putc)				\
+	F(seq_buf_puts)
+
+#define MCTRACER_COMPAT_DATA_HERE(D)		\
+	D(void * __percpu, hardirq_stack_ptr)
+
+struct syscore_ops_since_6_1 {
+	void (*resume)(void *data);
+};
+
+struct syscore {
+	const struct syscore_ops_since_6_1 *ops;
+};
+
+typedef int mctracer_compat_see(void *data, const char *name, unsigned long addr);
+int mctracer_compat_on_each_symbol(mctracer_compat_see *see, void *data);
+int mctracer_compat_on_modules_symbol(const char *only, mctracer_compat_see *see, void *data);
+void *mctracer_compat_kvrealloc(const void *memory, size_t size, gfp_t gfp);
+
+/* Of all that is there: what the hooks look at. */
+struct mctracer_pcpu_hot {
+	int preempt_count;
+};
+
+extern struct mctracer_pcpu_hot pcpu_hot asm("__preempt_count");
+
+#define arch_mcount_interrupt_stack()	this_cpu_read(*mctracer_at_hardirq_stack_ptr)
+
+/* Calls are not counted yet. */
+#define callthunks_translate_call_dest(func)	(func)
+/* Only for sites before returns. */
+#define x86_return_thunk	((void *)NULL)
+
+#ifndef this_cpu_try_cmpxchg64
+#define this_cpu_try_cmpxchg64(var, old, new)					\
+({										\
+	const u64 mctracer_was = *(old);					\
+	*(old) = this_cpu_cmpxchg_8(var, mctracer_was, new);			\
+	likely(*(old) == mctracer_was);						\
+})
+#endif
+
+#define MAX_PAGE_ORDER	(MAX_ORDER - 1)
+
+DEFINE_FREE(kvfree, void *, if (!IS_ERR_OR_NULL(_T)) kvfree(_T))
+
+static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
+{
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+}
+
+#define MCTRACER_COMPAT_SECOND(first, second, ...)	second
+
+#else /* MCTRACER_COMPAT_OVERRIDE */
+
+/* The size is that of the array, if it is not said. */
+#undef strscpy
+#define strscpy(to, from, ...)	\
+	(strscpy)(to, from, MCTRACER_COMPAT_SECOND(_, ##__VA_ARGS__, sizeof(to)))
+#define __vmalloc_node			static_call(mctracer___vmalloc_node)
+#define seq_buf_putc			static_call(mctracer_seq_buf_putc)
+#define seq_buf_puts			static_call(mctracer_seq_buf_puts)
+#define syscore_ops			syscore_ops_since_6_1
+#define kvrealloc			mctracer_compat_kvrealloc
+#define copy_splice_read		generic_file_splice_read
+#define arch_ftrace_set_direct_caller(fregs, addr)	\
+	arch_ftrace_set_direct_caller(&(fregs)->regs, addr)
+
+#endif /* MCTRACER_COMPAT_OVERRIDE */

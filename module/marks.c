@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which of the expressions of the file "pid" are about a task: the series has a word for that in
+ * struct task_struct. Here is a table of those tasks that have any, which is looked at when a CPU
+ * has come to another task.
+ *
+ * Looking needs no lock: an address is stored last, and one that is gone leaves a place that is
+ * passed over.
+ */
+#include <linux/compiler.h>
+#include <linux/hash.h>
+#include <linux/kprobes.h>
+#include <linux/mctracer.h>
+#include <linux/printk.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/spinlock.h>
+#include <linux/vmalloc.h>
+
+#include "base.h"
+#include "mctracer/mctracer.h"
+
+#define MARKS_BITS	15
+#define MARKS		(1 << MARKS_BITS)
+
+#define GONE		((const struct task_struct *)1)
+
+static struct mark {
+	const struct task_struct *task;	/* NULL: never used since the next has been */
+	unsigned long pids;
+} *marks;
+
+static DEFINE_RAW_SPINLOCK(marks_lock);
+static unsigned int used;	/* GONE ones, too */
+
+/* Where it is; else NULL, and the place to put it at @place, or NULL if there is none. */
+static struct mark *find(const struct task_struct *task, struct mark **place)
+{
+	struct mark *table = READ_ONCE(marks), *at, *free = NULL;
+	unsigned int i = hash_ptr(task, MARKS_BITS), n;
+	const struct task_struct *there;
+
+	for (n = 0; table && n < MARKS; n++, i++) {
+		at = &table[i % MARKS];
+		there = READ_ONCE(at->task);
+		if (there == task)
+			return at;
+		if (!free && (!there || there == GONE))
+			free = at;
+		if (!there)
+			break;
+	}
+	if (place)
+		*place = free;
+	return NULL;
+}
+
+NOKPROBE_SYMBOL(find);
+
+unsigned long mctracer_task_pids(const struct task_struct *task)
+{
+	const struct mark *at = READ_ONCE(used) ? find(task, NULL) : NULL;
+
+	return at ? READ_ONCE(at->pids) : 0;
+}
+
+NOKPROBE_SYMBOL(mctracer_task_pids);
+
+/* What nobody needs to pass over any more is as if it had never been used. */
+static void take_away(struct mark *at)
+{
+	unsigned int i = at - marks;
+
+	WRITE_ONCE(at->task, GONE);
+	if (marks[(i + 1) % MARKS].task)
+		return;
+	for (; marks[i].task == GONE; i = (i - 1) % MARKS) {
+		WRITE_ONCE(marks[i].task, NULL);
+		used--;
+	}
+}
+
+static void set(const struct task_struct *task, unsigned long pids)
+{
+	struct mark *place = NULL, *at = find(task, &place);
+
+	if (at) {
+		WRITE_ONCE(at->pids, pids);
+		if (!pids)
+			take_away(at);
+		return;
+	}
+	if (!pids)
+		return;
+	if (!place || (!place->task && used > MARKS / 4 * 3)) {
+		printk_deferred_once(KERN_WARNING "mctracer: pid: too many tasks: new ones are left out\n");
+		return;
+	}
+	if (!place->task)
+		used++;
+	WRITE_ONCE(place->pids, pids);
+	smp_store_release(&place->task, task);
+}
+
+void mctracer_set_task_pids(struct task_struct *task, unsigned long pids)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&marks_lock, flags);
+	set(task, pids);
+	raw_spin_unlock_irqrestore(&marks_lock, flags);
+}
+
+void mctracer_marks_fork(struct task_struct *parent, struct task_struct *child)
+{
+	unsigned long flags, pids;
+
+	if (!READ_ONCE(used))
+		return;
+	raw_spin_lock_irqsave(&marks_lock, flags);
+	pids = mctracer_inherited_pids(mctracer_task_pids(parent), same_thread_group(parent, child));
+	set(child, mctracer_task_pids(child) | pids);
+	raw_spin_unlock_irqrestore(&marks_lock, flags);
+}
+
+void mctracer_marks_forget(const struct task_struct *task)
+{
+	if (READ_ONCE(used))
+		mctracer_set_task_pids((struct task_struct *)task, 0);
+}
+
+int mctracer_marks_alloc(void)
+{
+	marks = vzalloc(MARKS * sizeof(*marks));
+	return marks ? 0 : -ENOMEM;
+}
+
+void mctracer_marks_free(void)
+{
+	vfree(marks);
+}

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Where older kernels have that. */
+#include <linux/kernel.h>
