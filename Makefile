@@ -7,16 +7,21 @@ help:
 	@echo "make test               all tests; ends with a line of counts"
 	@echo "make test-long          what takes long and rarely fails"
 	@echo "make test-debug         the tests on kernels that check themselves; takes long"
+	@echo "make test-configs       the tests in configurations that people have; takes hours"
 	@echo "make test-mutations     break the code in many ways: does a test notice each?"
 	@echo "make bench              what tracing costs, counted in instructions"
-	@echo "make apply LINUX=DIR    apply the series to a Linux 6.12 tree"
+	@echo "make apply LINUX=DIR    apply the series to a tree of Linux 6.12 or 7.3"
 	@echo "make worktree DIR=DIR   a git tree of the kernel with the series, to edit in"
 	@echo "make export DIR=DIR     write such a tree's commits back to this repository"
 	@echo "make check              what can be checked without building or booting a kernel"
 	@echo "make check-bisect       build and boot the kernel after each patch; takes long"
+	@echo "make module             the same tracer as a module, for a kernel as it is: KVER=RELEASE, or the running one"
+	@echo "make deb                a package by which dkms builds that module"
+	@echo "make test-module        load it in Debian's own kernels, 6.12 and 6.1"
 	@echo "make clean              remove the cache: trees, builds, logs"
 	@echo
 	@echo "LINUX=DIR makes run, shell, test, test-debug and bench use that 6.12 tree instead of Debian's."
+	@echo "KERNEL=7.3 makes them, and worktree, use that kernel."
 
 run:
 	@scripts/run
@@ -32,6 +37,9 @@ test-long:
 
 test-mutations:
 	@scripts/test-mutations
+
+test-configs:
+	@scripts/test-configs $(CONFIGS)
 
 test-debug:
 	@scripts/test-debug $(FLAVOURS)
@@ -55,9 +63,20 @@ check:
 check-bisect:
 	@scripts/check-bisect
 
+module:
+	@scripts/module
+
+deb:
+	@scripts/module-deb
+
+test-module:
+	@scripts/test-module $(KERNELS)
+
 clean:
 	@scripts/clean
 
 export LINUX
+export KERNEL
+export KVER
 
-.PHONY: help run shell test test-long test-debug test-mutations bench apply worktree export check check-bisect clean
+.PHONY: help run shell test test-long test-configs test-debug test-mutations bench apply worktree export check check-bisect module deb test-module clean

@@ -17,11 +17,17 @@ guest()
 {
 	flavour=$1 name=$1-$2 job=$3 rc=0
 	shift 3
-	LOG=$name "$REPO/scripts/boot" "$flavour" "$job" -- "$@" || rc=$?
+	LOG=$name "$REPO/scripts/${BOOT:-boot}" "$flavour" "$job" -- "$@" || rc=$?
 	sed -e 's/\r$//' -e '/^MCT-EXIT /d' "$LOGS/boot-$name.output" >"$taps/$name.tap" || :
 	if [ $rc != 0 ] && ! grep -qE '^ *not ok ' "$taps/$name.tap"; then
 		echo "Bail out! $name in the guest ended with status $rc: see above" >>"$taps/$name.tap"
 	fi
+}
+
+# module_guest VERSION JOB: the same in Debian's own kernel VERSION, with the module.
+module_guest()
+{
+	BOOT=module-boot guest "$1" "$2" "$2"
 }
 
 # The selftests, by what they are about (18_lockup has a guest of its own, or is left out where the

@@ -15,6 +15,9 @@ CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/mctracer
 LOGS=$CACHE/logs
 # shellcheck disable=SC2034	# for the scripts that source this
 BASE_TAG=mctracer-base
+# patches/ is for this kernel; for others ports/ has what differs in some of them.
+MAIN_KERNEL=6.12
+KERNEL=${KERNEL:-$MAIN_KERNEL}
 
 case $CACHE in
 *[[:space:]:]*)
@@ -151,12 +154,52 @@ series()
 	[ ! -f "$REPO/series" ] || sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$REPO/series"
 }
 
-# series_key: changes whenever the series or a patch in it does.
+# kernels: those that the series is for
+kernels()
+{
+	echo "$MAIN_KERNEL"
+	for _port in "$REPO/ports"/*/; do
+		[ ! -d "$_port" ] || basename -- "$_port"
+	done
+}
+
+# need_port VERSION: refuse what ports/ does not have.
+need_port()
+{
+	[ -d "$REPO/ports/$1" ] || die "no such kernel here: $1 (there are: $(kernels | xargs))"
+}
+
+# patches: the directory that has the patches for $KERNEL. For another than the main one that is a copy, in which
+# some are changed as the diffs in ports/ say.
+patches()
+{
+	[ "$KERNEL" != "$MAIN_KERNEL" ] || {
+		echo "$REPO/patches"
+		return
+	}
+	need_port "$KERNEL"
+	_new=$(mktemp -d "$CACHE/patches.XXXXXX")
+	cp -- "$REPO/patches/"*.patch "$_new"
+	for _diff in "$REPO/ports/$KERNEL/"*.diff; do
+		_name=$(basename -- "$_diff" .diff).patch
+		patch -s -F0 --no-backup-if-mismatch "$_new/$_name" "$_diff" >&2 || {
+			rm -rf "$_new"
+			die "$(shown "$_diff") no longer fits $_name: see ports/README.md"
+		}
+	done
+	rsync -rc --delete -- "$_new/" "$CACHE/patches-$KERNEL/"
+	rm -rf "$_new"
+	echo "$CACHE/patches-$KERNEL"
+}
+
+# series_key: changes whenever the series or a patch in it does, or how that differs for $KERNEL.
 series_key()
 {
 	series | while read -r p; do
+		_diff=$REPO/ports/$KERNEL/${p%.patch}.diff
+		[ -f "$_diff" ] || _diff=
 		echo "$p"
-		cat "$REPO/patches/$p" || exit 1
+		cat "$REPO/patches/$p" ${_diff:+"$_diff"} || exit 1
 	done | sha256sum | cut -c1-16
 }
 
@@ -171,16 +214,16 @@ kernel_version()
 		END { if (v != "" && p != "") print v "." p "." (s == "" ? 0 : s) }' "$1/Makefile"
 }
 
-# need_6_12 TREE: refuse, with a sentence, what is not Linux 6.12.
-need_6_12()
+# need_kernel TREE: that kernel is $KERNEL from now on. Refuses, with a sentence, what the series is not for.
+need_kernel()
 {
 	[ -d "$1" ] || die "$1 is not a directory."
 	_version=$(kernel_version "$1")
-	case $_version in
-	6.12.*)	;;
-	'')	die "$1 is not a Linux kernel tree; this series needs Linux 6.12." ;;
-	*)	die "$1 is Linux $_version; this series needs Linux 6.12." ;;
-	esac
+	_needs="this series needs Linux $(kernels | paste -s -d , | sed 's/,/ or /g')."
+	[ -n "$_version" ] || die "$1 is not a Linux kernel tree; $_needs"
+	KERNEL=${_version%.*}
+	[ "$KERNEL" = "$MAIN_KERNEL" ] || [ -d "$REPO/ports/$KERNEL" ] || die "$1 is Linux $_version; $_needs"
+	export KERNEL
 }
 
 # is_32 FLAVOUR: is its kernel for 32-bit x86? Its name says so: none-32, mctracer-32-static.

@@ -82,7 +82,7 @@ cover_letter()
 # bindgen's clang refuses what only gcc knows. Of these flags it knows none but -pg and -mfentry.
 bindgen()
 {
-	sed -n '/^ifdef CONFIG_MCOUNT_DYNAMIC/,/^endif/s/^[[:space:]]*CC_FLAGS_FTRACE[[:space:]]*+=//p' Makefile |
+	sed -n '/^ifdef CONFIG_MCOUNT_SITES/,/^endif/s/^[[:space:]]*CC_FLAGS_FTRACE[[:space:]]*+=//p' Makefile |
 		tr -s '[:space:]' '\n' | grep '^-' >"$T/flags"
 	[ -s "$T/flags" ] || echo "no flags found in the Makefile" >>"$T/missing"
 	while read -r flag; do

@@ -41,8 +41,8 @@ licensed()
 {
 	git ls-files | while read -r f; do
 		case $f in
-		README.md | tests/mutations/README.md)	continue ;;	# shown to people
-		series | patches/*)			continue ;;	# for quilt; a patch's files have theirs
+		README.md | */README.md)	continue ;;	# shown to people
+		series | patches/* | ports/*.diff)	continue ;;	# for quilt; a patch's files have theirs
 		tests/mutations/*.patch)		continue ;;	# change such files
 		bench/results/*)			continue ;;	# made by scripts/bench
 		.gitignore)				continue ;;	# a list of names

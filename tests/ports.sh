@@ -1,0 +1,125 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The series for other kernels: patches and diffs of ports/ make one that applies, export makes these diffs. On
+# fake kernel trees, but for the last one.
+. "${0%/*}/../scripts/test-lib.sh"
+
+export XDG_CACHE_HOME="$T/cache"
+unset MCT_LOCKED KERNEL LINUX
+repo=$T/repo
+fake_repo "$repo"
+port=$repo/ports/6.13
+mkdir -p "$port"
+printf '# here\nlinux-source-6.13_0-none_all.deb 0\n' >"$port/source"
+cat >"$port/0001-first.diff" <<'END'
+--- 6.12
++++ 6.13
+@@ -14,4 +14,4 @@
+  one
+--two
+-+two, changed
++-zwei
+++zwei, changed
+  three
+END
+
+# newer DIR: a tree of that kernel
+newer()
+{
+	fake_tree "$1" 6 13
+	sed -i 's/two/zwei/' "$1/init/main.c"
+}
+
+applied()	# DIR WORD
+{
+	grep -qx "$2, changed" "$1/init/main.c" && [ -f "$1/kernel/trace/new/new.c" ] &&
+		[ -x "$1/tools/testing/selftests/mctracer/run.sh" ]
+}
+
+by_git()
+{
+	newer "$T/git" && git_plain -C "$T/git" init -q -b main && git_plain -C "$T/git" add -A &&
+		git_plain -C "$T/git" commit -q -m base &&
+		LINUX=$T/git "$repo/scripts/apply" && applied "$T/git" zwei
+}
+
+by_quilt()
+{
+	newer "$T/plain"
+	LINUX=$T/plain "$repo/scripts/apply" && applied "$T/plain" zwei
+}
+
+as_before()
+{
+	fake_tree "$T/older"
+	LINUX=$T/older "$repo/scripts/apply" && applied "$T/older" two
+}
+
+of_none()
+{
+	fake_tree "$T/none" 6 14
+	LINUX=$T/none fails_saying 'is Linux 6.14.1; this series needs Linux 6.12 or 6.13\.' "$repo/scripts/apply" &&
+		KERNEL=6.14 fails_saying 'no such kernel here: 6.14 .there are: 6.12 6.13' "$repo/scripts/kernel-tree"
+}
+
+not_there()
+{
+	KERNEL=6.13 fails_saying 'give a tree of Linux 6.13 by LINUX=DIR' "$repo/scripts/kernel-tree" &&
+		[ -z "$(ls "$XDG_CACHE_HOME/mctracer/source")" ]
+}
+
+no_fit()
+{
+	cp "$port/0001-first.diff" "$T/kept"
+	sed -i 's/^--two/--three/' "$port/0001-first.diff"
+	newer "$T/unfit"
+	before=$(sum "$T/unfit")
+	LINUX=$T/unfit fails_saying '0001-first.diff no longer fits 0001-first.patch' "$repo/scripts/apply"
+	rc=$?
+	cp "$T/kept" "$port/0001-first.diff"
+	[ "$rc" = 0 ] && [ "$before" = "$(sum "$T/unfit")" ]
+}
+
+exported()	# the diff, and nothing else
+{
+	newer "$T/linux"
+	LINUX=$T/linux "$repo/scripts/worktree" "$T/work" || return
+	cp -R "$repo" "$T/again"
+	"$T/again/scripts/export" "$T/work" || return
+	cat "$T/again/ports/6.13/"*.diff
+	[ "$(ls "$T/again/ports/6.13")" = "$(printf '0001-first.diff\nsource')" ] || return
+	rm -r "$repo/ports" && cp -R "$T/again/ports" "$repo/" && diff -r "$repo" "$T/again" &&
+		newer "$T/same" && LINUX=$T/same "$repo/scripts/apply" && applied "$T/same" zwei
+}
+
+others()	# a tree with a commit more
+{
+	git_plain -C "$T/work" commit -q --allow-empty -m more
+	echo more >"$T/work/kernel/more.c"
+	git_plain -C "$T/work" add -A && git_plain -C "$T/work" commit -q --amend -m more || return
+	before=$(sum "$repo")
+	fails_saying 'has other patches than the series' "$repo/scripts/export" "$T/work" &&
+		[ "$before" = "$(sum "$repo")" ]
+}
+
+# Of the series itself: do all of its diffs fit?
+real()
+{
+	[ "$(kernels | wc -l)" -gt 1 ] || return
+	for KERNEL in $(kernels); do
+		dir=$(patches) && [ "$(cd "$dir" && ls -- *.patch)" = "$(series | sort)" ] || return
+		echo "$KERNEL: $dir"
+	done
+}
+
+plan 9
+check "a tree of another kernel, by git" by_git
+check "by quilt" by_quilt
+check "the main one has what patches/ says" as_before
+check "a kernel for which there is nothing is refused, with those that there are" of_none
+check "source that can't be had: what to do is said" not_there
+check "a diff that no longer fits is named, and the tree unchanged" no_fit
+check "export of such a tree writes the diffs and nothing else" exported
+check "a tree with other patches is refused" others
+check "all diffs fit the series" real
+finish
