@@ -8,11 +8,13 @@ help:
 	@echo "make test-long          what takes long and rarely fails"
 	@echo "make test-debug         the tests on kernels that check themselves; takes long"
 	@echo "make test-configs       the tests in configurations that people have; takes hours"
+	@echo "make test-kernels       the tests on each kernel that the series is for; takes hours"
 	@echo "make test-mutations     break the code in many ways: does a test notice each?"
 	@echo "make bench              what tracing costs, counted in instructions"
 	@echo "make apply LINUX=DIR    apply the series to a tree of Linux 6.12 or 7.3"
 	@echo "make worktree DIR=DIR   a git tree of the kernel with the series, to edit in"
 	@echo "make export DIR=DIR     write such a tree's commits back to this repository"
+	@echo "make post DIR=DIR       the mails that git send-email would send; sends nothing"
 	@echo "make check              what can be checked without building or booting a kernel"
 	@echo "make check-bisect       build and boot the kernel after each patch; takes long"
 	@echo "make module             the same tracer as a module, for a kernel as it is: KVER=RELEASE, or the running one"
@@ -41,6 +43,9 @@ test-mutations:
 test-configs:
 	@scripts/test-configs $(CONFIGS)
 
+test-kernels:
+	@scripts/test-kernels $(KERNELS)
+
 test-debug:
 	@scripts/test-debug $(FLAVOURS)
 
@@ -56,6 +61,9 @@ worktree:
 
 export:
 	@scripts/export $(or $(DIR),$(error say from where: make export DIR=...))
+
+post:
+	@scripts/post $(or $(DIR),$(error say where: make post DIR=...))
 
 check:
 	@scripts/test quick

@@ -66,8 +66,11 @@ static const uint8_t nop64[INSN] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 static const uint8_t nop32[INSN] = { 0x3e, 0x8d, 0x74, 0x26, 0x00 };
 static const uint8_t endbr64[ENDBR] = { 0xf3, 0x0f, 0x1e, 0xfa };
 static const uint8_t endbr32[ENDBR] = { 0xf3, 0x0f, 0x1e, 0xfb };
-/* What the kernel makes of an ENDBR that it does not need. */
-static const uint8_t no_endbr[ENDBR] = { 0x66, 0x0f, 0x1f, 0x00 };
+/* What kernels make of an ENDBR that they do not need: NOPs that are nothing else. */
+static const uint8_t no_endbr[][ENDBR] = {
+	{ 0x66, 0x0f, 0x1f, 0x00 },
+	{ 0x0f, 0x1f, 0x40, 0xd6 },
+};
 
 /* A stretch of text: the kernel's, with an empty name, or a module's. */
 struct text {
@@ -457,7 +460,8 @@ static int is_endbr(const uint8_t *insn)
 {
 	return !memcmp(insn, endbr64, ENDBR) ||
 	       !memcmp(insn, endbr32, ENDBR) ||
-	       !memcmp(insn, no_endbr, ENDBR);
+	       !memcmp(insn, no_endbr[0], ENDBR) ||
+	       !memcmp(insn, no_endbr[1], ENDBR);
 }
 
 static uint32_t relative(const uint8_t *insn)

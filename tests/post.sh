@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# scripts/post: the mails of a series, on a fake kernel tree whose get_maintainer.pl knows three people.
+. "${0%/*}/../scripts/test-lib.sh"
+
+export XDG_CACHE_HOME="$T/cache"
+unset MCT_LOCKED KERNEL LINUX
+repo=$T/repo
+fake_repo "$repo"
+cat >"$repo/patches/cover-letter" <<'END'
+Subject: [PATCH 00/99] new: a thing
+
+What it is for.
+
+The end.
+END
+printf 'run:\n\t@scripts/run\n' >"$repo/Makefile"
+
+# What it is asked for: a patch, whose file is the last argument.
+tree()
+{
+	fake_tree "$1"
+	cat >"$1/scripts/get_maintainer.pl" <<'END'
+$_ = pop;
+print "First M <first\@localhost> (maintainer:NEW (X))\n" if /first/;
+print "Second M <second\@localhost> (supporter:OLD)\n" if /second/;
+print "First M <first\@localhost> (reviewer:OLD)\n" if /second/;
+print "list\@localhost (open list:NEW)\n";
+END
+}
+tree "$T/plain"
+tree "$T/git"
+git_plain -C "$T/git" init -q -b main && git_plain -C "$T/git" add -A && git_plain -C "$T/git" commit -q -m base
+
+# header MAIL NAME: that header's lines, as one
+header()
+{
+	sed '/^$/,$d' "$1" | awk -v name="$2:" '/^[^ ]/ { in_it = $1 == name } in_it' | xargs
+}
+
+mails()
+{
+	LINUX=$T/git "$repo/scripts/post" "$T/mails" && cd "$T/mails" && ls &&
+		[ "$(echo ./*)" = "./0000-cover-letter.patch ./0001-first.patch ./0002-second.patch" ] &&
+		cat ./* && [ "$(header 0000-cover-letter.patch Subject)" = "Subject: [PATCH 0/2] new: a thing" ] &&
+		[ "$(header 0000-cover-letter.patch From)" = "From: A Tester <tester@localhost>" ] &&
+		grep -qx 'What it is for\.' 0000-cover-letter.patch && grep -qx 'The end\.' 0000-cover-letter.patch &&
+		grep -q 'run.sh .*+' 0000-cover-letter.patch
+}
+
+base()
+{
+	tail -n 1 "$T/mails/0000-cover-letter.patch"
+	[ "$(tail -n 1 "$T/mails/0000-cover-letter.patch")" = "base-commit: $(git -C "$T/git" rev-parse HEAD)" ]
+}
+
+recipients()
+{
+	cd "$T/mails" && head -n 20 ./* &&
+		[ "$(header 0001-first.patch To)" = "To: First M <first@localhost>" ] &&
+		[ "$(header 0001-first.patch Cc)" = "Cc: list@localhost" ] &&
+		[ "$(header 0002-second.patch To)" = "To: Second M <second@localhost>" ] &&
+		header 0002-second.patch Cc | grep -q 'First M <first@localhost>' &&
+		header 0000-cover-letter.patch To | grep -q 'First M <first@localhost>' &&
+		header 0000-cover-letter.patch To | grep -q 'Second M <second@localhost>' &&
+		[ "$(header 0000-cover-letter.patch Cc)" = "Cc: list@localhost" ]
+}
+
+# They are the patches: a tree to which they are applied is that of the series.
+same()
+{
+	git clone -q "$T/git" "$T/again" && git_plain -C "$T/again" am -q "$T/mails/"000[12]* &&
+		[ "$(git -C "$T/again" rev-parse "HEAD^{tree}")" = \
+		"$(git -C "$(LINUX=$T/git "$repo/scripts/kernel-tree")" rev-parse "mctracer^{tree}")" ]
+}
+
+no_base()
+{
+	LINUX=$T/plain "$repo/scripts/post" "$T/plain-mails" 2>"$T/said" || return
+	cat "$T/said"
+	grep -q 'no base-commit' "$T/said" && ! grep -r '^base-commit' "$T/plain-mails"
+}
+
+not_again()
+{
+	before=$(sum "$T/mails")
+	LINUX=$T/git fails_saying 'mails exists already' "$repo/scripts/post" "$T/mails" && [ "$before" = "$(sum "$T/mails")" ]
+}
+
+# own WORDS: are they refused in a patch's message?
+own()
+{
+	cp "$repo/patches/0001-first.patch" "$T/kept"
+	sed -i "s,^A new file.*,See $1 for it.," "$repo/patches/0001-first.patch"
+	LINUX=$T/git fails_saying "0001-first.patch:[0-9]+:See $1 for it" "$repo/scripts/post" "$T/refused"
+	rc=$?
+	cp "$T/kept" "$repo/patches/0001-first.patch"
+	[ "$rc" = 0 ] && [ ! -e "$T/refused" ]
+}
+
+nobody()
+{
+	tree "$T/nobody"
+	: >"$T/nobody/scripts/get_maintainer.pl"
+	LINUX=$T/nobody fails_saying 'nobody is named for' "$repo/scripts/post" "$T/refused" && [ ! -e "$T/refused" ]
+}
+
+plan 9
+check "a letter and the patches" mails
+check "the letter ends in the tree's commit" base
+check "each mail has its recipients, the letter all" recipients
+check "what the mails say is the series" same
+check "without git no base-commit is made up" no_base
+check "mails that are there are left alone" not_again
+check "a path of the repository alone is refused" own scripts/post
+check "so is a target of its Makefile" own "make run"
+check "a patch that nobody is to read is refused" nobody
+finish
