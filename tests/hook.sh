@@ -43,9 +43,11 @@ timed()
 	build mctracer && "$REPO/bench/native/run" "$out" "$tree" "$T/native" | grep '^ratio '
 }
 
-plan 9
-for flavour in mctracer mctracer-static; do
-	if [ -n "${QUICK-}" ] || ! build $flavour; then
+# KINDS: which kernels
+kinds=${KINDS:-mctracer}
+plan $((4 * $(echo "$kinds" | wc -w) + 1))
+for flavour in $kinds; do
+	if [ -n "${QUICK-}" ] || ! build "$flavour"; then
 		for what in 'the hooks call nothing' 'a function of their own' 'another function' \
 			'part of a name'; do
 			skip "$flavour: $what" "quick: nothing is built"
