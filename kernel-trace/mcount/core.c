@@ -63,9 +63,10 @@ mcount_gate_t mcount_gate __read_mostly = no_gate;
 /*
  * Wait until no CPU and no task runs what the stub jumped to before. Entry
  * code and hook run to their end without sleeping, but a hook called with
- * preemption on can be preempted (synchronize_rcu_tasks() waits for such
- * tasks), and one called from code that RCU does not watch, or from the idle
- * task, is seen only by making each CPU schedule (the rude flavour).
+ * preemption on can be preempted: synchronize_rcu_tasks() waits for such tasks.
+ * It does not for idle ones. They have preemption disabled, for which
+ * synchronize_rcu() waits wherever RCU watches; and where it does not nothing is
+ * traced, since what enters and leaves the kernel and idle states is noinstr.
  *
  * CPUs on their way up or down are none of those: they have been kept away
  * while the stub was switched, and what a CPU runs after it has reported itself
@@ -73,7 +74,7 @@ mcount_gate_t mcount_gate __read_mostly = no_gate;
  */
 static void mcount_synchronize(void)
 {
-	synchronize_rcu_tasks_rude();
+	synchronize_rcu();
 	synchronize_rcu_tasks();
 }
 

@@ -214,7 +214,7 @@ static int change_hook(const struct chosen *next)
 
 	if (ret || next->all_but == all_but)
 		return ret;
-	synchronize_rcu_tasks_rude();
+	synchronize_rcu();
 	ret = empty_list(all_but);
 	if (ret)
 		empty_list(next->all_but);

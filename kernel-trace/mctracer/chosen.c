@@ -10,6 +10,7 @@
 #include <linux/bsearch.h>
 #include <linux/cleanup.h>
 #include <linux/compiler.h>
+#include <linux/cpu.h>
 #include <linux/kprobes.h>
 #include <linux/mcount.h>
 #include <linux/preempt.h>
@@ -93,8 +94,10 @@ bool mctracer_functions_chosen(void)
 
 void mctracer_chosen_synchronize(void)
 {
-	/* Also for CPUs on their way up, which RCU does not watch. */
-	synchronize_rcu_tasks_rude();
+	/* RCU does not watch CPUs on their way up: those that were so have arrived then. */
+	cpus_read_lock();
+	cpus_read_unlock();
+	synchronize_rcu();
 	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
 		synchronize_rcu_tasks();
 }

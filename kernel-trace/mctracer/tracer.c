@@ -292,7 +292,7 @@ static void pause(void)
 	WRITE_ONCE(mctracer_stopped, true);
 	mctracer_forget_tasks(false);
 	cpus_read_unlock();
-	synchronize_rcu_tasks_rude();
+	synchronize_rcu();
 }
 
 static void resume(void)

@@ -7,12 +7,13 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-plan 8
+plan 11
 
 # An emulated machine takes seconds for each.
 loads=${MCT_MODULE_LOADS:-100}
 few=$(((loads + 9) / 10))
 many=$((4 * loads))
+online=$MCT_CPUS/cpu1/online
 
 at_end()
 {
@@ -77,6 +78,23 @@ equal "nor when nobody has taken its place" "" "$(said | grep -vx 0 | xargs)"
 take_away "disabled before" "$few" put 0 "$MCT_SYSCTL"
 equal "nor when mcount was disabled before" "" "$(said | grep -vx 0 | xargs)"
 load_stop
+
+# With idle CPUs, one that goes and comes, and what interrupts them: who waits for hooks on such CPUs
+# relies on RCU's seeing them.
+check "the hook comes once more" mod_load mct_hook
+put 1 "$MCT_SYSCTL"
+load_repeat "sleep 0.01"
+if [ -e "$online" ]; then
+	for i in 0 1 0 1; do
+		put $i "$online"
+	done
+fi
+sleep 3
+load_stop
+at_least "it was called" 10000 "$(mod_get mct_hook calls)"
+equal "no CPU that is online called it where RCU does not watch" 0 "$(mod_get mct_hook unwatched)"
+put 0 "$MCT_SYSCTL"
+mod_unload mct_hook
 
 trace_on
 check "the tracer records after all" wait_until 10 records_flow

@@ -4,11 +4,14 @@
  *
  *   # insmod mct_hook.ko [clobber=1] [linger=N]
  *   # cat /sys/module/mct_hook/parameters/calls
+ *   # cat /sys/module/mct_hook/parameters/unwatched
  *   # rmmod mct_hook
  *
  * clobber: it changes all registers that a C function may change
  * linger: one of 64 calls that may be preempted takes N turns of a loop, so that
  *	some are
+ * unwatched: how often a CPU that is online called it where RCU does not watch. What
+ *	waits until nobody runs a hook any more relies on it that none does.
  *
  * When the module goes, it takes the hook away and then says in the log how many
  * tasks are still in it: there must be none.
@@ -26,6 +29,8 @@
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/smp.h>
 
 #define WAIT_MS		20000
 #define STEP_MS		10
@@ -39,6 +44,7 @@ module_param(linger, uint, 0400);
 MODULE_PARM_DESC(linger, "Stay that many turns of a loop");
 
 static DEFINE_PER_CPU(unsigned long, calls);
+static DEFINE_PER_CPU(unsigned long, unwatched);
 static atomic_t inside = ATOMIC_INIT(0);
 
 #ifdef CONFIG_64BIT
@@ -66,6 +72,8 @@ static void notrace hook(unsigned long ip, unsigned long parent_ip)
 	unsigned int i;
 
 	this_cpu_inc(calls);
+	if (!rcu_is_watching() && cpu_online(raw_smp_processor_id()))
+		this_cpu_inc(unwatched);
 	if (linger && !preempt_count() && !raw_irqs_disabled() &&
 	    !(raw_cpu_read(calls) & 63)) {
 		raw_atomic_inc(&inside);
@@ -79,22 +87,25 @@ static void notrace hook(unsigned long ip, unsigned long parent_ip)
 
 NOKPROBE_SYMBOL(hook);
 
-static int calls_get(char *buf, const struct kernel_param *kp)
+static int sum_get(char *buf, const struct kernel_param *kp)
 {
+	unsigned long __percpu *counts = kp->arg;
 	unsigned long sum = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += per_cpu(calls, cpu);
+		sum += *per_cpu_ptr(counts, cpu);
 	return sysfs_emit(buf, "%lu\n", sum);
 }
 
-static const struct kernel_param_ops calls_ops = {
-	.get	= calls_get,
+static const struct kernel_param_ops sum_ops = {
+	.get	= sum_get,
 };
 
-module_param_cb(calls, &calls_ops, NULL, 0400);
+module_param_cb(calls, &sum_ops, &calls, 0400);
 MODULE_PARM_DESC(calls, "How often the hook was called");
+module_param_cb(unwatched, &sum_ops, &unwatched, 0400);
+MODULE_PARM_DESC(unwatched, "How often where RCU does not watch");
 
 static int __init mct_hook_init(void)
 {
