@@ -26,6 +26,16 @@ case $CACHE in
 esac
 mkdir -p "$LOGS"
 
+# Debian's python3, which has the modules that are needed: where a version manager's comes first, by a directory that
+# has nothing else.
+case $(command -v python3) in
+/usr/bin/python3 | "$CACHE/bin/python3" | '') ;;
+*)
+	mkdir -p "$CACHE/bin"
+	ln -s /usr/bin/python3 "$CACHE/bin/python3" 2>/dev/null || :
+	export PATH="$CACHE/bin:$PATH" ;;
+esac
+
 # usage: print the header comment of the running script, which begins below its licence, and fail.
 usage()
 {
@@ -192,15 +202,14 @@ patches()
 	echo "$CACHE/patches-$KERNEL"
 }
 
-# series_key: changes whenever the series or a patch in it does, or how that differs for $KERNEL.
+# series_key: changes whenever the series or a patch does, or how they differ for $KERNEL.
 series_key()
 {
-	series | while read -r p; do
-		_diff=$REPO/ports/$KERNEL/${p%.patch}.diff
-		[ -f "$_diff" ] || _diff=
-		echo "$p"
-		cat "$REPO/patches/$p" ${_diff:+"$_diff"} || exit 1
-	done | sha256sum | cut -c1-16
+	{
+		series
+		(cd "$REPO/patches" && series | xargs -d '\n' cat --) || :
+		[ ! -d "$REPO/ports/$KERNEL" ] || cat "$REPO/ports/$KERNEL/"*.diff
+	} 2>/dev/null | sha256sum | cut -c1-16
 }
 
 # kernel_version TREE: "6.12.117" from the tree's Makefile; nothing if it is no kernel.

@@ -17,6 +17,8 @@ printf '#!/bin/sh\n' >"$repo/scripts/setup"
 export LINUX="$T/linux"
 
 fake_qemu
+: >"$T/nothing"
+export INITRD="$T/nothing"	# it is not about what boots
 export CONSOLE='Linux\n' DEATH='Kernel panic - not syncing: sysrq triggered crash\n'
 export OUTPUT='TAP version 13\n1..1\nok 1 - a\nMCT-EXIT 0\n'
 
