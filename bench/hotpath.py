@@ -16,6 +16,10 @@ HOOK = "mctracer_hook"
 LINE = 64
 PAGE = 4096
 RINGS = "mctracer_rings"
+# What the kernel keeps in one cache line: a struct, or, of late, variables between two symbols.
+HOT = "pcpu_hot"
+HOT_BOUNDS = "__per_cpu_hot_start", "__per_cpu_hot_end"
+CURRENT = "current_task"
 BASE = PAGE + 16	# of the member base in struct mctracer_ring: behind the mapped page and two tasks
 INSN = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*(.*)$")
 MEMORY = re.compile(r"(%gs:)?(-?0x[0-9a-f]+)?\((%\w+)\)")
@@ -74,10 +78,13 @@ class Path:
     def __init__(self, vmlinux):
         self.symbols = symbols(vmlinux)
         self.rings, self.rings_size = self.symbols[RINGS]
+        if HOT not in self.symbols:
+            start, end = (self.symbols[name][0] for name in HOT_BOUNDS)
+            self.symbols[HOT] = start, end - start
         self.holds = {}	# what registers do: "slot", "task"
 
     def name(self, address):
-        for name in RINGS, "pcpu_hot":
+        for name in RINGS, HOT:
             start, size = self.symbols[name]
             if start <= address < start + size:
                 return f"{name}+{address - start:#x}"
@@ -133,13 +140,13 @@ class Path:
             if match and match.group(1) and address == self.rings + BASE and insn == "add":
                 self.holds[register(parts[-1])] = "slot"
             if match and match.group(1) and insn == "mov" and \
-                    address == self.symbols["pcpu_hot"][0]:
+                    address == self.symbols.get(CURRENT, self.symbols[HOT])[0]:
                 self.holds[register(parts[-1])] = "task"
         return touched
 
     def check_layout(self):
         """Nothing of these lies on another CPU's cache line; copies are whole pages apart."""
-        hot, hot_size = self.symbols["pcpu_hot"]
+        hot, hot_size = self.symbols[HOT]
         if hot % LINE or hot_size % LINE:
             raise Broken(f"pcpu_hot at {hot:#x}, {hot_size} bytes, is not whole cache lines")
         if self.rings % PAGE or self.rings_size % PAGE:

@@ -68,12 +68,13 @@ mcount_gate_t mcount_gate __read_mostly = no_gate;
  * synchronize_rcu() waits wherever RCU watches; and where it does not nothing is
  * traced, since what enters and leaves the kernel and idle states is noinstr.
  *
- * CPUs on their way up or down are none of those: they have been kept away
- * while the stub was switched, and what a CPU runs after it has reported itself
- * dead is not traced.
+ * RCU does not watch CPUs on their way up: those that were so have arrived when
+ * the lock is had. What a CPU runs once it reports itself dead is not traced.
  */
 static void mcount_synchronize(void)
 {
+	cpus_read_lock();
+	cpus_read_unlock();
 	synchronize_rcu();
 	synchronize_rcu_tasks();
 }

@@ -4,8 +4,8 @@
  *
  * Where call sites are static hooks ask for each call: for the kernel's own functions
  * there is a map then, of a byte for each MCTRACER_MAP_STEP bytes of text. No two
- * functions are so close together that they share one. They run where no checker can and
- * RCU does not watch, and look at the map before they disable preemption.
+ * functions are so close together that they share one. They run where no checker can, and
+ * look at the map before they disable preemption.
  */
 #include <linux/bsearch.h>
 #include <linux/cleanup.h>

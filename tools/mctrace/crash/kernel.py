@@ -77,13 +77,15 @@ class Kernel:
         starts = array.array('H', self.read(self.symbol('kallsyms_token_index'), 512))
         table = self.read(self.symbol('kallsyms_token_table'), starts[255] + 1024)
         tokens = [table[start:table.index(b'\0', start)] for start in starts]
-        offsets = array.array('i', self.read(self.symbol('kallsyms_offsets'), 4 * nr))
-        base = self.u64(self.symbol('kallsyms_relative_base'))
-        apart = min(offsets) < 0        # CONFIG_KALLSYMS_ABSOLUTE_PERCPU
+        offsets_at = self.symbol('kallsyms_offsets')
+        offsets = array.array('i', self.read(offsets_at, 4 * nr))
+        base = self.find('kallsyms_relative_base')      # None: each is relative to where it is itself
+        base = base and self.u64(base)
+        apart = base and min(offsets) < 0       # CONFIG_KALLSYMS_ABSOLUTE_PERCPU
         at = self.symbol('kallsyms_names')
         names = self.read(at, self.symbol('kallsyms_token_table') - at)
         at = 0
-        for offset in offsets:
+        for i, offset in enumerate(offsets):
             length = names[at]
             at += 1
             if length & 0x80:
@@ -92,7 +94,9 @@ class Kernel:
             text = b''.join([tokens[token] for token in names[at:at + length]]).decode()
             at += length
             address = offset
-            if offset < 0:
+            if not base:
+                address = offsets_at + 4 * i + offset
+            elif offset < 0:
                 address = base - 1 - offset
             elif not apart:
                 address = base + offset
