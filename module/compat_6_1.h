@@ -72,6 +72,8 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #define syscore_ops			syscore_ops_since_6_1
 #define kvrealloc			mctracer_compat_kvrealloc
 #define copy_splice_read		generic_file_splice_read
+/* Idle CPUs, which RCU does not watch, are traced: what the series waits for, this does there. */
+#define synchronize_rcu			synchronize_rcu_tasks_rude
 #define arch_ftrace_set_direct_caller(fregs, addr)	\
 	arch_ftrace_set_direct_caller(&(fregs)->regs, addr)
 
