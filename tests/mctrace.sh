@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# mctrace on recordings whose truth is known, and other programs on what it exports.
+# mctrace on recordings whose truth is known, and other programs on what it exports. Of damaged recordings it tries one in
+# SPARSE (5; all in scripts/test-long).
 . "${0%/*}/../scripts/test-lib.sh"
 
 tree=$("$REPO/scripts/kernel-tree") || exit 1
@@ -30,7 +31,7 @@ grown()
 truth()
 {
 	"$REPO/tests/mctrace/answers.py" --header "$tree/include/uapi/linux/mctracer.h" \
-		--sanitized "$T/checking/mctrace" --growing "$T/growing/mctrace" --seeds 2 \
+		--sanitized "$T/checking/mctrace" --growing "$T/growing/mctrace" --seeds 2 --sparse "${SPARSE:-5}" \
 		--keep "$T/kept" "$T/good/mctrace" >"$T/truth" 2>&1
 	sed 's/^/    /' "$T/truth"
 	grep -q '^1\.\.[1-9]' "$T/truth" && ! grep '^not ok' "$T/truth" | grep -v '# TODO'

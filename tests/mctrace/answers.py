@@ -573,6 +573,10 @@ def outcome(mctrace, arguments, path, sanitized, says):
     return None
 
 
+# Of the damages that are known, every so many-th is tried, by all commands.
+sparse = 1
+
+
 class Complaints:
     """The same only once."""
     def __init__(self, mctrace):
@@ -618,7 +622,7 @@ def check_cuts(mctrace, folder, data):
     cuts |= {rng.randrange(len(data)) for _ in range(30)}
     complaints = Complaints(mctrace)
     path = os.path.join(folder, "cut.dat")
-    for cut in sorted(cut for cut in cuts if 0 <= cut < len(data)):
+    for cut in sorted(cut for cut in cuts if 0 <= cut < len(data))[::sparse]:
         write_file(path, data[:cut])
         complaints.file(path, "cut at %d" % cut, "offset")
     return complaints.lines()
@@ -678,7 +682,7 @@ def check_flips(mctrace, folder, data, places, says=None):
     rng = random.Random(2)
     complaints = Complaints(mctrace)
     path = os.path.join(folder, "flipped.dat")
-    for at in places:
+    for at in list(places)[::sparse]:
         bit = rng.randrange(8)
         write_file(path, flip(data, at, bit))
         complaints.file(path, "bit %d of byte %d" % (bit, at), says)
@@ -1331,9 +1335,12 @@ def main():
     parser.add_argument("--growing", help="the same, linked with growing.c")
     parser.add_argument("--header", help="include/uapi/linux/mctracer.h, to compare with")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--sparse", type=int, default=1, help="try but every so many-th damage")
     parser.add_argument("--keep", help="a folder where the recordings stay")
     parser.add_argument("mctrace")
     args = parser.parse_args()
+    global sparse
+    sparse = args.sparse
     mctrace = Mctrace(args.mctrace, args.sanitized)
     tap = Tap()
     if args.header:
