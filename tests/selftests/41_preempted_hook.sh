@@ -79,8 +79,8 @@ take_away "disabled before" "$few" put 0 "$MCT_SYSCTL"
 equal "nor when mcount was disabled before" "" "$(said | grep -vx 0 | xargs)"
 load_stop
 
-# With idle CPUs, one that goes and comes, and what interrupts them: who waits for hooks on such CPUs
-# relies on RCU's seeing them.
+# With idle CPUs, one that goes and comes, and what interrupts them: who waits for hooks there
+# relies on RCU's seeing such CPUs.
 check "the hook comes once more" mod_load mct_hook
 put 1 "$MCT_SYSCTL"
 load_repeat "sleep 0.01"
