@@ -164,19 +164,19 @@ series()
 	[ ! -f "$REPO/series" ] || sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$REPO/series"
 }
 
-# kernels: those that the series is for
+# kernels: those that the series is for. A port without a source is not done.
 kernels()
 {
 	echo "$MAIN_KERNEL"
-	for _port in "$REPO/ports"/*/; do
-		[ ! -d "$_port" ] || basename -- "$_port"
+	for _port in "$REPO/ports"/*/source; do
+		[ ! -f "$_port" ] || basename -- "$(dirname -- "$_port")"
 	done
 }
 
 # need_port VERSION: refuse what ports/ does not have.
 need_port()
 {
-	[ -d "$REPO/ports/$1" ] || die "no such kernel here: $1 (there are: $(kernels | xargs))"
+	[ -f "$REPO/ports/$1/source" ] || die "no such kernel here: $1 (there are: $(kernels | xargs))"
 }
 
 # patches: the directory that has the patches for $KERNEL. For another than the main one that is a copy, in which
@@ -231,7 +231,7 @@ need_kernel()
 	_needs="this series needs Linux $(kernels | paste -s -d , | sed 's/,/ or /g')."
 	[ -n "$_version" ] || die "$1 is not a Linux kernel tree; $_needs"
 	KERNEL=${_version%.*}
-	[ "$KERNEL" = "$MAIN_KERNEL" ] || [ -d "$REPO/ports/$KERNEL" ] || die "$1 is Linux $_version; $_needs"
+	[ "$KERNEL" = "$MAIN_KERNEL" ] || [ -f "$REPO/ports/$KERNEL/source" ] || die "$1 is Linux $_version; $_needs"
 	export KERNEL
 }
 
