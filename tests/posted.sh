@@ -57,7 +57,7 @@ abi()
 	[ ! -s "$T/abi" ]
 }
 
-# The F: lines of its entry are pathspecs to git, too, which is three minutes faster than get_maintainer.pl.
+# The F: lines of its entry are pathspecs to git, too, and to ask git once is faster than get_maintainer.pl for each file.
 maintained()
 {
 	sed -n '/^MCOUNT AND MCTRACER/,/^$/s/^F:[[:space:]]*//p' MAINTAINERS >"$T/patterns"
