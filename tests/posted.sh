@@ -11,20 +11,9 @@ cd "$tree" || exit 1
 base=$(git rev-parse "$BASE_TAG") || exit 1
 patches=$(patches) || exit 1
 
-# Findings that the patches' messages defend.
-#	NEW_TYPEDEFS, COMPLEX_MACRO	the hook's type, and the attributes of a direct one
-#	FILE_PATH_CHANGES		new files in a folder that MAINTAINERS has
-#	INCLUDE_LINUX, ARCH_INCLUDE_LINUX	what asm/nmi.h alone declares
-#	VOLATILE			a flag that a signal handler sets
-#	PREFER_DEFINED_ATTRIBUTE_MACRO	__cold, which is empty for some compilers
-#	CAMELCASE			how libraries call their functions
-defended='NEW_TYPEDEFS,COMPLEX_MACRO,FILE_PATH_CHANGES,INCLUDE_LINUX,ARCH_INCLUDE_LINUX'
-defended=$defended,PREFER_DEFINED_ATTRIBUTE_MACRO,VOLATILE,CAMELCASE
-
 checkpatch()
 {
-	find "$patches" -name '*.patch' | sort | xargs -n 8 -P "$(nproc)" \
-		scripts/checkpatch.pl --strict --show-types --ignore "$defended" -q
+	find "$patches" -name '*.patch' | sort | xargs -d '\n' "$REPO/scripts/checkpatch" "$tree"
 }
 
 # Messages, and lines that are added: what checkpatch does with --codespell, in seconds.

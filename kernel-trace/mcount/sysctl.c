@@ -46,15 +46,15 @@ static int mcount_sysctl_write(char *buf, size_t len)
 static int mcount_sysctl(const struct ctl_table *table, int write,
 			 void *buffer, size_t *lenp, loff_t *ppos)
 {
-	struct ctl_table copy = *table;
-	unsigned int value;
+	unsigned int value = mcount_is_enabled();
+	const struct ctl_table read = {
+		.data	= &value,
+		.maxlen	= sizeof(value),
+	};
 	int ret;
 
-	if (!write) {
-		value = mcount_is_enabled();
-		copy.data = &value;
-		return proc_douintvec(&copy, 0, buffer, lenp, ppos);
-	}
+	if (!write)
+		return proc_douintvec(&read, 0, buffer, lenp, ppos);
 
 	/* proc_douintvec() would take "1 junk" and writes in the middle. */
 	if (*ppos)
@@ -69,13 +69,14 @@ static int mcount_sysctl(const struct ctl_table *table, int write,
 static int mcount_hook_sysctl(const struct ctl_table *table, int write, void *buffer,
 			      size_t *lenp, loff_t *ppos)
 {
-	struct ctl_table copy = *table;
 	char name[KSYM_SYMBOL_LEN];
+	const struct ctl_table read = {
+		.data	= name,
+		.maxlen	= sizeof(name),
+	};
 
 	mcount_name_hook(name, sizeof(name));
-	copy.data = name;
-	copy.maxlen = sizeof(name);
-	return proc_dostring(&copy, write, buffer, lenp, ppos);
+	return proc_dostring(&read, write, buffer, lenp, ppos);
 }
 
 static struct ctl_table mcount_sysctls[] = {

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Do the patches for other kernels than the main one apply to their source, without fuzz, and does that kernel's
+# checkpatch find nothing in those that differ? Of the source only the files that they change are unpacked. Whether it
+# can be built, and what it does then, is scripts/test-kernels' question.
+. "${0%/*}/../scripts/test-lib.sh"
+
+others=$(kernels | sed 1d)
+
+# unpack TARBALL DIR: what the patches change, and checkpatch, as a git tree
+unpack()
+{
+	git_plain init -q "$2" || return
+	{
+		find "$patches" -name '*.patch' -exec sed -n 's|^--- a/\([^[:space:]]*\).*|\1|p' {} +
+		printf 'scripts/%s\n' checkpatch.pl spelling.txt const_structs.checkpatch
+	} | sort -u >"$T/wanted"
+	# What a patch before made is not in the archive, and tar says so.
+	tar -xJf "$1" -C "$2" --strip-components=1 --files-from=- 2>"$T/missing" <<-END || :
+		$(sed "s|^|linux-source-$KERNEL/|" "$T/wanted")
+	END
+	[ -f "$2/scripts/checkpatch.pl" ] || {
+		cat "$T/missing"
+		return 1
+	}
+	git_plain -C "$2" add -A -f && git_plain -C "$2" commit -q -m base
+}
+
+fits()
+{
+	unpack "$source" "$T/$KERNEL" &&
+		(cd "$patches" && series | xargs -d '\n' cat --) | git_plain -C "$T/$KERNEL" am -q --keep-cr
+}
+
+checked()
+{
+	(cd "$REPO/ports/$KERNEL" && printf '%s\n' *.diff) | sed "s|\(.*\)\.diff|$patches/\1.patch|" |
+		xargs -d '\n' "$REPO/scripts/checkpatch" "$T/$KERNEL"
+}
+
+plan $((2 * $(echo "$others" | wc -w)))
+for KERNEL in $others; do
+	export KERNEL
+	if source=$("$REPO/scripts/kernel-source" "$KERNEL" 2>"$T/why") && patches=$(patches); then
+		check "all patches apply to $KERNEL" fits
+		check "checkpatch of $KERNEL finds nothing in those that differ" checked
+	else
+		sed 's/^/# /' "$T/why"
+		skip "all patches apply to $KERNEL" "its source can't be had"
+		skip "checkpatch of $KERNEL finds nothing in those that differ" "its source can't be had"
+	fi
+done
+finish
