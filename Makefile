@@ -87,4 +87,4 @@ export LINUX
 export KERNEL
 export KVER
 
-.PHONY: help run shell test test-long test-configs test-debug test-mutations bench apply worktree export check check-bisect module deb test-module clean
+.PHONY: help run shell test test-long test-configs test-debug test-kernels test-mutations bench apply worktree export post check check-bisect module deb test-module clean
