@@ -47,7 +47,7 @@ static int mcount_sysctl(const struct ctl_table *table, int write,
 			 void *buffer, size_t *lenp, loff_t *ppos)
 {
 	unsigned int value = mcount_is_enabled();
-	const struct ctl_table read = {
+	struct ctl_table read = {
 		.data	= &value,
 		.maxlen	= sizeof(value),
 	};
@@ -70,7 +70,7 @@ static int mcount_hook_sysctl(const struct ctl_table *table, int write, void *bu
 			      size_t *lenp, loff_t *ppos)
 {
 	char name[KSYM_SYMBOL_LEN];
-	const struct ctl_table read = {
+	struct ctl_table read = {
 		.data	= name,
 		.maxlen	= sizeof(name),
 	};
