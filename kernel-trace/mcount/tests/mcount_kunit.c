@@ -22,6 +22,8 @@
 
 #include <asm/ibt.h>
 
+#include "../mcount.h"
+
 /* A traced function, its call site, and one that is not traced. */
 #define TRACED		((unsigned long)wake_up_process)
 #define NOT_TRACED	((unsigned long)register_mcount_function)
@@ -241,6 +243,8 @@ static void callers_are_what_the_unwinder_says(struct kunit *test)
 
 	if (!IS_ENABLED(CONFIG_UNWINDER_ORC))
 		kunit_skip(test, "there is one way only");
+	if (mcount_is_enabled())
+		kunit_skip(test, "mcount is in use");
 
 	KUNIT_ASSERT_EQ(test, register_mcount_direct_chosen(no_hook, &choice), 0);
 	KUNIT_EXPECT_EQ(test, mcount_set_enabled(true), 0);
