@@ -61,8 +61,8 @@ text_save without_sysctl
 put 0 "$MCT_CTRL"
 text_save after
 
-check "ctrl alone changes nothing" text_same off ctrl
-check "the sysctl alone changes nothing" text_same off sysctl
+check "ctrl alone changes no call site" text_same off ctrl
+check "the sysctl alone changes no call site" text_same off sysctl
 check "both change whole call sites at functions' heads, and nothing else" \
 	differences
 equal "the stub jumps" 1 "$(number stub diff)"

@@ -27,6 +27,8 @@
  *	(none)		what ftrace_call and ftrace_regs_call call
  *	stub		at arch_mcount_stub, arch_mcount_return or arch_mcount_tail
  *			a NOP became a jump, or the other way round
+ *	branches	not at a head a NOP of two or five bytes became a jump, or the
+ *			other way round: what is there is a static branch
  *
  * "module NAME N" are the sites and unsites in a module. Anything else is
  * shown, counted as "other", and makes the exit status 1. A function's head is
@@ -59,6 +61,7 @@
 #define OP_INT3		0xcc
 #define OP_CALL		0xe8
 #define OP_JMP		0xe9
+#define OP_JMP8		0xeb
 
 #define MAGIC		"kerneltext 1"
 
@@ -456,6 +459,14 @@ static int is_nop(const uint8_t *insn)
 	return !memcmp(insn, nop64, INSN) || !memcmp(insn, nop32, INSN);
 }
 
+/* How long is the jump that a static branch's NOP became? 0: it is none. */
+static size_t branch(const uint8_t *nop, const uint8_t *jump)
+{
+	if (is_nop(nop) && jump[0] == OP_JMP)
+		return INSN;
+	return nop[0] == 0x66 && nop[1] == 0x90 && jump[0] == OP_JMP8 ? 2 : 0;
+}
+
 static int is_endbr(const uint8_t *insn)
 {
 	return !memcmp(insn, endbr64, ENDBR) ||
@@ -533,6 +544,7 @@ struct counts {
 	unsigned long unsites;
 	unsigned long returns;
 	unsigned long stub;
+	unsigned long branches;
 	unsigned long other;
 };
 
@@ -595,6 +607,11 @@ static size_t judge(const struct text *before, const struct text *after,
 			if (listing)
 				list("return", sym);
 			return INSN;
+		}
+		n = branch(old, new) ?: branch(new, old);
+		if (n && !head_of(before, pos)) {
+			counts->branches++;
+			return n;
 		}
 	}
 
@@ -669,6 +686,7 @@ static int diff(const char *path_before, const char *path_after, int listing)
 	printf("unsites %lu\n", sum.unsites);
 	printf("returns %lu\n", sum.returns);
 	printf("stub %lu\n", sum.stub);
+	printf("branches %lu\n", sum.branches);
 	printf("other %lu\n", sum.other);
 	return sum.other != 0;
 }
