@@ -27,8 +27,8 @@
  *	(none)		what ftrace_call and ftrace_regs_call call
  *	stub		at arch_mcount_stub, arch_mcount_return or arch_mcount_tail
  *			a NOP became a jump, or the other way round
- *	branches	not at a head a NOP of two or five bytes became a jump, or the
- *			other way round: what is there is a static branch
+ *	branches	a NOP of two bytes, or one of five that is not at a head, became a
+ *			jump, or the other way round: what is there is a static branch
  *
  * "module NAME N" are the sites and unsites in a module. Anything else is
  * shown, counted as "other", and makes the exit status 1. A function's head is
@@ -609,7 +609,7 @@ static size_t judge(const struct text *before, const struct text *after,
 			return INSN;
 		}
 		n = branch(old, new) ?: branch(new, old);
-		if (n && !head_of(before, pos)) {
+		if (n == 2 || (n && !head_of(before, pos))) {
 			counts->branches++;
 			return n;
 		}
