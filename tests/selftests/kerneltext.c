@@ -595,6 +595,11 @@ static size_t judge(const struct text *before, const struct text *after,
 				list("site", sym);
 			return INSN;
 		}
+		n = branch(old, new) ?: branch(new, old);
+		if (n == 2 || (n && !head_of(before, pos))) {
+			counts->branches++;
+			return n;
+		}
 		if (is_stub(addr) && ((is_nop(old) && new[0] == OP_JMP) ||
 				      (old[0] == OP_JMP && is_nop(new)))) {
 			counts->stub++;
@@ -607,11 +612,6 @@ static size_t judge(const struct text *before, const struct text *after,
 			if (listing)
 				list("return", sym);
 			return INSN;
-		}
-		n = branch(old, new) ?: branch(new, old);
-		if (n == 2 || (n && !head_of(before, pos))) {
-			counts->branches++;
-			return n;
 		}
 	}
 
