@@ -30,6 +30,19 @@ module_guest()
 	BOOT=module-boot guest "$1" "$2" "$2"
 }
 
+# built FLAVOUR: a kernel that can't be built is a failure, but not the end.
+built()
+{
+	echo "TAP version 13
+1..1" >"$taps/$1-build.tap"
+	if "$REPO/scripts/build" "$1" >/dev/null; then
+		echo "ok 1 - the $1 kernel is built"
+	else
+		echo "not ok 1 - the $1 kernel is built"
+	fi >>"$taps/$1-build.tap"
+	! grep -q '^not ok' "$taps/$1-build.tap"
+}
+
 # The selftests, by what they are about (18_lockup has a guest of its own, or is left out where the
 # guest's clock is the host's); the last two change the machine until it is rebooted.
 everywhere=00_memory,01_format,02_order,03_syscall_order,04_comm_escape,05_both_cpus

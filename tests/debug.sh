@@ -9,7 +9,7 @@ repo=$T/repo
 fake_repo "$repo"
 mkdir -p "$repo/tests/selftests"
 echo 'int main(void) { return 0; }' >"$repo/tests/selftests/helper.c"
-for flavour in debug fp ibt kcsan; do
+for flavour in debug beside fp ibt kcsan; do
 	cp "$repo/configs/fake.config" "$repo/configs/mctracer-$flavour.config"
 done
 fake_tree "$T/linux"
@@ -37,19 +37,19 @@ counts()
 
 complaint()
 {
-	CONSOLE='BUG: KASAN: use-after-free in f\n' counts 1 '4 passed, 4 failed' mctracer-fp
+	CONSOLE='BUG: KASAN: use-after-free in f\n' counts 1 '5 passed, 4 failed' mctracer-fp
 }
 
 failing()
 {
-	OUTPUT='TAP version 13\n1..1\nnot ok 1 - a\nMCT-EXIT 1\n' counts 1 '0 passed, 4 failed' mctracer-fp
+	OUTPUT='TAP version 13\n1..1\nnot ok 1 - a\nMCT-EXIT 1\n' counts 1 '1 passed, 4 failed' mctracer-fp
 }
 
 not_built()	# and the next flavour is still tested
 {
 	rm -rf "$XDG_CACHE_HOME/mctracer/build"
 	echo CONFIG_MISSING=y >>"$repo/configs/mctracer-fp.config"
-	FAKE_DROP=CONFIG_MISSING counts 1 '9 passed, 1 failed' mctracer-fp mctracer-ibt
+	FAKE_DROP=CONFIG_MISSING counts 1 '10 passed, 1 failed' mctracer-fp mctracer-ibt
 	_rc=$?
 	sed -i '$d' "$repo/configs/mctracer-fp.config"
 	return "$_rc"
@@ -57,28 +57,28 @@ not_built()	# and the next flavour is still tested
 
 dies()	# as told, and in no other way
 {
-	DEATH='' counts 1 '9 passed, 2 failed' mctracer-ibt &&
-		DEATH="$DEATH$DEATH" counts 1 '9 passed, 2 failed' mctracer-ibt
+	DEATH='' counts 1 '10 passed, 2 failed' mctracer-ibt &&
+		DEATH="$DEATH$DEATH" counts 1 '10 passed, 2 failed' mctracer-ibt
 }
 
 stuffed()	# on the processor that it is about
 {
-	counts 0 '9 passed, 0 failed' mctracer-ibt &&
+	counts 0 '10 passed, 0 failed' mctracer-ibt &&
 		[ "$(grep -c 'retbleed=stuff.*Skylake-Client' "$ARGS")" = 3 ]
 }
 
 races()
 {
-	counts 0 '1 passed, 0 failed' mctracer-kcsan && grep -q mct.run=races "$ARGS"
+	counts 0 '2 passed, 0 failed' mctracer-kcsan && grep -q mct.run=races "$ARGS"
 }
 
 all()
 {
-	counts 0 '19 passed, 0 failed' && [ "$(wc -l <"$ARGS")" = 19 ]
+	counts 0 '25 passed, 0 failed' && [ "$(wc -l <"$ARGS")" = 20 ]
 }
 
 plan 8
-check "what guests report is counted" counts 0 '4 passed, 0 failed' mctracer-fp
+check "what guests report is counted" counts 0 '5 passed, 0 failed' mctracer-fp
 check "what a guest's kernel complains of is a failure" complaint
 check "so is a failing test" failing
 check "and a kernel that can't be built, but not the end" not_built
