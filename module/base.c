@@ -46,6 +46,7 @@ static struct {
 	{ "sched_process_free", freed },
 	{ "sched_process_hang", hangs },
 	{ "console", says },
+	MCTRACER_COMPAT_POINTS
 };
 
 static void find_point(struct tracepoint *tp, void *unused)

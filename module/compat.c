@@ -242,13 +242,15 @@ int ftrace_set_notrace_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned 
 /* What ftrace's records say can't be seen from here, but those say so who make it so. */
 bool ftrace_goes_elsewhere(unsigned long ip)
 {
+	bool missed = mctracer_compat_watch();
 	struct ftrace_ops *ops;
 
 	for (ops = READ_ONCE(*mctracer_at_ftrace_ops_list); ops; ops = READ_ONCE(ops->next))
 		if (ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT) &&
 		    static_call(mctracer_ftrace_ops_test)(ops, ip, &ops))	/* anything but NULL */
-			return true;
-	return false;
+			break;
+	mctracer_compat_unwatch(missed);
+	return ops;
 }
 
 NOKPROBE_SYMBOL(ftrace_goes_elsewhere);

@@ -6,6 +6,8 @@
 
 #define MCTRACER_COMPAT_FUNCTIONS_HERE(F)	\
 	F(__vmalloc_node)			\
+	F(ct_nmi_enter)				\
+	F(ct_nmi_exit)				\
 	F(find_vm_area)				\
 	F(seq_buf_putc)				\
 	F(seq_buf_puts)
@@ -57,6 +59,31 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 {
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 }
+
+/* Where RCU does not watch, what it protects is to be looked at as by an NMI. */
+#define mctracer_compat_watch()							\
+({										\
+	bool mctracer_missed = !rcu_is_watching();				\
+										\
+	if (mctracer_missed)							\
+		static_call(mctracer_ct_nmi_enter)();				\
+	mctracer_missed;							\
+})
+#define mctracer_compat_unwatch(missed)						\
+do {										\
+	if (missed)								\
+		static_call(mctracer_ct_nmi_exit)();				\
+} while (0)
+
+/* What base.c looks for, too: idle CPUs are traced here. */
+#define MCTRACER_COMPAT_POINTS	{ "cpu_idle", mctracer_compat_idles },
+void mctracer_compat_idles(void *data, unsigned int state, unsigned int cpu);
+
+/* What mcount_callers.c has by that name: compat_6_1.c calls it by the right one. */
+struct mcount_regs;
+unsigned int mctracer_compat_callers(unsigned long ip, unsigned long parent_ip,
+				     const struct mcount_regs *regs, u32 *callers, u32 *stacks,
+				     unsigned int max);
 
 #define MCTRACER_COMPAT_SECOND(first, second, ...)	second
 

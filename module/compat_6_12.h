@@ -15,6 +15,10 @@
 	D(const char, return_to_handler)				\
 	D(void *, x86_return_thunk)
 
+#define MCTRACER_COMPAT_POINTS
+#define mctracer_compat_watch()			false
+#define mctracer_compat_unwatch(missed)		((void)(missed))
+
 #define mctracer_compat_on_each_symbol		static_call(mctracer_kallsyms_on_each_symbol)
 #define mctracer_compat_on_modules_symbol	static_call(mctracer_module_kallsyms_on_each_symbol)
 
