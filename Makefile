@@ -11,7 +11,7 @@ help:
 	@echo "make test-kernels       the tests on each kernel that the series is for; takes hours"
 	@echo "make test-mutations     break the code in many ways: does a test notice each?"
 	@echo "make bench              what tracing costs, counted in instructions"
-	@echo "make apply LINUX=DIR    apply the series to a tree of Linux 6.12 or 7.3"
+	@echo "make apply LINUX=DIR    apply the series to a tree of Linux 6.12, 7.3 or 6.1"
 	@echo "make worktree DIR=DIR   a git tree of the kernel with the series, to edit in"
 	@echo "make export DIR=DIR     write such a tree's commits back to this repository"
 	@echo "make post DIR=DIR       the mails that git send-email would send; sends nothing"
