@@ -235,6 +235,16 @@ need_kernel()
 	export KERNEL
 }
 
+# selftests_of TREE: where its selftests are, which are not the same for each kernel; those here if it has none.
+selftests_of()
+{
+	if [ -d "$1/tools/testing/selftests/mctracer" ]; then
+		echo "$1/tools/testing/selftests/mctracer"
+	else
+		echo "$REPO/tests/selftests"
+	fi
+}
+
 # is_32 FLAVOUR: is its kernel for 32-bit x86? Its name says so: none-32, mctracer-32-static.
 is_32()
 {
