@@ -42,6 +42,12 @@ extern struct mctracer_pcpu_hot pcpu_hot asm("__preempt_count");
 /* Only for sites before returns. */
 #define x86_return_thunk	((void *)NULL)
 
+/* As newer kernels do, so that the compiler can make a variable an operand. */
+#ifdef __SEG_GS
+#undef raw_cpu_read
+#define raw_cpu_read(var)	(*(typeof(var) __seg_gs *)(unsigned long)&(var))
+#endif
+
 #ifndef this_cpu_try_cmpxchg64
 #define this_cpu_try_cmpxchg64(var, old, new)					\
 ({										\
