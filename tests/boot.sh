@@ -26,6 +26,14 @@ passes()
 	[ "$(boot)" = hello ] && grep -q 'mct.run=none' "$ARGS" && grep -q -- '-smp 2' "$ARGS"
 }
 
+# Of the fake series, and not what lies in the repository.
+own_selftests()
+{
+	boot >/dev/null
+	cpio -t --quiet <"$XDG_CACHE_HOME/mctracer/initramfs/fake.cpio" >"$T/files"
+	grep -x selftests/run.sh "$T/files" && ! grep -x selftests/helper "$T/files"
+}
+
 status()
 {
 	OUTPUT='MCT-EXIT 7\n' boot
@@ -76,8 +84,9 @@ nmis()	# only as soon as init runs
 		grep -q 'apic_extnmi=all .*-monitor stdio' "$ARGS"
 }
 
-plan 11
+plan 12
 check "a guest that says 0 passes, and its output is shown" passes
+check "it has the selftests of the kernel that it boots" own_selftests
 # What follows is not about what boots.
 : >"$T/nothing"
 export IMAGE="$T/nothing" INITRD="$T/nothing"
