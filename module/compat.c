@@ -103,32 +103,47 @@ void __init mctracer_create_last_boot(struct dentry *parent)
 /* ftrace */
 
 /*
- * What gates call and the kernel has traced: it must not call a gate again. The tree with the
- * series has these compiled without call sites.
+ * What gates call and the kernel has traced: it need not be recorded each time that they do. And what a
+ * CPU runs when it has said that it is dead: nobody waits for its hook then. The tree with the series has
+ * nearly all of these compiled without call sites.
  */
 static char *const not_traced[] = {
+	"__cpuidle_get_cpu_driver",
 	"__is_insn_slot_addr",
 	"__kernel_text_address",
 	"__module_address",
 	"__module_text_address",
+	"__phys_addr",
 	"__unwind_start",
+	"acpi_idle_play_dead",
 	"arch_irq_work_raise",
 	"bpf_ksym_find",
+	"cond_wakeup_cpu0",
 	"copy_from_kernel_nofault",
 	"copy_from_kernel_nofault_allowed",
+	"cpu_report_death",
+	"cpuhp_ap_report_dead",
+	"cpuidle_get_cpu_driver",
+	"cpuidle_play_dead",
 	"ftrace_graph_ret_addr",
 	"get_stack_info",
+	"hlt_play_dead",
 	"in_gate_area_no_mm",
 	"irq_work_queue",
 	"is_bpf_text_address",
 	"is_module_text_address",
 	"kernel_text_address",
 	"mod_find",
+	"native_play_dead",
+	"play_dead_common",
 	"rethook_find_ret_addr",
 	"stack_access_ok",
+	"tboot_enabled",
+	"tboot_shutdown",
 	"unwind_get_return_address",
 	"unwind_get_return_address_ptr",
 	"unwind_next_frame",
+	"wait_for_freeze",
 };
 
 static unsigned long not_traced_sites[ARRAY_SIZE(not_traced)];

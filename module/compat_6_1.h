@@ -43,7 +43,7 @@ extern struct mctracer_pcpu_hot pcpu_hot asm("__preempt_count");
 #define x86_return_thunk	((void *)NULL)
 
 /* As newer kernels do, so that the compiler can make a variable an operand. */
-#ifdef __SEG_GS
+#if defined(__SEG_GS) && defined(CONFIG_CC_IS_GCC)
 #undef raw_cpu_read
 #define raw_cpu_read(var)	(*(typeof(var) __seg_gs *)(unsigned long)&(var))
 #endif

@@ -31,11 +31,13 @@ quiet()
 	[ ! -s "$T/said" ]
 }
 
-# C=2: sparse on all, compiled or not.
+# C=2: sparse on all, compiled or not. To it an older kernel's guard(rcu) looks as if nobody unlocked.
 sparse()
 {
+	known='^$'
+	grep -q '__release(RCU)' "$tree/include/linux/rcupdate.h" || known='context imbalance in .* - wrong count at exit$'
 	# shellcheck disable=SC2086	# a list of targets
-	kmake -s C=2 $objects
+	kmake -s C=2 $objects 2>&1 | grep -v "$known" || :
 }
 
 warnings()
