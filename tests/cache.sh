@@ -106,10 +106,19 @@ build_again()	# made again after the failure, and then not a third time
 build_killed()
 {
 	echo CONFIG_C=y >>"$repo/configs/fake.config"
-	FAKE_FAIL=hang timeout -s TERM 3 "$repo/scripts/build" fake && return 1
-	[ ! -e "$(out)/mctracer-stamp" ] || return 1
-	lines=$(wc -l <"$(out)/made")
-	"$repo/scripts/build" fake && [ "$(wc -l <"$(out)/made")" -gt "$lines" ]
+	made=$(out)/made
+	lines=$(wc -l <"$made")
+	FAKE_FAIL=hang timeout 60 "$repo/scripts/build" fake &
+	build=$!
+	for _ in $(seq 200); do
+		[ "$(wc -l <"$made")" = "$lines" ] || break
+		sleep 0.2
+	done
+	# It gives that on to all that it has started.
+	kill "$build"
+	wait "$build" && return 1
+	lines=$(wc -l <"$made")
+	[ ! -e "${made%made}mctracer-stamp" ] && "$repo/scripts/build" fake && [ "$(wc -l <"$made")" -gt "$lines" ]
 }
 
 option_lost()
