@@ -35,7 +35,8 @@ quiet()
 sparse()
 {
 	known='^$'
-	grep -q '__release(RCU)' "$tree/include/linux/rcupdate.h" || known='context imbalance in .* - wrong count at exit$'
+	! grep -q '^DEFINE_LOCK_GUARD_0(rcu, rcu_read_lock(), rcu_read_unlock())' "$tree/include/linux/rcupdate.h" ||
+		known='context imbalance in .* - wrong count at exit$'
 	# shellcheck disable=SC2086	# a list of targets
 	kmake -s C=2 $objects 2>&1 | grep -v "$known" || :
 }
