@@ -118,7 +118,8 @@ build_killed()
 	kill "$build"
 	wait "$build" && return 1
 	lines=$(wc -l <"$made")
-	[ ! -e "${made%made}mctracer-stamp" ] && "$repo/scripts/build" fake && [ "$(wc -l <"$made")" -gt "$lines" ]
+	[ ! -e "$(out)/mctracer-stamp" ] || return 1
+	"$repo/scripts/build" fake && [ "$(wc -l <"$made")" -gt "$lines" ]
 }
 
 option_lost()

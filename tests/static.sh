@@ -38,7 +38,10 @@ sparse()
 	! grep -q '^DEFINE_LOCK_GUARD_0(rcu, rcu_read_lock(), rcu_read_unlock())' "$tree/include/linux/rcupdate.h" ||
 		known='context imbalance in .* - wrong count at exit$'
 	# shellcheck disable=SC2086	# a list of targets
-	kmake -s C=2 $objects 2>&1 | grep -v "$known" || :
+	kmake -s C=2 $objects >"$T/sparse" 2>&1
+	_status=$?
+	grep -v "$known" "$T/sparse"
+	return "$_status"
 }
 
 warnings()
