@@ -83,6 +83,21 @@ static void put_words(u64 head, const u64 *words, unsigned int n)
 
 NOKPROBE_SYMBOL(put_words);
 
+/* The callers of a call, with the slot and the lap found once: they are many, and in one quarter. */
+static void put_frames(u64 head, const u32 *frames, unsigned int n)
+{
+	u32 *slot = mctracer_ring_slot(&mctracer_rings, head);
+	u32 lap = mctracer_ring_lap(&mctracer_rings, head);
+	u64 word;
+
+	for (; n; n--, slot += 2, frames++) {
+		word = mctracer_other_word(MCTRACER_FRAME, *frames);
+		mctracer_ring_put(slot, lap, word, word >> 32 & ~BIT(31));
+	}
+}
+
+NOKPROBE_SYMBOL(put_frames);
+
 /*
  * @n words at @head, of which @others are no calls, in one quarter. False if there is no
  * room in this one, which is filled up then; or if an interrupt has come.
@@ -398,10 +413,11 @@ static u64 put_timed(const struct timed *what)
 	const u64 quarter = mctracer_ring_quarter(ring);
 	const unsigned int n = 2 + what->nr_said + what->nr_frames;
 	const bool call = mctracer_word_counts(what->word);
+	const u64 nothing = mctracer_word(MCTRACER_TIME, 0);
 	const u32 context = raw_context();
 	struct mctracer_clock clock;
-	u64 head, before, time, at, frame;
-	unsigned int fill, i;
+	u64 head, before, time, at;
+	unsigned int fill;
 
 	for (;;) {
 		head = load_head(ring, &before);
@@ -425,11 +441,9 @@ static u64 put_timed(const struct timed *what)
 	put_words(head, what->said, what->nr_said);
 	head += what->nr_said * MCTRACER_WORD_SIZE;
 	at = head + MCTRACER_WORD_SIZE;
-	for (i = 0; i < what->nr_frames + fill; i++, at += MCTRACER_WORD_SIZE) {
-		frame = i < what->nr_frames ? mctracer_other_word(MCTRACER_FRAME, what->frames[i]) :
-					      mctracer_word(MCTRACER_TIME, 0);
-		put_words(at, &frame, 1);
-	}
+	put_frames(at, what->frames, what->nr_frames);
+	if (fill)
+		put_words(at + what->nr_frames * MCTRACER_WORD_SIZE, &nothing, 1);
 	put_words(head, &what->word, 1);
 	return mctracer_position(head) + MCTRACER_WORD_SIZE;
 }
