@@ -83,7 +83,7 @@ static void put_words(u64 head, const u64 *words, unsigned int n)
 
 NOKPROBE_SYMBOL(put_words);
 
-/* The callers of a call, with the slot and the lap found once: they are many, and in one quarter. */
+/* A call's callers: the slot and the lap of the first do for all, which are in one quarter. */
 static void put_frames(u64 head, const u32 *frames, unsigned int n)
 {
 	u32 *slot = mctracer_ring_slot(&mctracer_rings, head);
