@@ -55,11 +55,14 @@ said()
 	sed -n "s/^# $2: //p" "$(own_fragment "$1")"
 }
 
-# fragments FLAVOUR: the files, none with white space in its path, that are merged over what it starts from.
+# fragments FLAVOUR: the files, none with white space in its path, that are merged over what it starts from. A kernel
+# whose options have other names has a base file of its own, in ports/.
 fragments()
 {
 	if is_32 "$1"; then _width=32; else _width=64; fi
-	_own=$(own_fragment "$1") _base="$REPO/configs/base.config $REPO/configs/base-$_width.config" _over=
+	_base=$REPO/ports/$KERNEL/base-$_width.config
+	[ -e "$_base" ] || _base=$REPO/configs/base-$_width.config
+	_own=$(own_fragment "$1") _base="$REPO/configs/base.config $_base" _over=
 	if [ -e "$_own" ]; then
 		[ -z "$(said "$1" Base)" ] || _base=
 		for _name in $(said "$1" Over); do
