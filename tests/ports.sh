@@ -80,6 +80,24 @@ no_fit()
 	[ "$rc" = 0 ] && [ "$before" = "$(sum "$T/unfit")" ]
 }
 
+# fragments_of KERNEL FLAVOUR: the configurations' files, from the folder of all
+fragments_of()
+{
+	KERNEL=$1 sh -c '. "${0%/*}/lib.sh"; . "${0%/*}/kbuild.sh"; fragments "$1"' "$repo/scripts/any" "$2" |
+		sed "s,$repo/,,g"
+}
+
+own_base()	# only of that kernel, and only for its width
+{
+	echo CONFIG_C=y >"$port/base-32.config"
+	of_it=$(fragments_of 6.13 fake-32) wide=$(fragments_of 6.13 fake) main=$(fragments_of 6.12 fake-32)
+	rm "$port/base-32.config"
+	printf '%s\n' "$of_it" "$wide" "$main"
+	[ "$of_it" = "configs/base.config ports/6.13/base-32.config configs/fake.config" ] &&
+		[ "$wide" = "configs/base.config configs/base-64.config configs/fake.config" ] &&
+		[ "$main" = "configs/base.config configs/base-32.config configs/fake.config" ]
+}
+
 exported()	# the diff, and nothing else
 {
 	newer "$T/linux"
@@ -112,13 +130,14 @@ real()
 	done
 }
 
-plan 9
+plan 10
 check "a tree of another kernel, by git" by_git
 check "by quilt" by_quilt
 check "the main one has what patches/ says" as_before
 check "a kernel for which there is nothing is refused, with those that there are" of_none
 check "source that can't be had: what to do is said" not_there
 check "a diff that no longer fits is named, and the tree unchanged" no_fit
+check "a base configuration of its own is taken" own_base
 check "export of such a tree writes the diffs and nothing else" exported
 check "a tree with other patches is refused" others
 check "all diffs fit the series" real
