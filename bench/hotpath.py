@@ -16,13 +16,17 @@ HOOK = "mctracer_hook"
 LINE = 64
 PAGE = 4096
 RINGS = "mctracer_rings"
-# What the kernel keeps in one cache line: a struct, or, of late, variables between two symbols.
+# What the kernel keeps for this: in a struct of one cache line, of late in variables between two symbols, with nothing
+# else up to the end of the line, and up to 6.1 in variables that lie anywhere.
 HOT = "pcpu_hot"
 HOT_BOUNDS = "__per_cpu_hot_start", "__per_cpu_hot_end"
 CURRENT = "current_task"
+HOT_SINGLE = CURRENT, "__preempt_count"
 BASE = PAGE + 16	# of the member base in struct mctracer_ring: behind the mapped page and two tasks
 INSN = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*(.*)$")
-MEMORY = re.compile(r"(%gs:)?(-?0x[0-9a-f]+)?\((%\w+)\)")
+PER_CPU = "%gs:"
+ABSOLUTE = PER_CPU + "(0x[0-9a-f]+)(?![0-9a-f(])"
+MEMORY = re.compile(rf"(?:{PER_CPU})?(?:-?0x[0-9a-f]+)?\((%\w+)\)|{ABSOLUTE}")
 NARROW = {"eax": "rax", "ecx": "rcx", "edx": "rdx", "esi": "rsi", "edi": "rdi"} | \
     {f"r{n}d": f"r{n}" for n in range(8, 16)}
 IMPLIED = {"rdtsc": ["rax", "rdx"], "cmpxchg": ["rax"]}
@@ -51,14 +55,15 @@ def symbols(vmlinux):
 
 
 def instructions(vmlinux, hook):
-    """Of the hook: (mnemonic, operands, address that a %rip-relative operand has or None)."""
+    """Of the hook: (mnemonic, operands, address that a %rip-relative or absolute operand has or None)."""
     text = run("objdump", "-d", "--no-show-raw-insn", f"--disassemble={hook}", vmlinux)
     found = []
     for line in text.splitlines():
         match = INSN.match(line)
         if match and not match.group(2).startswith(("nop", "data16", "cs", "xchg   %ax")):
             operands, _, note = match.group(3).partition("#")
-            address = int(note.split()[0], 16) if note.strip() else None
+            where = note.split() or re.findall(ABSOLUTE, operands)
+            address = int(where[0], 16) if where else None
             found.append((match.group(2), operands.strip(), address))
     if not found:
         raise Broken(f"no {hook} in {vmlinux}")
@@ -78,23 +83,30 @@ class Path:
     def __init__(self, vmlinux):
         self.symbols = symbols(vmlinux)
         self.rings, self.rings_size = self.symbols[RINGS]
-        if HOT not in self.symbols:
-            start, end = (self.symbols[name][0] for name in HOT_BOUNDS)
-            self.symbols[HOT] = start, end - start
+        self.hot = self.find_hot()
         self.holds = {}	# what registers do: "slot", "task"
 
+    def find_hot(self):
+        """Name: (address, size)"""
+        if HOT in self.symbols:
+            return {HOT: self.symbols[HOT]}
+        if HOT_BOUNDS[0] in self.symbols:
+            start, end = (self.symbols[name][0] for name in HOT_BOUNDS)
+            return {HOT: (start, (end - start + LINE - 1) // LINE * LINE)}
+        if not all(name in self.symbols for name in HOT_SINGLE):
+            raise Broken(f"where is what {HOT} has? There is no {' or '.join((*HOT_BOUNDS, *HOT_SINGLE))}")
+        return {name: self.symbols[name] for name in HOT_SINGLE}
+
     def name(self, address):
-        for name in RINGS, HOT:
-            start, size = self.symbols[name]
+        for name, (start, size) in {RINGS: (self.rings, self.rings_size), **self.hot}.items():
             if start <= address < start + size:
                 return f"{name}+{address - start:#x}"
         raise Broken(f"%gs:{address:#x} is none of the variables that are known here")
 
     def classify(self, operand, address, store):
         """What the memory is."""
-        is_gs, _, base = operand.groups()
-        base = register(base)
-        if is_gs:
+        base = register(operand.group(1) or "%rip")
+        if operand.group(0).startswith(PER_CPU):
             if base != "rip":
                 raise Broken(f"%gs with a register: {operand.group(0)}")
             return f"per CPU: {self.name(address)}"
@@ -123,6 +135,7 @@ class Path:
         parts = split(operands)
         touched = None
         match = MEMORY.search(operands)
+        is_per_cpu = match and match.group(0).startswith(PER_CPU)
         if match and not insn.startswith(("lea", "nop", "data16")):
             store = insn.startswith(EXCHANGES) or \
                 (MEMORY.fullmatch(parts[-1]) and not ONLY_READS.match(insn))
@@ -137,21 +150,21 @@ class Path:
         for part in parts if insn.startswith(EXCHANGES) else parts[-1:]:
             self.holds.pop(register(part), None)
         if parts:
-            if match and match.group(1) and address == self.rings + BASE and insn == "add":
+            if is_per_cpu and address == self.rings + BASE and insn == "add":
                 self.holds[register(parts[-1])] = "slot"
-            if match and match.group(1) and insn == "mov" and \
-                    address == self.symbols.get(CURRENT, self.symbols[HOT])[0]:
+            if is_per_cpu and insn == "mov" and \
+                    address == self.symbols.get(CURRENT, self.hot.get(HOT))[0]:
                 self.holds[register(parts[-1])] = "task"
         return touched
 
     def check_layout(self):
         """Nothing of these lies on another CPU's cache line; copies are whole pages apart."""
-        hot, hot_size = self.symbols[HOT]
-        if hot % LINE or hot_size % LINE:
-            raise Broken(f"pcpu_hot at {hot:#x}, {hot_size} bytes, is not whole cache lines")
+        if HOT in self.hot:
+            hot, hot_size = self.hot[HOT]
+            if hot % LINE or hot_size % LINE:
+                raise Broken(f"pcpu_hot at {hot:#x}, {hot_size} bytes, is not whole cache lines")
         if self.rings % PAGE or self.rings_size % PAGE:
             raise Broken(f"{RINGS} at {self.rings:#x}, {self.rings_size} bytes, is not whole pages")
-        return hot, hot_size
 
 
 def main():
@@ -170,7 +183,7 @@ def main():
         # What follows is for a preemption that is due: then the path is left.
         done |= insn == "ret" or "__x86_return_thunk" in operands
     touched = [t for t in touched if t]
-    hot, hot_size = path.check_layout()
+    path.check_layout()
 
     print("| instruction | access | memory |")
     print("|---|---|---|")
@@ -182,7 +195,8 @@ def main():
     print(f"Instructions from the call of the stub to its return, uninterrupted: {count}.")
     print("Stores: " + ", ".join(f"{stores.count(w)} {w}" for w in sorted(set(stores))) + ".")
     print(f"Each CPU has its own copy of `{RINGS}` ({path.rings_size} bytes from a page's start), of")
-    print(f"`pcpu_hot` ({hot_size} bytes at {hot:#x}: whole cache lines), and whole pages for its ring.")
+    print(",\nof ".join(f"`{name}` ({size} bytes at {address:#x}{': whole cache lines' if name == HOT else ''})"
+                       for name, (address, size) in path.hot.items()) + ", and whole pages for its ring.")
 
 
 if __name__ == "__main__":

@@ -197,7 +197,25 @@ chart()
 		[ "$(wc -l <"$T/chart")" = 8 ]
 }
 
-# hook BODY: a program that has such a hook, for hotpath.py
+# pcpu_hot as the kernels have it
+hot()
+{
+	printf '.type pcpu_hot, @object\npcpu_hot: .skip 64\n.size pcpu_hot, 64\n'
+}
+
+hot_7_3()
+{
+	printf '__per_cpu_hot_start:\ncurrent_task: .quad 0\npcpu_hot2: .skip 47\n__per_cpu_hot_end:\n.balign 64\n'
+}
+
+hot_6_1()
+{
+	for variable in current_task __preempt_count; do
+		printf '.type %s, @object\n%s: .quad 0\n.size %s, 8\n' "$variable" "$variable" "$variable"
+	done
+}
+
+# hook BODY [DISTANCE [HOT]]: a program that has such a hook, for hotpath.py
 hook()
 {
 	{
@@ -208,7 +226,7 @@ hook()
 		printf '.size mctracer_hook, . - mctracer_hook\n.data\n.balign 4096\n'
 		printf '.type mctracer_rings, @object\nmctracer_rings: .skip 8192\n'
 		printf '.size mctracer_rings, 8192\n.skip %s\n' "${2-64}"
-		printf '.type pcpu_hot, @object\npcpu_hot: .skip 64\n.size pcpu_hot, 64\n'
+		"${3-hot}"
 		printf 'elsewhere: .quad 0\n'
 	} >"$T/hook.s"
 	gcc -nostdlib -static -no-pie -Wl,-e,0 -o "$T/hook" "$T/hook.s" &&
@@ -221,6 +239,24 @@ stores_found()
 	cat "$T/path"
 	grep -q '^Stores: 1 per CPU, 1 slot of the record, 1 stack\.$' "$T/path" &&
 		grep -q 'uninterrupted: 9\.$' "$T/path"
+}
+
+other_kernels()	# what is in pcpu_hot on 6.12
+{
+	hook '\tincl %gs:pcpu_hot2+8(%rip)\n\tmov %gs:current_task(%rip), %rdi\n\tmov 8(%rdi), %rdi' 64 hot_7_3 \
+		>"$T/path" || return 1
+	cat "$T/path"
+	grep -q '^| .incl .* | load, store | per CPU: pcpu_hot+0x10 |$' "$T/path" &&
+		grep -q '^| .mov 0x8(%rdi),%rdi. | load | running task |$' "$T/path" &&
+		grep -q '^.pcpu_hot. (64 bytes at .*: whole cache lines), and whole pages' "$T/path" || return 1
+	hook '\tincl %gs:__preempt_count\n\tmov %gs:current_task, %rdi\n\tmov 8(%rdi), %rdi' 64 hot_6_1 \
+		>"$T/path" || return 1
+	cat "$T/path"
+	grep -q '^| .incl .* | load, store | per CPU: __preempt_count+0x0 |$' "$T/path" &&
+		grep -q '^| .mov 0x8(%rdi),%rdi. | load | running task |$' "$T/path" &&
+		grep -q '^of .__preempt_count. (8 bytes at 0x[0-9a-f]*), and whole pages' "$T/path" &&
+		fails_saying 'none of the variables' hook '\tincl %gs:elsewhere' 64 hot_6_1 &&
+		fails_saying 'where is what pcpu_hot has' hook '' 64 true
 }
 
 refused()	# REGEX BODY [DISTANCE]
@@ -309,7 +345,7 @@ shown_tables()	# FILE
 	sed -n '/^<!-- summary/,/^<!-- end/p' "$1"
 }
 
-plan 48
+plan 49
 check "nothing is missed" good
 check "what the chart shows" chart
 check "a traced call" missed \
@@ -414,6 +450,7 @@ check "too few to be a proof" missed \
 check "a figure that is missing" all_missing
 check "what does not repeat is marked and listed" unstable
 check "the hot path: stores are told apart" stores_found
+check "the hot path of other kernels" other_kernels
 check "the hot path: a store to a global" refused 'store to' '\tmov %edx, elsewhere(%rip)'
 check "the hot path: a store to what was only loaded" refused 'store to' \
 	'\tmov %gs:pcpu_hot(%rip), %rdx\n\tmov %eax, 8(%rdx)'
