@@ -45,7 +45,8 @@
 #define RING_SIZE	(1 << 20)	/* mctracer's default */
 #define PAGE		4096
 #define PID		0x334241
-#define PREEMPT_ENABLED	0x80000000
+/* Bit 31 where the count has 32 bits, bit 63 where it has 64 (7.3): no hook looks at the other. */
+#define PREEMPT_ENABLED	0x8000000080000000
 #define WORD		sizeof(uint64_t)
 
 /* As kernel/trace/mctracer/ring.h has it; verify() would notice if not. */
@@ -67,11 +68,14 @@ struct mctracer_ring {
 	bool renew;
 };
 
-/* As arch/x86/include/asm/current.h has it. */
+/*
+ * What the kernel keeps in one cache line: 6.12 in a struct of this name, as
+ * arch/x86/include/asm/current.h has it, other kernels each by a name of its own. Nobody asks for
+ * the CPU's number, which 6.12 has where the upper half of the count is here.
+ */
 struct pcpu_hot {
 	void *current_task;
-	uint32_t preempt_count;
-	uint32_t cpu_number;
+	uint64_t preempt_count;
 	uint64_t call_depth;
 	char rest[40];
 };
@@ -88,6 +92,12 @@ extern char traced_return[], traced_exact_return[];
 
 struct pcpu_hot pcpu_hot __attribute__((section("percpu"), aligned(64)));
 extern struct pcpu_hot const_pcpu_hot __attribute__((alias("pcpu_hot")));
+__asm__(
+"	.globl current_task, const_current_task, __preempt_count, __x86_call_depth\n"
+"	.set current_task, pcpu_hot\n"
+"	.set const_current_task, pcpu_hot\n"
+"	.set __preempt_count, pcpu_hot + 8\n"
+"	.set __x86_call_depth, pcpu_hot + 16\n");
 uintptr_t this_cpu_off __attribute__((section("percpu")));
 
 /* What the objects refer to, ... */
@@ -113,6 +123,8 @@ uint64_t mctracer_clock_read(struct mctracer_clock *clock)
 /* ... and what the path must not reach. */
 void (*mcount_hook)(unsigned long, unsigned long);
 unsigned long __per_cpu_offset[1], __cpu_possible_mask[1];
+unsigned int nr_cpu_ids = 1;
+char boot_cpu_data[512];
 unsigned long __SCK__preempt_schedule_notrace[2];	/* ... its key */
 unsigned char mcount_filter[1], mcount_filter_2[1];
 
@@ -131,6 +143,7 @@ static void unexpected(void)
 NOT_REACHED(__SCT__preempt_schedule_notrace);	/* a static call, and ... */
 NOT_REACHED(mcount_gate);
 NOT_REACHED(mcount_return_gate);
+NOT_REACHED(_find_next_bit);
 NOT_REACHED(__x86_return_thunk);
 NOT_REACHED(__x86_indirect_thunk_rax);
 
