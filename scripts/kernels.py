@@ -3,7 +3,8 @@
 """usage: kernels.py README <ROW
 
 Put ROW, a line of the table of kernels, into the one that README has, in the place of that for the same kernel,
-architecture, compiler and option, if there is one: the first four columns, in whose order the lines are.
+architecture, compiler and option, if there is one: the first four columns, in whose order the lines are. The same
+kernel is any release of it: 7.3.4 takes the place of 7.3.0-rc7.
 """
 import re
 import sys
@@ -13,6 +14,11 @@ TABLE = re.compile(r"(<!-- kernels -->\n(?:\|.*\n){2})((?:\|.*\n)*)(<!-- end -->
 
 def cells(row):
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
+
+
+def key(row):
+    """What a row is about: there is one of each."""
+    return re.match(r"\d+\.\d+", cells(row)[0])[0], cells(row)[1:4]
 
 
 def order(row):
@@ -33,7 +39,7 @@ def main():
     head, rows, _ = found[0]
     if len(cells(row)) != len(cells(head.splitlines()[1])):
         sys.exit(f"kernels.py: not as many columns as the table has: {row}")
-    rows = [r for r in rows.splitlines(keepends=True) if cells(r)[:4] != cells(row)[:4]]
+    rows = [r for r in rows.splitlines(keepends=True) if key(r) != key(row)]
     rows = "".join(sorted(rows + [row], key=order))
     with open(sys.argv[1], "w", encoding="utf-8") as f:
         f.write(TABLE.sub(lambda m: m[1] + rows + m[3], readme))
