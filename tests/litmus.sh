@@ -130,8 +130,10 @@ WRITE_ONCE(ring->skipped"
 			'mctracer_stopped, false mctracer_forget_tasks'
 		in_order "$m/pids.c" mctracer_set_pids 'apply\(text|WRITE_ONCE\(mctracer_pids|unmark|mctracer_forget_tasks' \
 			'apply(text WRITE_ONCE(mctracer_pids unmark mctracer_forget_tasks'
-		in_order fs/exec.c __set_task_comm 'strscpy_pad\(tsk->comm|mctracer_task_changed' \
-			'strscpy_pad(tsk->comm mctracer_task_changed'
+		# By one function, or, in 7.3, its rest by another.
+		named=$(grep -oE '(strscpy_pad|memset)\(&?tsk->comm' "$tree/fs/exec.c" | tail -n 1)
+		in_order fs/exec.c __set_task_comm '(strscpy_pad|memset)\(&?tsk->comm|mctracer_task_changed' \
+			"$named mctracer_task_changed"
 		in_order fs/exec.c de_thread 'exchange_tids|mctracer_task_changed\([a-z]*' \
 			'exchange_tids mctracer_task_changed(tsk mctracer_task_changed(leader'
 		in_order kernel/fork.c copy_process 'p = dup_task_struct|mctracer_task_changed\(p' \
