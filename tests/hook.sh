@@ -29,7 +29,7 @@ looked_at()
 
 good()
 {
-	[ -e "$out/$dir/.hook.checked" ] && looked_at '0 T some_hook' && looked_at ' U pcpu_hot'
+	[ -e "$out/$dir/.hook.checked" ] && looked_at '0 T some_hook' && looked_at ' U mctracer_rings'
 }
 
 refused()	# LINE NAME
