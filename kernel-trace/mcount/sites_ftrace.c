@@ -53,6 +53,7 @@ static const struct mcount_choice *choice;
 
 /* Which functions call the hook, the gate, and nobody, one behind the other. */
 struct chosen {
+	const struct mcount_choice *by;
 	unsigned long *sites;
 	size_t nr_hook, nr_gate, nr, room;
 	bool all_but;	/* The hook is called from all that call neither the gate nor nobody */
@@ -96,51 +97,47 @@ static struct ftrace_ops hook_ops = SITES_OPS(arch_mcount_stub);
 static struct ftrace_ops gate_ops[] = { SITES_OPS(arch_mcount_gate), SITES_OPS(arch_mcount_gate) };
 static struct ftrace_ops *current_gate_ops = gate_ops;
 
-static int find_site(unsigned long site, void *data)
+/* Behind the last of its kind: the first of each later kind makes room, and becomes the last. */
+static int add_site(unsigned long site, void *data)
 {
-	struct chosen *found = data;
+	struct chosen *next = data;
+	enum mcount_site kind;
 	unsigned long *more;
+	size_t behind_gate;
 
-	if (found->nr == found->room) {
-		found->room = 2 * found->room ?: PAGE_SIZE / sizeof(*more);
-		more = kvrealloc(found->sites, found->room * sizeof(*more), GFP_KERNEL);
+	if (next->nr == next->room) {
+		next->room = 2 * next->room ?: PAGE_SIZE / sizeof(*more);
+		more = kvrealloc(next->sites, next->room * sizeof(*more), GFP_KERNEL);
 		if (!more)
 			return -ENOMEM;
-		found->sites = more;
+		next->sites = more;
 	}
-	found->sites[found->nr++] = site;
+	next->sites[next->nr++] = site;
+	kind = next->by->kind(site);
+	if (kind == MCOUNT_NOTHING)
+		return 0;
+
+	behind_gate = next->nr_hook + next->nr_gate;
+	swap(next->sites[next->nr - 1], next->sites[behind_gate]);
+	if (kind == MCOUNT_GATE) {
+		next->nr_gate++;
+		return 0;
+	}
+	swap(next->sites[behind_gate], next->sites[next->nr_hook]);
+	next->nr_hook++;
 	return 0;
-}
-
-/* Moves those that are to be @kind to the front. */
-static size_t partition(unsigned long *sites, size_t nr, enum mcount_site kind,
-			const struct mcount_choice *of)
-{
-	size_t i, front = 0;
-
-	for (i = 0; i < nr; i++) {
-		cond_resched();
-		if (of->kind(sites[i]) != kind)
-			continue;
-		swap(sites[front], sites[i]);
-		front++;
-	}
-	return front;
 }
 
 static int choose(struct chosen *next, const struct mcount_choice *of)
 {
 	int ret;
 
-	*next = (struct chosen) { .all_but = true };
+	*next = (struct chosen) { .by = of, .all_but = true };
 	if (!of || !of->kind)
 		return 0;
-	ret = ftrace_walk_locations(find_site, next);
+	ret = ftrace_walk_locations(add_site, next);
 	if (ret)
 		return ret;
-	next->nr_hook = partition(next->sites, next->nr, MCOUNT_HOOK, of);
-	next->nr_gate = partition(next->sites + next->nr_hook, next->nr - next->nr_hook,
-				  MCOUNT_GATE, of);
 	/* The shorter list. From a module none can be left out by address. */
 	next->all_but = !__is_defined(MODULE) && next->nr_hook > next->nr / 2;
 	return 0;
