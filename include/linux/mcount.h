@@ -89,9 +89,9 @@ enum mcount_site {
  * @plain: what is called instead of the hook where the call site can't have the stub called, since
  *	somebody else has made it lead elsewhere, see CONFIG_MCOUNT_FTRACE; NULL: nobody is
  *
- * @kind and @return_kind must not sleep. They are also asked when a module comes, before its
- * notifiers of less than the highest priority are called; if what they say for the module
- * depends on one of these, that is to call mcount_choose().
+ * @kind and @return_kind must not sleep; beside ftrace its mutex is held. They are also asked
+ * when a module comes, before its notifiers of less than the highest priority are called; if what
+ * they say for the module depends on one of these, that is to call mcount_choose().
  *
  * What concerns returns is for CONFIG_MCOUNT_RETURNS, and ignored without. @on_return and
  * @on_tail are looked at again by replace_mcount_direct().

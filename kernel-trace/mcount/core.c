@@ -204,7 +204,7 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
  * Return: 0, -EINVAL if @func is NULL, or why no call site may be changed: -EIO
- *         or -ENOMEM, or beside ftrace -EBUSY or -ENODEV, and the log says more.
+ *         or -ENOMEM, or beside ftrace -EBUSY, -ENODEV or -EAGAIN, and the log says more.
  */
 int register_mcount_function(mcount_func_t func)
 {
@@ -267,7 +267,7 @@ EXPORT_SYMBOL_GPL(clear_mcount_function);
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
  * Return: 0, -EINVAL if @func is NULL, or why no call site may be changed: -EIO
- *         or -ENOMEM, or beside ftrace -EBUSY or -ENODEV, and the log says more.
+ *         or -ENOMEM, or beside ftrace -EBUSY, -ENODEV or -EAGAIN, and the log says more.
  */
 int register_mcount_direct(mcount_direct_func_t func)
 {
@@ -289,8 +289,7 @@ EXPORT_SYMBOL_GPL(register_mcount_direct);
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
  * Return: 0, -EINVAL if @func is NULL, -EOPNOTSUPP if call sites are static, or why no
- *         call site may be changed: -EIO or -ENOMEM, or beside ftrace -EBUSY or -ENODEV, and the
- *         log says more.
+ *         call site may be changed: as register_mcount_function().
  */
 int register_mcount_direct_chosen(mcount_direct_func_t func, const struct mcount_choice *wanted)
 {
@@ -318,7 +317,7 @@ EXPORT_SYMBOL_GPL(register_mcount_direct_chosen);
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
  * Return: 0, -ENOENT if @func is not the registered hook, -EOPNOTSUPP if call sites are
- *         static, or -EIO if no call site may be changed, and the log says more.
+ *         static, or why none may be changed: as register_mcount_function().
  */
 int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted)
 {
@@ -363,7 +362,7 @@ EXPORT_SYMBOL_GPL(mcount_choose);
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
  * Return: 0, -EINVAL if @new is NULL, -ENOENT if @old is not the registered hook, or
- *         why no call site may be changed: -EIO or -ENOMEM.
+ *         why no call site may be changed: as register_mcount_function().
  */
 int replace_mcount_direct(mcount_direct_func_t old, mcount_direct_func_t new)
 {
@@ -440,8 +439,7 @@ int mcount_name_hook(char *name, size_t size)
  *
  * Context: process context, may sleep. The caller must hold neither
  *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
- * Return: 0, or why no call site may be changed: -EIO or -ENOMEM, and the log
- *         says more.
+ * Return: 0, or why no call site may be changed: as register_mcount_function().
  */
 int mcount_set_enabled(bool enable)
 {

@@ -35,7 +35,8 @@ extern unsigned long __stop_return_loc[];
  * Make each call site what @choice wants, a call of the stub if it is NULL; or, without
  * @call, NOPs. With @again, also if that is how it was: @choice may want others now. May
  * sleep. If it can't be done no site is changed: -EIO if one doesn't hold what it should,
- * -ENOMEM if boot had no memory for the table.
+ * -ENOMEM if boot had no memory for the table. Beside ftrace: -ENOMEM, -EBUSY while ftrace is
+ * switched off, -ENODEV if it has given up, -EAGAIN as modules keep going away meanwhile.
  */
 int mcount_sites_set(bool call, const struct mcount_choice *choice, bool again);
 

@@ -200,6 +200,20 @@ static int register_hook(const struct chosen *next)
 	return ret;
 }
 
+static void unset_sites(void)
+{
+	unregister_ops(&hook_ops);
+	unregister_ops(current_gate_ops);
+}
+
+/* Neither what is to call can be had, nor what did: rather none than some. */
+static void give_up(void)
+{
+	unset_sites();
+	calls = false;
+	pr_err("nobody is called any more\n");
+}
+
 /*
  * While it is called. Where now the other list is to tell, the one that did goes on until that
  * one holds, too: those that are in both choices call all the time. And until nobody has
@@ -213,10 +227,10 @@ static int change_hook(const struct chosen *next)
 		return ret;
 	synchronize_rcu();
 	ret = empty_list(all_but);
-	if (ret)
-		empty_list(next->all_but);
-	else
+	if (!ret)
 		all_but = next->all_but;
+	else if (empty_list(next->all_but))
+		give_up();
 	return ret;
 }
 
@@ -255,7 +269,7 @@ static int choose_and_set(struct ftrace_ops *gate, const struct mcount_choice *o
 		ret = choose(&next, of) ?: set_both(gate, &next);
 		kvfree(next.sites);
 	} while (ret == -EINVAL && --tries);
-	return ret;
+	return ret == -EINVAL ? -EAGAIN : ret;
 }
 
 /* Have those call the hook and the gate that @of wants. */
@@ -272,12 +286,6 @@ static int set_sites(const struct mcount_choice *of)
 	unregister_ops(current_gate_ops);
 	current_gate_ops = gate;
 	return 0;
-}
-
-static void unset_sites(void)
-{
-	unregister_ops(&hook_ops);
-	unregister_ops(current_gate_ops);
 }
 
 int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool again)
@@ -322,9 +330,8 @@ static int module_event(struct notifier_block *nb, unsigned long event, void *da
 	if (event != MODULE_STATE_COMING || !calls || !choice || !choice->kind)
 		return NOTIFY_DONE;
 	if (set_sites(choice)) {	/* the lists may have what was there before */
-		unset_sites();
-		calls = false;
-		pr_err("nobody is called any more, since %s has come\n", mod->name);
+		pr_err("the functions of %s can't be chosen\n", mod->name);
+		give_up();
 	}
 	return NOTIFY_OK;
 }

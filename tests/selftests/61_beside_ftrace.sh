@@ -369,8 +369,9 @@ fi
 # Of late ftrace never can be.
 how=$(refused 0 $switch)
 if [ "$how" = "write EOPNOTSUPP" ]; then
-	for what in "ftrace can't be switched off under us" "switched off before, the tracer can't start" \
-		    "the log says why" "and when it is on it can"; do
+	for what in "ftrace can't be switched off under us" \
+		    "switched off before, the tracer can't start" "the log says why" \
+		    "and when it is on it can"; do
 		skip "$what" "ftrace can't be switched off"
 	done
 else
