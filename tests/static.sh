@@ -46,6 +46,7 @@ sparse_finds()
 
 warnings()
 {
+	mkdir -p "$out/kernel/trace" "$out/samples"	# they are not there where sparse was left out
 	find "$out/kernel/trace" "$out/samples" "$out/arch/x86/kernel" -name '*.o' -delete
 	# shellcheck disable=SC2086	# a list of targets
 	kmake -s W=1 $objects
