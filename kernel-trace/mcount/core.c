@@ -19,6 +19,7 @@
 #include <linux/mcount.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/rcupdate_wait.h>
 #include <linux/sprintf.h>
 
 #include "mcount.h"
@@ -63,10 +64,11 @@ mcount_gate_t mcount_gate __read_mostly = no_gate;
 /*
  * Wait until no CPU and no task runs what the stub jumped to before. Entry
  * code and hook run to their end without sleeping, but a hook called with
- * preemption on can be preempted: synchronize_rcu_tasks() waits for such tasks.
- * It does not for idle ones. They have preemption disabled, for which
- * synchronize_rcu() waits wherever RCU watches; and where it does not nothing is
- * traced, since what enters and leaves the kernel and idle states is noinstr.
+ * preemption on can be preempted, where there is preemption: Tasks RCU waits for
+ * such tasks. It does not for idle ones. They have preemption disabled, for which
+ * RCU waits wherever it watches; and where it does not nothing is traced, since
+ * what enters and leaves the kernel and idle states is noinstr. No task is the one
+ * at one time and the other later, so both waits may be had at once.
  *
  * RCU does not watch CPUs on their way up: those that were so have arrived when
  * the lock is had. What a CPU runs once it reports itself dead is not traced.
@@ -75,8 +77,10 @@ static void mcount_synchronize(void)
 {
 	cpus_read_lock();
 	cpus_read_unlock();
-	synchronize_rcu();
-	synchronize_rcu_tasks();
+	if (IS_ENABLED(CONFIG_TASKS_RCU))
+		synchronize_rcu_mult(call_rcu_hurry, call_rcu_tasks);
+	else
+		synchronize_rcu();
 }
 
 /* While a hook is called: that, or what stands for a direct one where the stub can't be called. */
