@@ -20,6 +20,7 @@
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/rcupdate_wait.h>
+#include <linux/sched.h>
 #include <linux/sprintf.h>
 
 #include "mcount.h"
@@ -67,8 +68,9 @@ mcount_gate_t mcount_gate __read_mostly = no_gate;
  * preemption on can be preempted, where there is preemption: Tasks RCU waits for
  * such tasks. It does not for idle ones. They have preemption disabled, for which
  * RCU waits wherever it watches; and where it does not nothing is traced, since
- * what enters and leaves the kernel and idle states is noinstr. No task is the one
- * at one time and the other later, so both waits may be had at once.
+ * what enters and leaves the kernel and idle states is noinstr. A call that begins
+ * as the one does not go on as the other, so both waits may be had at once. They
+ * may last minutes, of which nobody is to be warned: TASK_IDLE.
  *
  * RCU does not watch CPUs on their way up: those that were so have arrived when
  * the lock is had. What a CPU runs once it reports itself dead is not traced.
@@ -78,7 +80,7 @@ static void mcount_synchronize(void)
 	cpus_read_lock();
 	cpus_read_unlock();
 	if (IS_ENABLED(CONFIG_TASKS_RCU))
-		synchronize_rcu_mult(call_rcu_hurry, call_rcu_tasks);
+		wait_rcu_gp_state(TASK_IDLE, call_rcu_hurry, call_rcu_tasks);
 	else
 		synchronize_rcu();
 }
