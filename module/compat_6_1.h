@@ -107,6 +107,8 @@ unsigned int mctracer_compat_callers(unsigned long ip, unsigned long parent_ip,
 #define copy_splice_read		generic_file_splice_read
 /* Idle CPUs, which RCU does not watch, are traced: what the series waits for, this does there. */
 #define synchronize_rcu			synchronize_rcu_tasks_rude
+#define call_rcu_hurry			call_rcu_tasks_rude
+#define wait_rcu_gp_state(state, ...)	synchronize_rcu_mult(__VA_ARGS__)
 #define arch_ftrace_set_direct_caller(fregs, addr)	\
 	arch_ftrace_set_direct_caller(&(fregs)->regs, addr)
 
