@@ -137,7 +137,7 @@ probes=0
 few=0
 if grep -q "^mctracer " /proc/modules; then
 	probes=$(wc -l < $enabled)
-	few=30
+	few=40
 fi
 
 check "the tracer starts" trace_on
