@@ -3,6 +3,7 @@
 # tests/mutations/: each patch says what it must, applies to the patched tree, and names a test that is
 # there; no class is without one. Whether the tests notice them is for make test-mutations to say.
 . "${0%/*}/../scripts/test-lib.sh"
+export KERNEL="$MAIN_KERNEL"	# the mutations are of no other
 
 tree=$("$REPO/scripts/kernel-tree") || exit 1
 readme=$REPO/tests/mutations/README.md
