@@ -108,6 +108,7 @@ unsigned int mctracer_compat_callers(unsigned long ip, unsigned long parent_ip,
 /* Idle CPUs, which RCU does not watch, are traced: what the series waits for, this does there. */
 #define synchronize_rcu			synchronize_rcu_tasks_rude
 #define call_rcu_hurry			call_rcu_tasks_rude
+/* The state is always TASK_UNINTERRUPTIBLE. */
 #define wait_rcu_gp_state(state, ...)	synchronize_rcu_mult(__VA_ARGS__)
 #define arch_ftrace_set_direct_caller(fregs, addr)	\
 	arch_ftrace_set_direct_caller(&(fregs)->regs, addr)
