@@ -427,7 +427,7 @@ mctrace stop
 equal "stop stops" 0 "$(cat "$MCT_CTRL")"
 mctrace reset
 equal "reset sets all back" notime "$(grep time "$MCT_OPTIONS"; cat "$filter" "$pid" "$never")"
-mctrace stream -l vfs_read > out 2> err &
+mctrace stream -l 'vfs_*' > out 2> err &	# also its own calls, so that more is there always
 recorder=$!
 wait_until "$MCT_PATIENCE" recording
 cat /proc/uptime > /dev/null

@@ -98,9 +98,10 @@ void tracer_show(const char *file, const volatile sig_atomic_t *enough, const si
 
 	if (fd < 0)
 		tracer_die(file);
+	/* A signal comes in by ppoll() alone, and not where there is what it waits for already. */
 	while (!enough || !*enough) {
-		if (enough && ppoll(&poll, 1, more ? &now : NULL, wake) < 0)
-			continue;		/* a signal, which comes in here alone */
+		if (enough && ppoll(&poll, !more, more ? &now : NULL, wake) < 0)
+			continue;
 		n = read(fd, buf, sizeof(buf));
 		more = n >= 0 || errno != EAGAIN;
 		if (!more)
