@@ -211,7 +211,10 @@ static void give_up(void)
 {
 	unset_sites();
 	calls = false;
-	pr_err("nobody is called any more\n");
+	if (ftrace_is_dead())	/* mcount_hook is all that can be changed */
+		pr_err("ftrace is dead: the functions that call go on, others can't\n");
+	else
+		pr_err("nobody is called any more\n");
 }
 
 /*
