@@ -210,11 +210,12 @@ static void unset_sites(void)
 static void give_up(void)
 {
 	unset_sites();
+	if (ftrace_is_dead()) {
+		pr_err_once("ftrace is dead: the functions that call go on, others can't\n");
+		return;
+	}
 	calls = false;
-	if (ftrace_is_dead())	/* mcount_hook is all that can be changed */
-		pr_err("ftrace is dead: the functions that call go on, others can't\n");
-	else
-		pr_err("nobody is called any more\n");
+	pr_err("nobody is called any more\n");
 }
 
 /*

@@ -153,8 +153,10 @@ static int exchange_hook(mcount_direct_func_t new)
 	if (needs_pairs(hook) != needs_pairs(new) && new != mctracer_hook_slow) {
 		WRITE_ONCE(mctracer_pairs, true);
 		ret = replace_hook(mctracer_hook_slow);
-		if (ret)
+		if (ret) {
+			WRITE_ONCE(mctracer_pairs, needs_pairs(hook));
 			return ret == -ENOENT ? 0 : ret;
+		}
 		mctracer_forget_tasks(false);
 	}
 	ret = replace_hook(new);
@@ -415,8 +417,10 @@ static int apply_following(void)
 	ret = mcount_choose(hook, function_choice());
 	if (!ret && now && hook != hook_for(mctracer_options, now))
 		ret = exchange_hook(hook_for(mctracer_options, now));
-	if (ret && ret != -ENOENT)
+	if (ret && ret != -ENOENT) {
 		WRITE_ONCE(mctracer_following, before);
+		exchange_hook(hook_for(mctracer_options, before));	/* changes no site */
+	}
 	return ret;
 }
 

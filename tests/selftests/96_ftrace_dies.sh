@@ -14,7 +14,7 @@ tracing=/sys/kernel/tracing
 grep -qw function $tracing/available_tracers 2>/dev/null ||
 	skip_all "this kernel has no other function tracer"
 
-plan 19
+plan 23
 
 filter=$MCT_DIR/filter
 
@@ -41,14 +41,19 @@ check "a module can be loaded that might have some of the functions" mod_load mc
 kmsg_since | grep mcount: | diag_lines
 at_least "the log says that nothing can be chosen" 1 \
 	"$(said 'ftrace has no function call a hook: -')"
-equal "and of which module on" 1 "$(said 'the functions of mct_.* can.t be chosen')"
+at_least "and of which module on" 1 "$(said 'the functions of mct_.* can.t be chosen')"
 equal "and what follows" 1 "$(said 'ftrace is dead: the functions that call go on')"
 at_least "and what ftrace has found" 1 "$(kmsg_since | grep -c 'ftrace failed to modify')"
+equal "and nothing else has complained" "" \
+	"$(kmsg_since | grep -E 'WARNING:|BUG|Oops' | grep -v 'WARNING:.*ftrace\.c:')"
 kmsg_marker="$kmsg_marker, and ftrace is dead"	# it has complained, which is right
 kmsg_mark
 equal "nobody has written there" 1 "$(mod_get mct_badsite same)"
 equal "chosen is what was" vfs_read "$(cat "$filter")"
 check "which goes on" records_flow
+equal "a change that patches no site is still made" "ok 8" "$(into "$MCT_OPTIONS" context)"
+check "with another hook, which records" records_flow
+equal "and back" "ok 10" "$(into "$MCT_OPTIONS" nocontext)"
 equal "ctrl can be switched off" "ok 2 0" "$(into "$MCT_CTRL" 0) $(cat "$MCT_CTRL")"
 check "then nothing is recorded" records_stand
 equal "it can not be switched on" "write ENODEV 0" "$(into "$MCT_CTRL" 1) $(cat "$MCT_CTRL")"

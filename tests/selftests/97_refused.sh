@@ -9,7 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 
 [ -n "${MCT_REFUSED-}" ] ||
-	skip_all "no call site can be changed after it: set MCT_REFUSED=on or off and reboot then"
+	skip_all "no call site can be changed after it: set MCT_REFUSED=on, off or follow, and reboot then"
 [ "$(text_kind)" = dynamic ] || skip_all "call sites are static"
 
 at_end()
@@ -54,6 +54,28 @@ if [ "$MCT_REFUSED" = off ]; then
 	text_save after
 	check "no text was changed" text_same before after
 	check "the kernel works" hackbench -g 1 -f 2 -l 20
+	finish
+fi
+
+# What is followed can't be given up then, and so is followed on.
+if [ "$MCT_REFUSED" = follow ]; then
+	plan 8
+	triggers=$MCT_DIR/triggers
+	put 'vfs_read:follow 1' "$triggers"
+	trace_on
+	cat /proc/uptime > /dev/null
+	at_least "what concerns an object is recorded" 1 "$(grep -c '#[0-9]*:1' "$MCT_TRACE")"
+	check "the module can be loaded" mod_load mct_badsite
+	kmsg_since | grep mcount: | diag_lines
+	equal "the triggers can't be taken away" "write EIO" \
+		"$(echo | "$MCT_BIN/badwrite" "$triggers")"
+	check "they are what they were" grep -q '^vfs_read:follow 1' "$triggers"
+	trace_clear
+	cat /proc/uptime > /dev/null
+	at_least "what concerns an object is recorded on" 1 "$(grep -c '#[0-9]*:1' "$MCT_TRACE")"
+	equal "and nothing else" 0 "$(grep ' <-- ' "$MCT_TRACE" | grep -vc '#[0-9]*:')"
+	equal "ctrl can be switched off" "ok 2" "$(ctrl 0)"
+	check "then nothing is recorded" records_stand
 	finish
 fi
 

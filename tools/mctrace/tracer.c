@@ -98,9 +98,11 @@ void tracer_show(const char *file, const volatile sig_atomic_t *enough, const si
 
 	if (fd < 0)
 		tracer_die(file);
-	/* A signal comes in by ppoll() alone, and not where there is what it waits for already. */
+	/* A signal comes in by ppoll() alone; by the first, where there is more all the time. */
 	while (!enough || !*enough) {
-		if (enough && ppoll(&poll, !more, more ? &now : NULL, wake) < 0)
+		if (enough && ppoll(NULL, 0, &now, wake) < 0)
+			continue;
+		if (enough && !more && ppoll(&poll, 1, NULL, wake) < 0)
 			continue;
 		n = read(fd, buf, sizeof(buf));
 		more = n >= 0 || errno != EAGAIN;
