@@ -93,15 +93,19 @@ def judge_all(path):
 
 
 def concerned(path):
-    """What concerns objects, which are numbered as they come."""
+    """What concerns objects, which are numbered as they come.
+
+    As one of the first arguments: few functions have more than three, and the others' registers hold what was
+    passed before. By whom, is not the same while all are traced."""
     numbers = {}
 
     def number(word):
         return numbers.setdefault(word, str(len(numbers) + 1))
 
     for call, _ in calls_of(path):
-        if call["objects"]:
-            yield (call["function"], re.sub(r"#(\d+)", lambda n: "#" + number(n[1]), call["objects"]))
+        objects = re.sub(r" #\d+:[456]", "", call["objects"])
+        if objects:
+            yield (call["function"], re.sub(r"#(\d+)", lambda n: "#" + number(n[1]), objects))
 
 
 def judge_same(followed, everything):
@@ -109,7 +113,7 @@ def judge_same(followed, everything):
     for call, line in calls_of(followed):
         if not call["objects"]:
             sys.exit(f"it concerns nothing: {line}")
-    # What was passed before may still be in a register: by whom, is not the same while all are traced.
+    # Also of those a few.
     missing = set(those) - set(these)
     more = set(these) - set(those)
     print(f"# {len(these)} calls; of all, {len(those)}; {len(missing)} and {len(more)} are different")
