@@ -51,9 +51,9 @@ kmsg_mark
 equal "nobody has written there" 1 "$(mod_get mct_badsite same)"
 equal "chosen is what was" vfs_read "$(cat "$filter")"
 check "which goes on" records_flow
-equal "a change that patches no site is still made" "ok 8" "$(into "$MCT_OPTIONS" context)"
+equal "a change that patches no site is still made" "ok 8" "$(into "$MCT_DIR/options" context)"
 check "with another hook, which records" records_flow
-equal "and back" "ok 10" "$(into "$MCT_OPTIONS" nocontext)"
+equal "and back" "ok 10" "$(into "$MCT_DIR/options" nocontext)"
 equal "ctrl can be switched off" "ok 2 0" "$(into "$MCT_CTRL" 0) $(cat "$MCT_CTRL")"
 check "then nothing is recorded" records_stand
 equal "it can not be switched on" "write ENODEV 0" "$(into "$MCT_CTRL" 1) $(cat "$MCT_CTRL")"

@@ -9,7 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 
 [ -n "${MCT_REFUSED-}" ] ||
-	skip_all "no call site can be changed after it: set MCT_REFUSED=on, off or follow, and reboot then"
+	skip_all "no call site can be changed after it: MCT_REFUSED=on, off, follow; then reboot"
 [ "$(text_kind)" = dynamic ] || skip_all "call sites are static"
 
 at_end()
