@@ -27,7 +27,7 @@ if [ "$(set_to 'vfs_read:follow 1')" = "write EOPNOTSUPP" ]; then
 fi
 put "" "$triggers"
 
-plan 17
+plan 18
 
 # about: each call and return with its objects, "FUNCTION #NUMBER:ROLE...". Numbers are from 1 on.
 about()
@@ -86,20 +86,26 @@ expect()
 	expected="$*"
 }
 
-# follows NAME LINE...: while LINEs are the triggers
+# follows NAME LINE...: while LINEs are the triggers, by what $shape calls
+shape=objects
 follows()
 {
 	name=$1
 	shift
 	put "" "$triggers"
 	printf '%s\n' "$@" > "$triggers"
-	traced mod_set mct_shapes shape objects
+	traced mod_set mct_shapes shape $shape
 	first=0
 	first=$(about | sed 's/^[^#]*#\([0-9]*\).*/\1/')
 	first=$((first - 1))
 	equal "$name" "$expected" "$(about)"
 }
 
+shape=places
+expect "shape_use +#1:2;" "shape_places #1:1;" "shape_places #1:2;" "shape_places #1:3;" \
+	"shape_places #1:4;" "shape_places #1:5;" "shape_places #1:6;" "shape_drop -#1:1"
+follows "as whatever argument" 'shape_use:follow 2' 'shape_drop:unfollow 1'
+shape=objects
 expect "shape_copy +#1:1;" "shape_use #1:2;" "shape_drop -#1:1"
 follows "what an argument is" \
 	'shape_copy:follow 1' 'shape_drop:unfollow 1'

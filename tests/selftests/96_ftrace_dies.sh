@@ -45,7 +45,8 @@ at_least "and of which module on" 1 "$(said 'the functions of mct_.* can.t be ch
 equal "and what follows" 1 "$(said 'ftrace is dead: the functions that call go on')"
 at_least "and what ftrace has found" 1 "$(kmsg_since | grep -c 'ftrace failed to modify')"
 equal "and nothing else has complained" "" \
-	"$(kmsg_since | grep -E 'WARNING:|BUG|Oops' | grep -v 'WARNING:.*ftrace\.c:')"
+	"$(kmsg_since | grep -E 'WARNING:|BUG|Oops|UBSAN|stall|LOCKUP|lockup' |
+		grep -vE 'WARNING:.*kernel/(trace/)?ftrace\.c:')"
 kmsg_marker="$kmsg_marker, and ftrace is dead"	# it has complained, which is right
 kmsg_mark
 equal "nobody has written there" 1 "$(mod_get mct_badsite same)"

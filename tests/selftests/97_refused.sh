@@ -11,6 +11,9 @@
 [ -n "${MCT_REFUSED-}" ] ||
 	skip_all "no call site can be changed after it: MCT_REFUSED=on, off, follow; then reboot"
 [ "$(text_kind)" = dynamic ] || skip_all "call sites are static"
+tracing=/sys/kernel/tracing
+[ -e $tracing/trace ] || mount -t tracefs none $tracing 2>/dev/null
+! grep -qw function $tracing/available_tracers 2>/dev/null || skip_all "call sites are ftrace's"
 
 at_end()
 {
@@ -59,9 +62,9 @@ fi
 
 # What is followed can't be given up then, and so is followed on.
 if [ "$MCT_REFUSED" = follow ]; then
-	plan 8
 	triggers=$MCT_DIR/triggers
-	put 'vfs_read:follow 1' "$triggers"
+	put 'vfs_read:follow 1' "$triggers" || skip_all "nothing can be followed"
+	plan 8
 	trace_on
 	cat /proc/uptime > /dev/null
 	at_least "what concerns an object is recorded" 1 "$(grep -c '#[0-9]*:1' "$MCT_TRACE")"

@@ -516,6 +516,27 @@ RUN void forget(long a, long b, long c, long d, long e, long f)
 {
 }
 
+SHAPE bool shape_places(const void *a, const void *b, const void *c, const void *d,
+			const void *e, const void *f)
+{
+	return a || b || c || d || e || f;
+}
+
+RUN bool run_places(void)
+{
+	struct thing *one = &things[0];
+	bool right = shape_use(0, one) == READ_ONCE(one->a);
+
+	right = shape_places(one, NULL, NULL, NULL, NULL, NULL) && right;
+	right = shape_places(NULL, one, NULL, NULL, NULL, NULL) && right;
+	right = shape_places(NULL, NULL, one, NULL, NULL, NULL) && right;
+	right = shape_places(NULL, NULL, NULL, one, NULL, NULL) && right;
+	right = shape_places(NULL, NULL, NULL, NULL, one, NULL) && right;
+	right = shape_places(NULL, NULL, NULL, NULL, NULL, one) && right;
+	shape_drop(one);
+	return right;
+}
+
 RUN bool run_objects(void)
 {
 	struct thing *one = shape_make(0), *two, *three = &things[2];
@@ -670,6 +691,7 @@ static const struct {
 	{ "int_tail", run_int_tail },
 	{ "either", run_either },
 	{ "objects", run_objects },
+	{ "places", run_places },
 	{ "quick", run_quick },
 	{ "slow", run_slow, true },
 	{ "slow_deep", run_slow_deep, true },
