@@ -112,7 +112,6 @@ class Bound:
 
 def bounds(f):
     m, s, r, ft = "mctracer", "mctracer-static", "mctracer-returns", "ftrace"
-    follow = {name: f.get("follow", name) for name in ("seen", "lost", "bad", "written")}
     disagreement = (calls(f, m).value / calls(f, ft).value - 1) * 100
     ns = {name: f"{f.get('native', name).value / 1000:.1f} ns" for name in ("traced", "exact")}
     return [
@@ -171,11 +170,20 @@ def bounds(f):
               f.get(m, "switch_one") / 1000, f.get(ft, "switch_one").value / 1000),
         Bound("microseconds to switch off, against ftrace", f.get(m, "switch_off") / 1000,
               f.get(ft, "switch_off").value / 1000),
+    ] + followed(f) + recorders(f, r, ft)
+
+
+def followed(f):
+    """Nothing, where the guest could not have two processors."""
+    if ("follow", "none") in f.lines:
+        return []
+    follow = {name: f.get("follow", name) for name in ("seen", "lost", "bad", "written")}
+    return [
         Bound("calls followed by mmap", follow["seen"], 1000000, at_least=True),
         Bound("of these: lost", follow["lost"], 0),
         Bound("of these: wrong", follow["bad"], 0),
         Bound("of these: not seen by the readers", follow["written"] - follow["seen"], 0),
-    ] + recorders(f, r, ft)
+    ]
 
 
 def recorders(f, ours, theirs):

@@ -268,11 +268,12 @@ refused()	# REGEX BODY [DISTANCE]
 # A repository whose guests and programs print the figures above; FAIL names a job that does not run.
 fake_bench()
 {
-	mkdir -p "$T/repo/bench" "$T/linux" "$T/cache"
+	mkdir -p "$T/repo/bench" "$T/linux/arch" "$T/cache"
 	cp -R -- "$REPO/scripts" "$T/repo/"
 	cp -- "$REPO/bench/"*.py "$REPO/bench/chart.gp" "$T/repo/bench/"
 	mkdir "$T/repo/bench/native"
 	printf 'VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 1\n' >"$T/linux/Makefile"
+	echo 'config HOTPLUG_CORE_SYNC' >"$T/linux/arch/Kconfig"
 	cat >"$T/repo/scripts/boot" <<'END'
 #!/bin/sh
 case $2 in
@@ -327,6 +328,13 @@ driver_fails()
 	fails_saying "^error: the benchmark's job follow did not run in the mctracer-calls guest" driver
 }
 
+driver_follows_nothing()
+{
+	: >"$T/linux/arch/Kconfig"
+	export FAIL=follow	# which need not run
+	driver && ! grep -q '^| of these: lost ' "$T/repo/bench/results/"*-6.12.1.md
+}
+
 readme()
 {
 	_shown=$(sed -n 's,.*(\(bench/results/[^)]*\)\.svg).*,\1,p' "$REPO/README.md")
@@ -346,7 +354,7 @@ shown_tables()	# FILE
 	sed -n '/^<!-- summary/,/^<!-- end/p' "$1"
 }
 
-plan 49
+plan 50
 check "nothing is missed" good
 check "what the chart shows" chart
 check "a traced call" missed \
@@ -462,5 +470,6 @@ check "the hot path: a line that two CPUs share" refused 'not whole cache lines'
 check "make bench writes its results" driver_writes
 check "make bench fails when a bound is missed" driver_misses
 check "make bench fails when a guest does" driver_fails
+check "calls are not followed where there is one processor only" driver_follows_nothing
 check "README shows the main kernel's latest results" readme
 finish
