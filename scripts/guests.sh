@@ -30,6 +30,13 @@ module_guest()
 	BOOT=module-boot guest "$1" "$2" "$2"
 }
 
+# ftrace_dies FLAVOUR: what ftrace warns of then is right.
+ftrace_dies()
+{
+	APPEND='mct.only=96_ftrace_dies mct.REFUSED=on' BEARS='WARNING:.*kernel/(trace/)?ftrace[.]c:' \
+		guest "$1" ftrace-dies selftests
+}
+
 # built FLAVOUR: a kernel that can't be built is a failure, but not the end.
 built()
 {
