@@ -68,8 +68,6 @@ static int forked(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 
-NOKPROBE_SYMBOL(forked);
-
 /* When it has got its name. */
 static int renamed(struct kprobe *probe, struct pt_regs *regs)
 {
@@ -77,15 +75,11 @@ static int renamed(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 
-NOKPROBE_SYMBOL(renamed);
-
 static int panics(struct kprobe *probe, struct pt_regs *regs)
 {
 	mctracer_freeze(MCTRACER_PANIC);
 	return 0;
 }
-
-NOKPROBE_SYMBOL(panics);
 
 static int oopses(struct kprobe *probe, struct pt_regs *regs)
 {
@@ -93,15 +87,11 @@ static int oopses(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 
-NOKPROBE_SYMBOL(oopses);
-
 static int warns(struct kprobe *probe, struct pt_regs *regs)
 {
 	mctracer_may_freeze(MCTRACER_WARNING, false);
 	return 0;
 }
-
-NOKPROBE_SYMBOL(warns);
 
 static struct kprobe probes[] = {
 	{ .symbol_name = "wake_up_new_task", .pre_handler = forked },

@@ -89,8 +89,6 @@ bool mctracer_compat_kernel_inittext(unsigned long addr)
 
 bool mctracer_compat_ready;
 
-NOKPROBE_SYMBOL(mctracer_compat_kernel_text);
-
 /* Of assembly: for modules with direct hooks. */
 void arch_mcount_call_preserving(void);
 EXPORT_SYMBOL_GPL(arch_mcount_call_preserving);
@@ -234,15 +232,18 @@ static int see_symbol(void *data, const char *name, unsigned long addr)
 	const struct found_location *found = data;
 	unsigned long site = mctracer_compat_location(addr, addr + MCOUNT_SITE_OFFSET);
 
-	cond_resched();
+	if (need_resched())
+		cond_resched();
 	return site ? found->fn(site, found->data) : 0;
 }
 
 /* By their names: those that have several come several times. */
-int ftrace_walk_locations(ftrace_location_fn fn, void *data)
+int ftrace_walk_locations(struct module *mod, ftrace_location_fn fn, void *data)
 {
 	struct found_location found = { .fn = fn, .data = data };
 
+	if (mod)
+		return mctracer_compat_on_modules_symbol(mod->name, see_symbol, &found);
 	return mctracer_compat_on_each_symbol(see_symbol, &found) ?:
 	       mctracer_compat_on_modules_symbol(NULL, see_symbol, &found);
 }
@@ -267,8 +268,6 @@ bool ftrace_goes_elsewhere(unsigned long ip)
 	mctracer_compat_unwatch(missed);
 	return ops;
 }
-
-NOKPROBE_SYMBOL(ftrace_goes_elsewhere);
 
 /* What is to be taken back, the last first. Only from initcalls, and from what has a mutex. */
 
@@ -446,6 +445,27 @@ static void stop_work(void)
 	destroy_workqueue(mctracer_compat_wq);
 }
 
+/* What is called when CPUs come and go: not any more when the queue is destroyed. */
+
+static int hotplug_states[2];
+static int nr_hotplug_states;
+
+int mctracer_compat_hotplug(enum cpuhp_state state, const char *name,
+			    int (*startup)(unsigned int cpu), int (*teardown)(unsigned int cpu))
+{
+	int ret = cpuhp_setup_state_nocalls(state, name, startup, teardown);
+
+	if (ret >= 0 && !WARN_ON_ONCE(nr_hotplug_states == ARRAY_SIZE(hotplug_states)))
+		hotplug_states[nr_hotplug_states++] = ret;
+	return ret;
+}
+
+static void stop_hotplug(void)
+{
+	while (nr_hotplug_states)
+		cpuhp_remove_state_nocalls(hotplug_states[--nr_hotplug_states]);
+}
+
 /* compat.o is linked before all initcalls, compat_end.o behind them. */
 static const initcall_t initcalls_begin[0] __used __section(".init.data.mctracer");
 extern const initcall_t mctracer_initcalls_end[];
@@ -484,6 +504,7 @@ static void quit(void)
 	mctracer_set_functions(MCTRACER_NOTRACE, nothing, false);
 	mctracer_set_pids(nothing, false);
 	mctracer_held_clear();
+	stop_hotplug();
 	stop_work();
 	undo_all(&others);
 	for_each_possible_cpu(cpu)

@@ -30,6 +30,7 @@
 
 #else /* !__ASSEMBLY__ */
 
+#include <linux/cpuhotplug.h>
 #include <linux/debugfs.h>
 #include <linux/ftrace.h>
 #include <linux/init.h>
@@ -42,6 +43,7 @@
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/panic_notifier.h>
+#include <linux/pid_namespace.h>
 #include <linux/percpu.h>
 #include <linux/pid.h>
 #include <linux/rethook.h>
@@ -149,6 +151,8 @@ void mctracer_compat_syscore(struct syscore *syscore);
 int mctracer_compat_sysrq_key(u8 key, const struct sysrq_key_op *op);
 void mctracer_compat_sysctl(const char *path, struct ctl_table *table, size_t size);
 struct dentry *mctracer_compat_dir(const char *name, struct dentry *parent);
+int mctracer_compat_hotplug(enum cpuhp_state state, const char *name,
+			    int (*startup)(unsigned int cpu), int (*teardown)(unsigned int cpu));
 bool mctracer_compat_queue_delayed(struct delayed_work *work, unsigned long delay);
 void *mctracer_compat_calloc(size_t n, size_t size);
 struct mctracer_text *mctracer_compat_text_alloc(bool addresses, bool crash);
@@ -163,18 +167,13 @@ int mctracer_compat_unregister(struct ftrace_ops *ops);
 unsigned long mctracer_compat_location(unsigned long start, unsigned long end);
 struct orc_entry *unwind_orc_find(unsigned long ip);
 typedef int (*ftrace_location_fn)(unsigned long ip, void *data);
-int ftrace_walk_locations(ftrace_location_fn fn, void *data);
+int ftrace_walk_locations(struct module *mod, ftrace_location_fn fn, void *data);
 int ftrace_set_notrace_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned int cnt, int remove,
 			   int reset);
 bool ftrace_goes_elsewhere(unsigned long ip);
 bool mctracer_compat_kernel(unsigned long addr);
 bool mctracer_compat_kernel_text(unsigned long addr);
 bool mctracer_compat_kernel_inittext(unsigned long addr);
-
-static inline struct task_struct *mctracer_compat_find_task(pid_t nr, struct pid_namespace *ns)
-{
-	return pid_task(find_pid_ns(nr, ns), PIDTYPE_PID);
-}
 
 #ifndef MCTRACER_COMPAT_DEFINE
 
@@ -189,6 +188,7 @@ static inline struct task_struct *mctracer_compat_find_task(pid_t nr, struct pid
 #define cyc2ns_read_end			static_call(mctracer_cyc2ns_read_end)
 #define find_module			static_call(mctracer_find_module)
 #define ftrace_is_dead			static_call(mctracer_ftrace_is_dead)
+#define ftrace_ops_test			static_call(mctracer_ftrace_ops_test)
 #define get_stack_info_noinstr		static_call(mctracer_get_stack_info_noinstr)
 #define kallsyms_lookup			static_call(mctracer_kallsyms_lookup)
 #define kallsyms_lookup_size_offset	static_call(mctracer_kallsyms_lookup_size_offset)
@@ -209,7 +209,6 @@ static inline struct task_struct *mctracer_compat_find_task(pid_t nr, struct pid
 #define tasklist_lock			(*mctracer_at_tasklist_lock)
 #define x86_nops			mctracer_at_x86_nops
 
-#define find_task_by_pid_ns		mctracer_compat_find_task
 #define is_kernel			mctracer_compat_kernel
 #define is_kernel_text			mctracer_compat_kernel_text
 #define is_kernel_inittext		mctracer_compat_kernel_inittext
@@ -237,6 +236,7 @@ static inline struct task_struct *mctracer_compat_find_task(pid_t nr, struct pid
 #undef register_sysctl_init
 #define register_sysctl_init(path, table)	mctracer_compat_sysctl(path, table, ARRAY_SIZE(table))
 #define debugfs_create_dir		mctracer_compat_dir
+#define cpuhp_setup_state_nocalls	mctracer_compat_hotplug
 
 /* The module's own queue, which is empty when it goes. */
 #define system_wq			mctracer_compat_wq

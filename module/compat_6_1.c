@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The same for Linux 6.1, and what the series asks for that it has otherwise. */
-#include <linux/kprobes.h>
 #include <linux/mcount.h>
 #include <trace/events/power.h>
 
@@ -16,8 +15,6 @@ unsigned int mcount_take_steps(struct mcount_place *at, u32 *callers, u32 *stack
 	return 0;
 }
 
-NOKPROBE_SYMBOL(mcount_take_steps);
-
 unsigned int arch_mcount_callers(unsigned long ip, unsigned long parent_ip,
 				 const struct mcount_regs *regs, u32 *callers, u32 *stacks,
 				 unsigned int max)
@@ -29,16 +26,12 @@ unsigned int arch_mcount_callers(unsigned long ip, unsigned long parent_ip,
 	return n;
 }
 
-NOKPROBE_SYMBOL(arch_mcount_callers);
-
 /* After idle the next word is the task's, with the time: what is called then is traced, too. */
 void mctracer_compat_idles(void *data, unsigned int state, unsigned int cpu)
 {
 	if (state == (unsigned int)PWR_EVENT_EXIT)
 		raw_cpu_write(mctracer_at_mctracer_rings->task, NULL);
 }
-
-NOKPROBE_SYMBOL(mctracer_compat_idles);
 
 /* Symbols come with their modules. */
 struct seen {

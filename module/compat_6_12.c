@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What compat.c needs Linux 6.12 for. */
-#include <linux/kprobes.h>
 
 #include "compat.h"
 #include "base.h"
@@ -28,9 +27,6 @@ struct orc_entry *unwind_orc_find(unsigned long ip)
 	return (struct orc_entry *)mctracer_at___start_orc_unwind +
 	       (low - mctracer_at___start_orc_unwind_ip);
 }
-
-NOKPROBE_SYMBOL(orc_address);
-NOKPROBE_SYMBOL(unwind_orc_find);
 
 static void undo_syscore(void *syscore)
 {

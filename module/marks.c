@@ -9,7 +9,6 @@
  */
 #include <linux/compiler.h>
 #include <linux/hash.h>
-#include <linux/kprobes.h>
 #include <linux/mctracer.h>
 #include <linux/printk.h>
 #include <linux/sched.h>
@@ -55,16 +54,12 @@ static struct mark *find(const struct task_struct *task, struct mark **place)
 	return NULL;
 }
 
-NOKPROBE_SYMBOL(find);
-
 unsigned long mctracer_task_pids(const struct task_struct *task)
 {
 	const struct mark *at = READ_ONCE(used) ? find(task, NULL) : NULL;
 
 	return at ? READ_ONCE(at->pids) : 0;
 }
-
-NOKPROBE_SYMBOL(mctracer_task_pids);
 
 /* What nobody needs to pass over any more is as if it had never been used. */
 static void take_away(struct mark *at)

@@ -3,7 +3,6 @@
  * From a gate: who called the function.
  */
 #include <linux/kconfig.h>
-#include <linux/kprobes.h>
 #include <linux/mcount.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
@@ -26,8 +25,6 @@ static void unwind_from(struct unwind_state *state, const struct mcount_place *a
 	unwind_start(state, current, at->regs ?: regs, NULL);
 }
 
-NOKPROBE_SYMBOL(unwind_from);
-
 /* At the caller of the traced function, from here on: through the gate's frames. */
 static void unwind_through_gate(struct unwind_state *state, unsigned long ip)
 {
@@ -36,8 +33,6 @@ static void unwind_through_gate(struct unwind_state *state, unsigned long ip)
 		unwind_next_frame(state);
 	unwind_next_frame(state);
 }
-
-NOKPROBE_SYMBOL(unwind_through_gate);
 
 unsigned int arch_mcount_callers(unsigned long ip, unsigned long parent_ip,
 				 const struct mcount_regs *regs, u32 *callers, u32 *stacks,
@@ -78,5 +73,3 @@ unsigned int arch_mcount_callers(unsigned long ip, unsigned long parent_ip,
 	}
 	return n;
 }
-
-NOKPROBE_SYMBOL(arch_mcount_callers);

@@ -7,7 +7,6 @@
 #include <linux/compiler.h>
 #include <linux/kconfig.h>
 #include <linux/kernel.h>
-#include <linux/kprobes.h>
 #include <linux/ptrace.h>
 #include <linux/rethook.h>
 #include <linux/sched.h>
@@ -49,8 +48,6 @@ static bool is_permanent(unsigned long ip)
 	return ip - (unsigned long)_stext < (unsigned long)(_etext - _stext);
 }
 
-NOKPROBE_SYMBOL(is_permanent);
-
 static enum step_kind kind_of(const struct orc_entry *orc)
 {
 	if (orc->type == ORC_TYPE_END_OF_STACK)
@@ -70,8 +67,6 @@ static enum step_kind kind_of(const struct orc_entry *orc)
 	return STEP_UNKNOWN;
 }
 
-NOKPROBE_SYMBOL(kind_of);
-
 static union step step_of(const struct orc_entry *orc)
 {
 	union step step = { .kind = STEP_UNKNOWN };
@@ -90,8 +85,6 @@ static union step step_of(const struct orc_entry *orc)
 	return step;
 }
 
-NOKPROBE_SYMBOL(step_of);
-
 static union step find_step(const struct mcount_place *at)
 {
 	/* That of the call: what it returns to may be another function's. */
@@ -108,14 +101,10 @@ static union step find_step(const struct mcount_place *at)
 	return step;
 }
 
-NOKPROBE_SYMBOL(find_step);
-
 static bool is_within(const struct stack_info *stack, const void *from, size_t length)
 {
 	return from >= (void *)stack->begin && from + length <= (void *)stack->end;
 }
-
-NOKPROBE_SYMBOL(is_within);
 
 /* Where the frame of what is at @at ends: behind the return address; or NULL. */
 static const unsigned long *frame_end(const struct mcount_place *at, union step step,
@@ -147,8 +136,6 @@ static const unsigned long *frame_end(const struct mcount_place *at, union step 
 	return (const unsigned long *)end;
 }
 
-NOKPROBE_SYMBOL(frame_end);
-
 /* Not what something else than the call has put there. */
 static bool is_return_address(unsigned long ip)
 {
@@ -158,8 +145,6 @@ static bool is_return_address(unsigned long ip)
 		return false;
 	return is_permanent(ip) || __kernel_text_address(ip);
 }
-
-NOKPROBE_SYMBOL(is_return_address);
 
 static bool step_up(struct mcount_place *at, union step step, struct stack_info *stack)
 {
@@ -179,8 +164,6 @@ static bool step_up(struct mcount_place *at, union step step, struct stack_info 
 	*at = next;
 	return true;
 }
-
-NOKPROBE_SYMBOL(step_up);
 
 /* To what was interrupted. */
 static bool step_to_regs(struct mcount_place *at, union step step, struct stack_info *stack)
@@ -202,8 +185,6 @@ static bool step_to_regs(struct mcount_place *at, union step step, struct stack_
 	return true;
 }
 
-NOKPROBE_SYMBOL(step_to_regs);
-
 /* False if the unwinder is to do it. @at->ip is 0 if there are no more. */
 static bool take_step(struct mcount_place *at, union step step, struct stack_info *stack)
 {
@@ -218,8 +199,6 @@ static bool take_step(struct mcount_place *at, union step step, struct stack_inf
 	}
 	return step_up(at, step, stack);
 }
-
-NOKPROBE_SYMBOL(take_step);
 
 unsigned int mcount_take_steps(struct mcount_place *at, u32 *callers, u32 *stacks,
 			       unsigned int *max)
@@ -243,5 +222,3 @@ unsigned int mcount_take_steps(struct mcount_place *at, u32 *callers, u32 *stack
 	}
 	return n;
 }
-
-NOKPROBE_SYMBOL(mcount_take_steps);

@@ -90,8 +90,9 @@ enum mcount_site {
  *	somebody else has made it lead elsewhere, see CONFIG_MCOUNT_FTRACE; NULL: nobody is
  *
  * @kind and @return_kind must not sleep; beside ftrace its mutex is held. They are also asked
- * when a module comes, before its notifiers of less than the highest priority are called; if what
- * they say for the module depends on one of these, that is to call mcount_choose().
+ * when a module comes: after its notifiers of the highest priority, INT_MAX, and before all others.
+ * A notifier of the hook has that priority if it finds out what these must say for the module; else
+ * it calls mcount_choose().
  *
  * What concerns returns is for CONFIG_MCOUNT_RETURNS, and ignored without. @on_return and
  * @on_tail are looked at again by replace_mcount_direct().
@@ -138,6 +139,8 @@ int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted)
 int replace_mcount_direct(mcount_direct_func_t old, mcount_direct_func_t new);
 int unregister_mcount_direct(mcount_direct_func_t func);
 bool mcount_direct_registered(mcount_direct_func_t func);
+bool mcount_direct_is_current(mcount_direct_func_t func);
+int mcount_error(void);
 
 int mcount_set_enabled(bool enable);
 
@@ -346,6 +349,16 @@ static inline bool mcount_direct_registered(mcount_direct_func_t func)
 	return false;
 }
 
+static inline bool mcount_direct_is_current(mcount_direct_func_t func)
+{
+	return false;
+}
+
+static inline int mcount_error(void)
+{
+	return 0;
+}
+
 static inline int mcount_set_enabled(bool enable)
 {
 	return -EOPNOTSUPP;
@@ -360,6 +373,12 @@ struct module;
 
 /* Whether mcount may change the instruction at @addr at any time. Any context. */
 bool mcount_is_site(unsigned long addr);
+
+/* A probe at a function's entry is behind the call site, if there is one: its address, or @addr. */
+static inline unsigned long mcount_site_before(unsigned long addr)
+{
+	return mcount_is_site(addr - MCOUNT_SITE_SIZE) ? addr - MCOUNT_SITE_SIZE : addr;
+}
 
 /*
  * Whether what is at @addr is not reached now, since the call site before it is the return
@@ -381,6 +400,11 @@ void mcount_free_init_mem(void);
 static inline bool mcount_is_site(unsigned long addr)
 {
 	return false;
+}
+
+static inline unsigned long mcount_site_before(unsigned long addr)
+{
+	return addr;
 }
 
 static inline bool mcount_is_unreached(unsigned long addr)

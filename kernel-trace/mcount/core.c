@@ -156,7 +156,7 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 	lockdep_assert_held(&mcount_mutex);
 
 	if (plain_hook == plain && direct_hook == direct && choice == new_choice &&
-	    mcount_enabled == enabled)
+	    mcount_enabled == enabled && !mcount_sites_error())
 		return 0;
 
 	if (!enabled)
@@ -418,6 +418,37 @@ bool mcount_direct_registered(mcount_direct_func_t func)
 	return func && direct_hook == func;
 }
 EXPORT_SYMBOL_GPL(mcount_direct_registered);
+
+/**
+ * mcount_direct_is_current() - tell whether a direct hook is the registered one just now
+ * @func: the hook
+ *
+ * The same as mcount_direct_registered(), but does not wait for a change that is under way, and so
+ * promises nothing about hooks that still run.
+ *
+ * Context: any.
+ * Return: true if @func is registered now, be mcount enabled or not.
+ */
+bool mcount_direct_is_current(mcount_direct_func_t func)
+{
+	return func && READ_ONCE(direct_hook) == func;
+}
+EXPORT_SYMBOL_GPL(mcount_direct_is_current);
+
+/**
+ * mcount_error() - tell why the registered hook is not called
+ *
+ * When a module comes, call sites must be changed, and nobody can be told if they can't be. Any
+ * call that registers or chooses tries again.
+ *
+ * Context: any.
+ * Return: 0, or -ENOMEM and so on as register_mcount_function().
+ */
+int mcount_error(void)
+{
+	return mcount_sites_error();
+}
+EXPORT_SYMBOL_GPL(mcount_error);
 
 bool mcount_is_enabled(void)
 {

@@ -6,6 +6,7 @@
 #define _KERNEL_TRACE_MCOUNT_H
 
 #include <linux/errno.h>
+#include <linux/limits.h>
 #include <linux/mcount.h>
 #include <linux/types.h>
 
@@ -17,6 +18,9 @@ bool mcount_is_enabled(void);
  * NUL. Returns the length without it. Any context.
  */
 int mcount_name_hook(char *name, size_t size);
+
+/* Hooks may have notifiers of INT_MAX, which come first: see struct mcount_choice. */
+#define MCOUNT_MODULE_PRIORITY	(INT_MAX - 1)
 
 static inline bool mcount_sees_returns(const struct mcount_choice *choice)
 {
@@ -40,10 +44,18 @@ extern unsigned long __stop_return_loc[];
  */
 int mcount_sites_set(bool call, const struct mcount_choice *choice, bool again);
 
+/* Why no site calls anything though some should, since a module came; or 0. Any context. */
+int mcount_sites_error(void);
+
 #else /* !CONFIG_MCOUNT_DYNAMIC */
 
 /* They always call the stub. */
 static inline int mcount_sites_set(bool call, const struct mcount_choice *choice, bool again)
+{
+	return 0;
+}
+
+static inline int mcount_sites_error(void)
 {
 	return 0;
 }

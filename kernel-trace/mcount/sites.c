@@ -124,15 +124,16 @@ static int each_module_site(struct module *mod, site_fn fn)
 						mod->num_mcount_returns, fn, true) : 0);
 }
 
+/* A module with a site that holds something else is left alone from now on, as it is. */
 static __always_inline int each_modules_site(site_fn fn)
 {
-	struct module *mod;
-	int ret;
+	struct module *mod, *next;
 
-	list_for_each_entry(mod, &modules_with_sites, mcount_list) {
-		ret = each_module_site(mod, fn);
-		if (ret)
-			return ret;
+	list_for_each_entry_safe(mod, next, &modules_with_sites, mcount_list) {
+		if (!each_module_site(mod, fn))
+			continue;
+		pr_err("no call site of %s will be changed any more\n", mod->name);
+		list_del_init(&mod->mcount_list);
 	}
 	return 0;
 }
@@ -189,11 +190,16 @@ static void *first_to_change, *last_to_change;
 
 static int refuse_site(void *site)
 {
-	broken = true;
 	pr_err("the call site %pS holds %*ph, not what mcount puts there\n", site,
 	       MCOUNT_SITE_SIZE, site);
-	pr_err("no call site will be changed any more\n");
 	return -EIO;
+}
+
+/* For each of many sites: cond_resched() itself is traced where it is a function. */
+static void let_others_run(void)
+{
+	if (need_resched())
+		cond_resched();
 }
 
 static enum mcount_site wanted_kind(void *site, bool returns)
@@ -211,7 +217,7 @@ static __always_inline int look_at_site(void *site, bool returns)
 {
 	int kind = arch_mcount_site_kind(site, returns);
 
-	cond_resched();
+	let_others_run();
 	if (kind < 0)
 		return refuse_site(site);
 	if (kind != wanted_kind(site, returns)) {
@@ -227,7 +233,7 @@ static int queue_site(void *site, bool returns)
 
 	if (site < first_to_change || site > last_to_change)
 		return 0;
-	cond_resched();
+	let_others_run();
 	kind = wanted_kind(site, returns);
 	if (arch_mcount_site_kind(site, returns) != kind)
 		arch_mcount_site_queue(site, kind, returns);
@@ -255,6 +261,10 @@ static int change_sites(struct module *only, bool call, const struct mcount_choi
 	last_to_change = NULL;
 	ret = each_site(only, look_at_site);
 	if (ret) {
+		if (!only) {
+			broken = true;
+			pr_err("no call site will be changed any more\n");
+		}
 		calls = old_calls;
 		choice = old_choice;
 		return ret;
@@ -270,6 +280,12 @@ static int change_sites(struct module *only, bool call, const struct mcount_choi
 static bool chooses(const struct mcount_choice *of)
 {
 	return of && (of->kind || mcount_sees_returns(of));
+}
+
+/* A module whose sites can't be changed is left out; the others are called from all the same. */
+int mcount_sites_error(void)
+{
+	return 0;
 }
 
 int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool again)
@@ -456,6 +472,8 @@ static void module_coming(struct module *mod)
 		return;
 	if ((calls == SITES_BUILT_AS_CALLS && !choice) || !change_sites(mod, calls, choice))
 		list_add_tail(&mod->mcount_list, &modules_with_sites);
+	else
+		pr_err("no call site of %s will be changed\n", mod->name);
 }
 
 static void module_going(struct module *mod)
@@ -491,10 +509,10 @@ static int module_event(struct notifier_block *nb, unsigned long event, void *da
 	return NOTIFY_OK;
 }
 
-/* First: others may look at the text, or set kprobes. */
+/* Before others, that may look at the text, or set kprobes. */
 static struct notifier_block module_notifier = {
 	.notifier_call	= module_event,
-	.priority	= INT_MAX,
+	.priority	= MCOUNT_MODULE_PRIORITY,
 };
 
 static void watch_modules(void)

@@ -38,6 +38,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "../ftrace_internal.h"
 #include "../trace.h"
 #include "mcount.h"
 
@@ -48,6 +49,8 @@
 static DEFINE_MUTEX(sites_mutex);
 /* Are functions to call anything? */
 static bool calls;
+/* Why they do not, though they should; or 0. */
+static int error;
 /* Which: the registered hook's choice, be it called or not. */
 static const struct mcount_choice *choice;
 
@@ -135,7 +138,7 @@ static int choose(struct chosen *next, const struct mcount_choice *of)
 	*next = (struct chosen) { .by = of, .all_but = true };
 	if (!of || !of->kind)
 		return 0;
-	ret = ftrace_walk_locations(add_site, next);
+	ret = ftrace_walk_locations(NULL, add_site, next);
 	if (ret)
 		return ret;
 	/* The shorter list. From a module none can be left out by address. */
@@ -207,7 +210,7 @@ static void unset_sites(void)
 }
 
 /* Neither what is to call can be had, nor what did: rather none than some. */
-static void give_up(void)
+static void give_up(int why)
 {
 	unset_sites();
 	if (ftrace_is_dead()) {
@@ -215,6 +218,7 @@ static void give_up(void)
 		return;
 	}
 	calls = false;
+	WRITE_ONCE(error, why);
 	pr_err("nobody is called any more\n");
 }
 
@@ -234,7 +238,7 @@ static int change_hook(const struct chosen *next)
 	if (!ret)
 		all_but = next->all_but;
 	else if (empty_list(next->all_but))
-		give_up();
+		give_up(ret);
 	return ret;
 }
 
@@ -306,7 +310,13 @@ int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool aga
 	}
 	calls = call;
 	choice = new_choice;
+	WRITE_ONCE(error, 0);
 	return 0;
+}
+
+int mcount_sites_error(void)
+{
+	return READ_ONCE(error);
 }
 
 unsigned long mcount_function_site(unsigned long func)
@@ -325,25 +335,56 @@ bool mcount_is_tail(unsigned long site)
 }
 
 #ifdef CONFIG_MODULES
-/* Before the module's first instruction runs. If all are called from, it is ftrace that knows. */
+/* Any address will do for the registers, which ftrace does not look at. */
+static bool asks_for(struct ftrace_ops *ops, unsigned long site)
+{
+	return ops->flags & FTRACE_OPS_FL_ENABLED && ftrace_ops_test(ops, site, ops);
+}
+
+/* What ftrace has @site call for us, once its module runs. */
+static enum mcount_site kind_now(unsigned long site)
+{
+	if (asks_for(current_gate_ops, site))
+		return MCOUNT_GATE;
+	return asks_for(&hook_ops, site) ? MCOUNT_HOOK : MCOUNT_NOTHING;
+}
+
+/* 1 ends the walk. */
+static int differs(unsigned long site, void *of)
+{
+	const struct mcount_choice *wanted = of;
+
+	return kind_now(site) != wanted->kind(site);
+}
+
+/*
+ * Before the module's first instruction runs. If all are called from, it is ftrace that knows. Else
+ * the lists may have what was there before. Most modules have nothing that is chosen, and nothing
+ * is changed for them.
+ */
 static int module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
 	struct module *mod = data;
+	int ret;
 
-	guard(mutex)(&sites_mutex);
-	if (event != MODULE_STATE_COMING || !calls || !choice || !choice->kind)
+	if (event != MODULE_STATE_COMING)
 		return NOTIFY_DONE;
-	if (set_sites(choice)) {	/* the lists may have what was there before */
+	guard(mutex)(&sites_mutex);
+	if (!calls || !choice || !choice->kind ||
+	    !ftrace_walk_locations(mod, differs, (void *)choice))
+		return NOTIFY_DONE;
+	ret = set_sites(choice);
+	if (ret) {
 		pr_err("the functions of %s can't be chosen\n", mod->name);
-		give_up();
+		give_up(ret);
 	}
 	return NOTIFY_OK;
 }
 
-/* First: others may look at the text. */
+/* Before others, that may look at the text. */
 static struct notifier_block module_notifier = {
 	.notifier_call	= module_event,
-	.priority	= INT_MAX,
+	.priority	= MCOUNT_MODULE_PRIORITY,
 };
 
 static int __init mcount_sites_init(void)

@@ -9,7 +9,6 @@
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/hash.h>
-#include <linux/kprobes.h>
 #include <linux/lockdep.h>
 #include <linux/mcount.h>
 #include <linux/mm.h>
@@ -84,8 +83,6 @@ struct mctracer_object mctracer_awaited(const unsigned long *where, u8 from)
 	return object;
 }
 
-NOKPROBE_SYMBOL(mctracer_awaited);
-
 /* One that is claimed, or NULL: a free one, or some other. */
 static struct awaited *claim_one(unsigned long where)
 {
@@ -100,8 +97,6 @@ static struct awaited *claim_one(unsigned long where)
 	return its != CLAIMED && claim(&calls[0], its) ? &calls[0] : NULL;
 }
 
-NOKPROBE_SYMBOL(claim_one);
-
 void mctracer_await(const unsigned long *where, u8 from, struct mctracer_object object)
 {
 	struct awaited *call;
@@ -115,5 +110,3 @@ void mctracer_await(const unsigned long *where, u8 from, struct mctracer_object 
 	WRITE_ONCE(call->from, from);
 	smp_store_release(&call->where, (unsigned long)where);	/* what it says is there */
 }
-
-NOKPROBE_SYMBOL(mctracer_await);

@@ -19,7 +19,6 @@
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/hash.h>
-#include <linux/kprobes.h>
 #include <linux/lockdep.h>
 #include <linux/mcount.h>
 #include <linux/mm.h>
@@ -68,15 +67,11 @@ static void filter_add(unsigned long base)
 	mcount_filter_add((base + THREAD_SIZE - 1) & -THREAD_SIZE);
 }
 
-NOKPROBE_SYMBOL(filter_add);
-
 static void filter_remove(unsigned long base)
 {
 	mcount_filter_remove(base & -THREAD_SIZE);
 	mcount_filter_remove((base + THREAD_SIZE - 1) & -THREAD_SIZE);
 }
-
-NOKPROBE_SYMBOL(filter_remove);
 
 static __always_inline bool claim(struct stack *stack, unsigned long from)
 {
@@ -90,8 +85,6 @@ static void put(struct stack *stack, unsigned long base)
 	smp_store_release(&stack->base, base);		/* B1: what it says is there */
 }
 
-NOKPROBE_SYMBOL(put);
-
 static void let_go(struct stack *stack, unsigned long base)
 {
 	if (!claim(stack, base))
@@ -99,8 +92,6 @@ static void let_go(struct stack *stack, unsigned long base)
 	filter_remove(base);
 	smp_store_release(&stack->base, FREE);		/* behind what is done with it */
 }
-
-NOKPROBE_SYMBOL(let_go);
 
 static struct stack *stack_at(unsigned long base)
 {
@@ -112,8 +103,6 @@ static struct stack *stack_at(unsigned long base)
 			return &stacks[i];
 	return NULL;
 }
-
-NOKPROBE_SYMBOL(stack_at);
 
 /* One that is claimed, or NULL: a free one, or else what is known of another stack is lost. */
 static struct stack *claim_one(unsigned long base)
@@ -131,8 +120,6 @@ static struct stack *claim_one(unsigned long base)
 	filter_remove(its);
 	return &stacks[0];
 }
-
-NOKPROBE_SYMBOL(claim_one);
 
 u32 mctracer_below(const unsigned long *where)
 {
@@ -154,8 +141,6 @@ u32 mctracer_below(const unsigned long *where)
 	return 0;
 }
 
-NOKPROBE_SYMBOL(mctracer_below);
-
 bool mctracer_below_begin(const unsigned long *where, const struct mctracer_args *args)
 {
 	struct stack *stack;
@@ -173,8 +158,6 @@ bool mctracer_below_begin(const unsigned long *where, const struct mctracer_args
 	put(stack, base_of(where));
 	return true;
 }
-
-NOKPROBE_SYMBOL(mctracer_below_begin);
 
 void mctracer_below_forget(void)
 {

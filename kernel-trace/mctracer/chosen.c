@@ -11,7 +11,6 @@
 #include <linux/cleanup.h>
 #include <linux/compiler.h>
 #include <linux/cpu.h>
-#include <linux/kprobes.h>
 #include <linux/mcount.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
@@ -54,8 +53,6 @@ bool mctracer_site_chosen(unsigned long site)
 	return is_chosen(site);
 }
 
-NOKPROBE_SYMBOL(mctracer_site_chosen);
-
 static __always_inline enum mcount_site kind_of(unsigned long site)
 {
 	if (READ_ONCE(mctracer_gate_everywhere) || mctracer_find_triggered(site))
@@ -67,8 +64,6 @@ unsigned long mctracer_ip_kind(unsigned long ip)
 {
 	return kind_of(ip - MCOUNT_SITE_SIZE);
 }
-
-NOKPROBE_SYMBOL(mctracer_ip_kind);
 
 enum mcount_site mctracer_site_kind(unsigned long site)
 {

@@ -37,6 +37,8 @@ struct mctracer_triggered {
 	unsigned long site;
 	struct mctracer_trigger *trigger;
 	unsigned long __percpu *hits;	/* how often it was called, or returned as it is to */
+	struct mctracer_hit_block *block;	/* which hits are part of */
+	bool dropped;		/* the table that has replaced this one does not have it */
 	bool recorded;		/* the call, or return, is recorded, too */
 	bool counts;		/* this is all there is to be done */
 	bool returns;		/* it is a return */
@@ -48,6 +50,7 @@ struct mctracer_triggered {
 /* Ascending, and between two of site 0. Of one site in the order in which they act. */
 struct mctracer_triggered_sites {
 	size_t nr;
+	struct mctracer_triggered **by_trigger;	/* the same by trigger, then ascending */
 	struct mctracer_triggered sites[];
 };
 

@@ -8,8 +8,8 @@
  * conversion changes, so nothing recorded before loses its time.
  */
 #include <linux/bits.h>
+#include <linux/cc_platform.h>
 #include <linux/init.h>
-#include <linux/kprobes.h>
 #include <linux/printk.h>
 #include <linux/sched/clock.h>
 #include <linux/syscore_ops.h>
@@ -24,24 +24,29 @@
 #undef pr_fmt
 #define pr_fmt(fmt) "mctracer: " fmt
 
-static bool use_cycles = true;	/* under the tracer's mutex */
+static bool use_cycles = true;	/* under the hook's mutex */
 
 bool mctracer_clock_is_cycles(void)
 {
 	return READ_ONCE(use_cycles);
 }
 
-NOKPROBE_SYMBOL(mctracer_clock_is_cycles);
-
 bool mctracer_clock_is_lost(void)
 {
+	/*
+	 * A hypervisor may intercept rdtsc. Where it can't see the guest's registers, that raises
+	 * an exception, whose handler is traced: each hook in it would read the counter again,
+	 * without end. The slow hook refuses what is called while it reads a clock.
+	 */
+	if (!use_cycles || cc_platform_has(CC_ATTR_GUEST_STATE_ENCRYPT))
+		return use_cycles;
 	/* A time has 60 bits. */
-	return use_cycles && (check_tsc_unstable() || get_cycles() >= BIT_ULL(59));
+	return check_tsc_unstable() || get_cycles() >= BIT_ULL(59);
 }
 
 void mctracer_clock_to_ns(void)
 {
-	pr_warn("the cycle counter is not reliable: tracing more slowly, by CLOCK_MONOTONIC\n");
+	pr_warn("the cycle counter can't be used: tracing more slowly, by CLOCK_MONOTONIC\n");
 	WRITE_ONCE(use_cycles, false);
 }
 
@@ -62,8 +67,6 @@ u64 mctracer_clock_read(struct mctracer_clock *clock)
 	};
 	return get_cycles();
 }
-
-NOKPROBE_SYMBOL(mctracer_clock_read);
 
 /*
  * The machine has slept, and the counter may have begun again. The kernel has mended

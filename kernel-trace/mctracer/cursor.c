@@ -139,9 +139,7 @@ enum mctracer_found mctracer_cursor_next(struct mctracer_cursor *cursor)
 			cursor->calls_before += cursor->state.calls - calls;
 			break;
 		case MCTRACER_EVENT_GAP:
-			if (cursor->state.value)
-				return MCTRACER_FOUND_GAP;
-			break;
+			return MCTRACER_FOUND_GAP;
 		case MCTRACER_EVENT_FRAME:
 			if (cursor->called)
 				return MCTRACER_FOUND_FRAME;

@@ -65,6 +65,13 @@ bool mctracer_put(struct iov_iter *to, const void *from, size_t length)
 	return false;
 }
 
+ssize_t mctracer_seq_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+{
+	CLASS(mctracer_own_work, own)();
+
+	return seq_read(file, buf, count, pos);
+}
+
 static int control_open(struct inode *inode, struct file *file)
 {
 	return mctracer_may_open();
@@ -244,7 +251,7 @@ static ssize_t options_write(struct file *file, const char __user *buf, size_t c
 static const struct file_operations options_fops = {
 	.owner		= THIS_MODULE,
 	.open		= options_open,
-	.read		= seq_read,
+	.read		= mctracer_seq_read,
 	.write		= options_write,
 	.llseek		= seq_lseek,
 	.release	= single_release,
@@ -281,7 +288,7 @@ static ssize_t mode_write(struct file *file, const char __user *buf, size_t coun
 static const struct file_operations mode_fops = {
 	.owner		= THIS_MODULE,
 	.open		= mode_open,
-	.read		= seq_read,
+	.read		= mctracer_seq_read,
 	.write		= mode_write,
 	.llseek		= seq_lseek,
 	.release	= single_release,
@@ -310,7 +317,7 @@ static ssize_t max_stack_write(struct file *file, const char __user *buf, size_t
 static const struct file_operations max_stack_fops = {
 	.owner		= THIS_MODULE,
 	.open		= max_stack_open,
-	.read		= seq_read,
+	.read		= mctracer_seq_read,
 	.write		= max_stack_write,
 	.llseek		= seq_lseek,
 	.release	= single_release,
@@ -322,18 +329,22 @@ static int stats_show(struct seq_file *m, void *v)
 {
 	const char *frozen_by = mctracer_frozen_by();
 	struct mctracer_ring_counts counts;
+	unsigned long own = 0;
 	int cpu;
 
 	guard(mutex)(&mctracer_mutex);
 	if (frozen_by)
 		seq_printf(m, "# frozen: %s\n", frozen_by);
+	mctracer_show_failure(m);
 	seq_puts(m, "# cpu entries written overwritten lost recursions read\n");
 	for_each_possible_cpu(cpu) {
 		counts = mctracer_ring_counts(per_cpu_ptr(&mctracer_rings, cpu));
 		seq_printf(m, "%d %llu %llu %llu %llu %lu %llu\n", cpu, counts.entries,
 			   counts.written, counts.overwritten, counts.lost,
 			   READ_ONCE(*per_cpu_ptr(&mctracer_recursions, cpu)), counts.read);
+		own += READ_ONCE(*per_cpu_ptr(&mctracer_own_calls, cpu));
 	}
+	seq_printf(m, "# own: %lu\n", own);
 	return 0;
 }
 
@@ -345,7 +356,7 @@ static int stats_open(struct inode *inode, struct file *file)
 static const struct file_operations stats_fops = {
 	.owner		= THIS_MODULE,
 	.open		= stats_open,
-	.read		= seq_read,
+	.read		= mctracer_seq_read,
 	.llseek		= seq_lseek,
 	.release	= single_release,
 };

@@ -44,6 +44,8 @@ int mctracer_wait_for_calls(void);
 /* What poll() answers of the calls of CPU @only or of all. */
 __poll_t mctracer_poll(struct file *file, struct poll_table_struct *table, int only);
 
+/* seq_read(), which is not recorded: what it calls for each line would soon fill the ring. */
+ssize_t mctracer_seq_read(struct file *file, char __user *buf, size_t count, loff_t *pos);
 /* By seq_file; where a file was only opened to be written there is nothing to seek. */
 loff_t mctracer_trace_llseek(struct file *file, loff_t offset, int whence);
 

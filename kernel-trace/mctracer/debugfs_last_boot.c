@@ -85,7 +85,7 @@ static int trace_show(struct seq_file *m, void *v)
 	if (v != SEQ_START_TOKEN) {
 		line = mctracer_text_event(reader->text, reader->next,
 					   reader->next - reader->streams);
-		return seq_write(m, line->buffer, line->len);
+		seq_write(m, line->buffer, line->len);	/* m remembers if there is no room */
 	}
 	seq_printf(m, "# kernel: %s, %*phN\n# entries: %llu\n# damaged: %llu words, %llu pages\n",
 		   last->same ? "this one" : "another one, which has the functions' names",
@@ -158,7 +158,7 @@ static int trace_release(struct inode *inode, struct file *file)
 static const struct file_operations trace_fops = {
 	.owner		= THIS_MODULE,
 	.open		= trace_open,
-	.read		= seq_read,
+	.read		= mctracer_seq_read,
 	.write		= trace_write,
 	.llseek		= mctracer_trace_llseek,
 	.release	= trace_release,

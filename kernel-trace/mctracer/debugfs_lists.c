@@ -5,6 +5,11 @@
  *
  * Opened to be written anew (">"), a list is replaced by what is written first, or by
  * nothing; else (">>"), added to.
+ *
+ * Programs write a long text in pieces: each at least 4 KiB long but for the last. So a write takes
+ * effect if it is shorter and ends with a newline, together with what was kept before it; any
+ * other is kept, until then or until the file is closed. On an error nothing of all that has an
+ * effect.
  */
 #include <linux/cleanup.h>
 #include <linux/debugfs.h>
@@ -34,7 +39,8 @@ struct list_opened {
 	struct mutex mutex;	/* among those who share the file: */
 	bool replace;		/* what comes first takes the place of all there is ... */
 	bool written;		/* ... or nothing does, if nothing came */
-	char *rest;		/* the line that the last write has left unfinished, or NULL */
+	char *kept;		/* what has not taken effect yet, */
+	size_t length, room;	/* so long, in so much memory */
 };
 
 static void filter_show(struct seq_file *m)
@@ -100,85 +106,83 @@ static int set(struct list_opened *opened, char *text)
 	return ret;
 }
 
-/* What was written, behind what was left before. To be freed. */
-static char *written(struct list_opened *opened, const char __user *buf, size_t count)
-{
-	size_t before = opened->rest ? strlen(opened->rest) : 0;
-	char *text;
+#define PIECE_MIN	SZ_4K
+#define TEXT_MAX	SZ_16M
 
-	if (before + count > SZ_1M)
-		return ERR_PTR(-EINVAL);
-	text = kvmalloc(before + count + 1, GFP_KERNEL);
-	if (!text)
-		return ERR_PTR(-ENOMEM);
-	if (before)
-		memcpy(text, opened->rest, before);
-	if (copy_from_user(text + before, buf, count)) {
-		kvfree(text);
-		return ERR_PTR(-EFAULT);
-	}
-	text[before + count] = '\0';
-	if (strlen(text) != before + count) {
-		kvfree(text);
-		return ERR_PTR(-EINVAL);
-	}
-	return text;
+static void forget_kept(struct list_opened *opened)
+{
+	kvfree(opened->kept);
+	opened->kept = NULL;
+	opened->length = 0;
+	opened->room = 0;
 }
 
-/*
- * Programs write a long text in pieces, each at least a page but for the last. A piece
- * may end within a line, which the next one goes on with.
- */
-static int leave_rest(struct list_opened *opened, char *text, size_t count)
+/* Put what is written behind what is kept. The memory doubles, so n pieces take O(n). */
+static int keep(struct list_opened *opened, const char __user *buf, size_t count)
 {
-	char *line = strrchr(text, '\n');
+	size_t room = opened->room;
+	char *to;
 
-	kvfree(opened->rest);
-	opened->rest = NULL;
-	if (count < SZ_4K)
-		return 0;
-	line = line ? line + 1 : text;
-	if (!*line)
-		return 0;
-	opened->rest = kvmalloc(strlen(line) + 1, GFP_KERNEL);
-	if (!opened->rest)
-		return -ENOMEM;
-	strscpy(opened->rest, line, strlen(line) + 1);
-	*line = '\0';
+	if (opened->length + count >= TEXT_MAX)
+		return -EFBIG;
+	while (opened->length + count >= room)
+		room = max_t(size_t, 2 * room, PIECE_MIN);
+	if (room != opened->room) {
+		to = kvmalloc(room, GFP_KERNEL);
+		if (!to)
+			return -ENOMEM;
+		if (opened->length)
+			memcpy(to, opened->kept, opened->length);
+		kvfree(opened->kept);
+		opened->kept = to;
+		opened->room = room;
+	}
+	to = opened->kept + opened->length;
+	if (copy_from_user(to, buf, count))
+		return -EFAULT;
+	if (memchr(to, '\0', count))
+		return -EINVAL;
+	opened->length += count;
 	return 0;
+}
+
+/* What is kept takes effect, or nothing of it does. */
+static int apply_kept(struct list_opened *opened)
+{
+	int ret;
+
+	opened->kept[opened->length] = '\0';
+	ret = set(opened, opened->kept);
+	forget_kept(opened);
+	return ret;
 }
 
 static ssize_t list_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
-	char *text __free(kvfree) = NULL;
 	struct seq_file *m = file->private_data;
 	struct list_opened *opened = m->private;
 	int ret;
 
+	if (!count)
+		return 0;
 	count = min_t(size_t, count, SZ_512K);
 	guard(mutex)(&opened->mutex);
 	opened->written = true;
-	text = written(opened, buf, count);
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	ret = leave_rest(opened, text, count) ?: set(opened, text);
-	if (ret) {
-		kvfree(opened->rest);
-		opened->rest = NULL;
-		return ret;
-	}
-	return count;
+	ret = keep(opened, buf, count);
+	if (ret)
+		forget_kept(opened);
+	else if (count < PIECE_MIN && opened->kept[opened->length - 1] == '\n')
+		ret = apply_kept(opened);
+	return ret ?: count;
 }
 
-/* What is still to be done when the file is closed. */
+/* What must still be done when the file is closed. */
 static int finish(struct list_opened *opened)
 {
-	char *rest __free(kvfree) = opened->rest;
 	char nothing[] = "";
 
-	opened->rest = NULL;
-	if (rest)
-		return set(opened, rest);
+	if (opened->length)
+		return apply_kept(opened);
 	if (opened->replace && !opened->written) {
 		opened->written = true;
 		return set(opened, nothing);
@@ -211,7 +215,7 @@ static int list_release(struct inode *inode, struct file *file)
 static const struct file_operations list_fops = {
 	.owner		= THIS_MODULE,
 	.open		= list_open,
-	.read		= seq_read,
+	.read		= mctracer_seq_read,
 	.write		= list_write,
 	.llseek		= seq_lseek,
 	.flush		= list_flush,
@@ -293,7 +297,7 @@ static int functions_release(struct inode *inode, struct file *file)
 static const struct file_operations functions_fops = {
 	.owner		= THIS_MODULE,
 	.open		= functions_open,
-	.read		= seq_read,
+	.read		= mctracer_seq_read,
 	.llseek		= seq_lseek,
 	.release	= functions_release,
 };

@@ -53,6 +53,7 @@ static bool put_next(struct pipe_reader *reader, struct iov_iter *to, bool empty
 /* For no longer than mctracer_time_is_up() allows. */
 static ssize_t put_lines(struct pipe_reader *reader, struct iov_iter *to)
 {
+	CLASS(mctracer_own_work, own)();
 	const size_t room = iov_iter_count(to);
 	size_t length = min(reader->rest_length, room);
 	unsigned long start;

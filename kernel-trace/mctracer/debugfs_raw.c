@@ -201,6 +201,7 @@ static long give(struct raw_reader *reader, struct mctracer_ring *ring, bool liv
 
 static ssize_t consume(struct raw_reader *reader, struct mctracer_ring *ring, struct iov_iter *to)
 {
+	CLASS(mctracer_own_work, own)();
 	const size_t room = iov_iter_count(to);
 	unsigned long start;
 	ssize_t ret;

@@ -42,7 +42,7 @@ static void *trace_next(struct seq_file *m, void *v, loff_t *pos)
 
 	(*pos)++;
 	if (v != SEQ_START_TOKEN) {
-		mctracer_snapshot_advance(reader->snapshot, reader->cpu);
+		mctracer_snapshot_advance(reader->snapshot);
 		reader->next = mctracer_snapshot_next(reader->snapshot, &reader->cpu);
 	}
 	return reader->next ? reader : NULL;
@@ -62,7 +62,8 @@ static int trace_show(struct seq_file *m, void *v)
 					    mctracer_snapshot_counts(reader->snapshot));
 	else
 		line = mctracer_text_event(reader->text, reader->next, reader->cpu);
-	return seq_write(m, line->buffer, line->len);
+	seq_write(m, line->buffer, line->len);	/* m remembers if there is no room */
+	return 0;
 }
 
 static const struct seq_operations trace_seq_ops = {
@@ -177,7 +178,7 @@ static int trace_release(struct inode *inode, struct file *file)
 const struct file_operations mctracer_held_fops = {
 	.owner		= THIS_MODULE,
 	.open		= held_open,
-	.read		= seq_read,
+	.read		= mctracer_seq_read,
 	.write		= held_write,
 	.llseek		= mctracer_trace_llseek,
 	.release	= held_release,
@@ -186,7 +187,7 @@ const struct file_operations mctracer_held_fops = {
 const struct file_operations mctracer_trace_fops = {
 	.owner		= THIS_MODULE,
 	.open		= trace_open,
-	.read		= seq_read,
+	.read		= mctracer_seq_read,
 	.write		= trace_write,
 	.llseek		= mctracer_trace_llseek,
 	.release	= trace_release,

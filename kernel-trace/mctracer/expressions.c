@@ -58,6 +58,7 @@ void mctracer_expression_drop(struct mctracer_expression *e)
 	hash_del(&e->node);
 	kfree(e->purpose);
 	kfree(e->module);
+	kfree(e->home);
 	kfree(e);
 }
 
@@ -120,6 +121,12 @@ int mctracer_expressions_copy(const struct mctracer_expressions *from,
 		copy = mctracer_expression_add(to, e->name, e->module, e->purpose);
 		if (!copy)
 			return -ENOMEM;
+		if (e->home) {
+			copy->home = kstrdup(e->home, GFP_KERNEL);
+			if (!copy->home)
+				return -ENOMEM;
+		}
+		copy->in_kernel = e->in_kernel;
 		copy->data = e->data;
 		copy->remove = e->remove;
 		copy->may_wait = e->may_wait;
@@ -275,26 +282,40 @@ int mctracer_expression_parse(struct mctracer_expressions *to, char *text, const
 	return parse(file, to, word, module, purpose);
 }
 
+/* The module without which @e can't be written again, or NULL. */
+static const char *module_of(const struct mctracer_expression *e)
+{
+	return e->module ?: e->in_kernel ? NULL : e->home;
+}
+
+bool mctracer_expression_waits(const struct mctracer_expression *e)
+{
+	return module_of(e) && !mctracer_module_is_loaded(module_of(e));
+}
+
 void mctracer_expression_show(const struct mctracer_expression *e, struct seq_file *m)
 {
 	/* So that it can be written back. */
-	bool waits = e->may_wait || (e->module && !mctracer_module_is_loaded(e->module));
+	bool waits = e->may_wait || mctracer_expression_waits(e);
 	bool all = waits && !strcmp(e->name, "*");
 
 	seq_printf(m, "%s%s", e->remove ? "!" : "", all ? "" : e->name);
 	if (waits)
-		seq_printf(m, "%smod:%s", all ? "" : ":", e->module);
+		seq_printf(m, "%smod:%s", all ? "" : ":", module_of(e));
 	else if (e->module)
 		seq_printf(m, " [%s]", e->module);
 }
 
+/* O(lines). */
 void mctracer_expressions_show(const struct mctracer_expressions *expressions, struct seq_file *m)
 {
 	const struct mctracer_expression *e;
 
 	list_for_each_entry(e, &expressions->list, list) {
+		if (seq_has_overflowed(m))
+			return;		/* all of it is done again, with more room */
 		mctracer_expression_show(e, m);
-		if (e->module && !mctracer_module_is_loaded(e->module))
+		if (mctracer_expression_waits(e))
 			seq_puts(m, "\t# not loaded");
 		seq_putc(m, '\n');
 	}

@@ -21,7 +21,9 @@ struct mctracer_expression {
 	unsigned int symbols;	/* so many it matched, */
 	unsigned int sites;	/* and so many of these are traceable, or were chosen before */
 	const char *why;	/* it can't be used for what it is for, though it matches */
-	const char *module;	/* NULL: whatever module, or none */
+	const char *module;	/* NULL: whatever module, or none; then */
+	const char *home;	/* the module in which functions were found last, or NULL, */
+	bool in_kernel;		/* and whether any were found outside of modules */
 	const char *purpose;	/* what the functions are for, where it isn't the list's */
 	void *data;		/* of whoever has a list with purposes */
 	char name[];
@@ -31,7 +33,7 @@ struct mctracer_expression {
 struct mctracer_expressions {
 	struct list_head list;
 	struct list_head globs;	/* those to be compared with each symbol; of the others ... */
-	DECLARE_HASHTABLE(by_name, 10);		/* ... only those of its name */
+	DECLARE_HASHTABLE(by_name, 12);		/* ... only those of its name */
 };
 
 /* NULL if there is no memory. */
@@ -47,6 +49,8 @@ int mctracer_expressions_parse(struct mctracer_expressions *to, char *text, cons
 /* The same, where @text is to be one expression, which has a @purpose. It is the last then. */
 int mctracer_expression_parse(struct mctracer_expressions *to, char *text, const char *purpose,
 			      const char *file);
+/* Whether all that it is for was of a module that is not loaded. */
+bool mctracer_expression_waits(const struct mctracer_expression *e);
 /* So that what is printed can be parsed. */
 void mctracer_expression_show(const struct mctracer_expression *e, struct seq_file *m);
 void mctracer_expressions_show(const struct mctracer_expressions *expressions, struct seq_file *m);

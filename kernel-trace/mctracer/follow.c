@@ -21,7 +21,6 @@
 #include <linux/err.h>
 #include <linux/errno.h>
 #include <linux/hash.h>
-#include <linux/kprobes.h>
 #include <linux/lockdep.h>
 #include <linux/mcount.h>
 #include <linux/mm.h>
@@ -47,6 +46,7 @@ struct place {
 
 static struct place (*buckets)[WAYS];	/* NULL: nobody has asked yet */
 static atomic_t nr_objects, last_number;
+static atomic_t nr_reused;		/* allocated again before an end was seen */
 static unsigned int swept;		/* what mcount_away was then */
 
 int mctracer_follow_alloc(void)
@@ -88,15 +88,11 @@ struct mctracer_object mctracer_object_at(unsigned long address)
 	return object;
 }
 
-NOKPROBE_SYMBOL(mctracer_object_at);
-
 /* Numbers and errors are not followed. */
 bool mctracer_may_follow(unsigned long address)
 {
 	return address >= PAGE_SIZE && !IS_ERR_VALUE(address);
 }
-
-NOKPROBE_SYMBOL(mctracer_may_follow);
 
 /* @place is claimed. */
 static void put(struct place *place, unsigned long address, struct mctracer_object object)
@@ -107,8 +103,6 @@ static void put(struct place *place, unsigned long address, struct mctracer_obje
 	smp_store_release(&place->address, address);	/* O1 */
 }
 
-NOKPROBE_SYMBOL(put);
-
 /* @place is claimed. */
 static void free_place(struct place *place, unsigned long address)
 {
@@ -116,8 +110,6 @@ static void free_place(struct place *place, unsigned long address)
 	smp_store_release(&place->address, FREE);	/* behind what is done with it */
 	atomic_dec(&nr_objects);
 }
-
-NOKPROBE_SYMBOL(free_place);
 
 /* Make room of what came before the hook was away. Once for each time that it was. */
 static void sweep(void)
@@ -130,18 +122,19 @@ static void sweep(void)
 	for (i = 0; i < 1 << BUCKETS_BITS; i++) {
 		for (way = 0; way < WAYS; way++) {
 			place = &buckets[i][way];
-			address = READ_ONCE(place->address);
-			if (address <= CLAIMED || !claim(place, address))
+			address = smp_load_acquire(&place->address);	/* O1 */
+			/* Not a living one: an unfollow that fails is not tried again. */
+			if (address <= CLAIMED || READ_ONCE(place->since) == away)
 				continue;
-			if (READ_ONCE(place->since) == away)
-				smp_store_release(&place->address, address);	/* O1 */
-			else
+			/*
+			 * It may have been let go and followed anew in between: then it is not
+			 * followed any more, rather than for ever.
+			 */
+			if (claim(place, address))
 				free_place(place, address);
 		}
 	}
 }
-
-NOKPROBE_SYMBOL(sweep);
 
 struct mctracer_object mctracer_follow(unsigned long address, bool calls)
 {
@@ -174,8 +167,6 @@ full:
 	return object;
 }
 
-NOKPROBE_SYMBOL(mctracer_follow);
-
 bool mctracer_unfollow(unsigned long address)
 {
 	struct place *places = bucket_of(address);
@@ -191,7 +182,24 @@ bool mctracer_unfollow(unsigned long address)
 	return was;
 }
 
-NOKPROBE_SYMBOL(mctracer_unfollow);
+/* Of an address that an allocator returns: what was there has ended, though nobody has said so. */
+void mctracer_end_unseen(unsigned long address)
+{
+	const bool known = mctracer_object_at(address).number;
+
+	if (mctracer_unfollow(address) && known)
+		atomic_inc(&nr_reused);
+}
+
+unsigned int mctracer_follow_reused(void)
+{
+	return atomic_read(&nr_reused);
+}
+
+unsigned int mctracer_follow_now(void)
+{
+	return atomic_read(&nr_objects);
+}
 
 void mctracer_followed(struct mctracer_args *args)
 {
@@ -209,8 +217,6 @@ void mctracer_followed(struct mctracer_args *args)
 	}
 }
 
-NOKPROBE_SYMBOL(mctracer_followed);
-
 void mctracer_follow_forget(void)
 {
 	unsigned int i, way;
@@ -218,5 +224,6 @@ void mctracer_follow_forget(void)
 	for (i = 0; buckets && i < 1 << BUCKETS_BITS; i++)
 		for (way = 0; way < WAYS; way++)
 			mctracer_unfollow(READ_ONCE(buckets[i][way].address));
+	atomic_set(&nr_reused, 0);
 	mctracer_below_forget();
 }

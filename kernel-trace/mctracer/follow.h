@@ -45,6 +45,11 @@ struct mctracer_object mctracer_object_at(unsigned long address);
 struct mctracer_object mctracer_follow(unsigned long address, bool calls);
 /* Whether it was. */
 bool mctracer_unfollow(unsigned long address);
+/* The same, where an allocator returns @address. */
+void mctracer_end_unseen(unsigned long address);
+/* How many objects were allocated again before an end was seen; and how many are followed. */
+unsigned int mctracer_follow_reused(void);
+unsigned int mctracer_follow_now(void);
 /* Which of these are followed is put into @args itself. */
 void mctracer_followed(struct mctracer_args *args);
 

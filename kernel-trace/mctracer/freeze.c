@@ -52,7 +52,7 @@ enum mctracer_crash mctracer_thaw(void)
 	enum mctracer_crash crash = xchg(&mctracer_frozen, MCTRACER_NOT_FROZEN);
 
 	if (crash != MCTRACER_NOT_FROZEN)
-		mctracer_forget_tasks(true);
+		mctracer_note_hole();
 	return crash;
 }
 

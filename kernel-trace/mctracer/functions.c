@@ -114,6 +114,35 @@ static int add_returns(struct mctracer_hits *to, unsigned long addr, struct mctr
 	return ret;
 }
 
+#ifdef CONFIG_MODULES
+/* Where @e has found functions, for when these are gone. False if there is no memory. */
+static bool remember_home(struct mctracer_expression *e, unsigned long addr)
+{
+	char name[MODULE_NAME_LEN] = "";
+	struct module *mod;
+
+	if (is_kernel(addr)) {
+		e->in_kernel = true;
+		return true;
+	}
+	scoped_guard(preempt) {
+		mod = __module_address(addr);
+		if (mod)
+			strscpy(name, mod->name, sizeof(name));
+	}
+	if (!*name || (e->home && !strcmp(e->home, name)))
+		return true;
+	kfree(e->home);
+	e->home = kstrdup(name, GFP_KERNEL);
+	return e->home;
+}
+#else /* !CONFIG_MODULES */
+static bool remember_home(struct mctracer_expression *e, unsigned long addr)
+{
+	return true;
+}
+#endif /* CONFIG_MODULES */
+
 /* The symbol @addr is matched by @e, if it is of its module. */
 static int see_match(struct walk *walk, struct mctracer_expression *e, unsigned long addr)
 {
@@ -123,6 +152,8 @@ static int see_match(struct walk *walk, struct mctracer_expression *e, unsigned 
 	if (e->module && !is_of_module(addr, e->module))
 		return 0;
 	e->symbols++;
+	if (!e->module && !remember_home(e, addr))
+		return -ENOMEM;
 	site = mcount_function_site(addr);
 	ret = site ? add_hit(walk->hits, site, e, false, false) : 0;
 	if (!ret && walk->returns)
@@ -153,7 +184,8 @@ static int see_symbol(void *data, const char *name, unsigned long addr)
 	struct mctracer_expression *e;
 	int ret;
 
-	cond_resched();
+	if (need_resched())	/* cond_resched() itself may be traced */
+		cond_resched();
 	if (walk->may_end && fatal_signal_pending(current))
 		return -EINTR;
 	plain[0] = '\0';
@@ -262,6 +294,7 @@ static struct mctracer_sites *find_sites(struct mctracer_expressions *expression
 
 struct mctracer_sites *mctracer_functions_all(void)
 {
+	CLASS(mctracer_own_work, own)();
 	struct mctracer_expressions *all = mctracer_expressions_alloc();
 	struct mctracer_sites *sites = ERR_PTR(-ENOMEM);
 
@@ -271,11 +304,20 @@ struct mctracer_sites *mctracer_functions_all(void)
 	return sites;
 }
 
+/* Waits for hooks that look at it: under none of the mutexes that a module's loading takes. */
 static void free_set(struct mctracer_sites *set)
 {
 	if (set)
 		mctracer_chosen_synchronize();
 	kvfree(set);
+}
+
+/* So many modules have come. */
+static unsigned int modules_seen;
+
+unsigned int mctracer_modules_seen(void)
+{
+	return READ_ONCE(modules_seen);
 }
 
 static struct mctracer_sites *exchange_set(int which, struct mctracer_sites *set)
@@ -288,16 +330,28 @@ static struct mctracer_sites *exchange_set(int which, struct mctracer_sites *set
 }
 
 #ifdef CONFIG_MODULES
-/* @old without what is in @mod, and with @its; NULL if that is the same, or an error. */
-static struct mctracer_sites *with_module(const struct mctracer_sites *old, struct module *mod,
-					  const struct mctracer_sites *its)
+static bool has_any_in(const struct mctracer_sites *set, struct module *mod)
 {
-	struct mctracer_sites *set;
 	size_t i;
 
-	set = kvmalloc(struct_size(set, sites, size_add(old->nr, its->nr)), GFP_KERNEL);
-	if (!set)
-		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < set->nr; i++)
+		if (within_module(set->sites[i], mod))
+			return true;
+	return false;
+}
+
+/* Room for a set with more sites than there are. */
+struct spare {
+	struct mctracer_sites *set;
+	size_t room;
+};
+
+/* Put into @set what @old has outside of @mod, and @its. False if that is what @old has. */
+static bool fill_with_module(struct mctracer_sites *set, const struct mctracer_sites *old,
+			     struct module *mod, const struct mctracer_sites *its)
+{
+	size_t i;
+
 	set->nr = 0;
 	for (i = 0; i < old->nr; i++)
 		if (!within_module(old->sites[i], mod))
@@ -305,36 +359,74 @@ static struct mctracer_sites *with_module(const struct mctracer_sites *old, stru
 	for (i = 0; i < its->nr; i++)
 		set->sites[set->nr++] = its->sites[i];
 	sort(set->sites, set->nr, sizeof(*set->sites), mctracer_compare_sites, NULL);
-	if (set->nr == old->nr && !memcmp(set->sites, old->sites, set->nr * sizeof(*set->sites))) {
-		kvfree(set);
-		return NULL;
+	return set->nr != old->nr ||
+	       memcmp(set->sites, old->sites, set->nr * sizeof(*set->sites));
+}
+
+/*
+ * Have @which choose what it matches in @mod, too, and put the set before into @gone, if that has
+ * changed anything. -ENOSPC: @spare needs more room, as it says.
+ */
+static int try_add_module(int which, struct module *mod, struct spare *spare,
+			  struct mctracer_sites **gone)
+{
+	struct mctracer_sites *its __free(kvfree) = NULL;
+	struct mctracer_sites *old;
+
+	guard(mutex)(&mctracer_sets_mutex);
+	old = mctracer_chosen[which];
+	if (!old)
+		return 0;
+	its = find_sites(lists[which], mod->name, true);
+	if (IS_ERR(its))
+		return PTR_ERR(its);
+	if (!its->nr && !has_any_in(old, mod))
+		return 0;
+	if (!spare->set || size_add(old->nr, its->nr) > spare->room) {
+		spare->room = size_add(old->nr, its->nr);
+		return -ENOSPC;
 	}
-	return set;
+	if (fill_with_module(spare->set, old, mod, its)) {
+		*gone = exchange_set(which, spare->set);
+		spare->set = NULL;
+	}
+	return 0;
+}
+
+/* True if the set is another one then. */
+static bool add_module(int which, struct module *mod)
+{
+	struct mctracer_sites *gone = NULL;
+	struct spare spare = {};
+	int ret;
+
+	for (;;) {
+		ret = try_add_module(which, mod, &spare, &gone);
+		if (ret != -ENOSPC)
+			break;
+		kvfree(spare.set);
+		spare.set = kvmalloc(struct_size(spare.set, sites, spare.room), GFP_KERNEL);
+		if (!spare.set) {
+			ret = -ENOMEM;
+			break;
+		}
+	}
+	kvfree(spare.set);
+	if (ret)
+		mctracer_report_failure("filter or notrace: functions of a module that came", ret);
+	free_set(gone);
+	return gone;
 }
 
 bool mctracer_functions_module_coming(struct module *mod)
 {
-	struct mctracer_sites *old, *its, *set;
 	bool changed = false;
 	int i;
 
-	guard(mutex)(&mctracer_sets_mutex);
-	for (i = 0; i < MCTRACER_FUNCTION_LISTS; i++) {
-		old = mctracer_chosen[i];
-		if (!old)
-			continue;
-		its = find_sites(lists[i], mod->name, true);
-		set = IS_ERR(its) ? its : with_module(old, mod, its);
-		if (IS_ERR(set)) {
-			pr_warn("%s: no memory for the functions of %s\n", list_names[i],
-				mod->name);
-		} else if (set) {
-			free_set(exchange_set(i, set));
-			changed = true;
-		}
-		if (!IS_ERR(its))
-			kvfree(its);
-	}
+	scoped_guard(mutex, &mctracer_sets_mutex)
+		WRITE_ONCE(modules_seen, modules_seen + 1);
+	for (i = 0; i < MCTRACER_FUNCTION_LISTS; i++)
+		changed |= add_module(i, mod);
 	return changed;
 }
 #endif /* CONFIG_MODULES */
@@ -388,55 +480,98 @@ static struct mctracer_sites *set_of(int which, struct mctracer_expressions *exp
 	return ERR_PTR(ret);	/* or NULL: the last was removed */
 }
 
-/* Modules may have come since @old was made. If there is no memory to do it again, without them. */
-static void put_back(int which, struct mctracer_expressions *expressions,
-		     struct mctracer_sites *old)
-{
-	struct mctracer_sites *set = expressions ? find_sites(expressions, NULL, true) : NULL;
+/* What a list was, and how many modules had come when it became another. */
+struct change {
+	struct mctracer_expressions *before;
+	struct mctracer_sites *set_before;
+	unsigned int modules;
+};
 
+/* -EAGAIN: a module has come since @change says. */
+static int exchange_list(int which, struct mctracer_expressions *expressions,
+			 struct mctracer_sites *set, struct change *change)
+{
+	guard(mutex)(&mctracer_sets_mutex);
+	if (modules_seen != change->modules)
+		return -EAGAIN;
+	change->before = lists[which];
 	lists[which] = expressions;
-	if (IS_ERR(set)) {
-		set = old;
-		old = NULL;
+	change->set_before = exchange_set(which, set);
+	return 0;
+}
+
+/*
+ * Have @which be *@expressions, which becomes NULL if it is empty. O(n log n) for n sites, once
+ * more for each module that comes meanwhile.
+ */
+static int begin_change(int which, struct mctracer_expressions **expressions,
+			struct change *change)
+{
+	struct mctracer_sites *set;
+	int ret;
+
+	do {
+		change->modules = mctracer_modules_seen();
+		set = *expressions ? set_of(which, *expressions) : NULL;
+		if (IS_ERR(set))
+			return PTR_ERR(set);
+		if (!set) {
+			mctracer_expressions_free(*expressions);
+			*expressions = NULL;
+		}
+		ret = exchange_list(which, *expressions, set, change);
+		if (ret)
+			kvfree(set);
+	} while (ret);
+	return 0;
+}
+
+/*
+ * On an error, which is rare: so that memory is found under the mutex if modules have come. If
+ * there is none, without their functions.
+ */
+static void undo_change(int which, const struct change *change)
+{
+	struct mctracer_sites *set, *again = NULL;
+
+	scoped_guard(mutex, &mctracer_sets_mutex) {
+		lists[which] = change->before;
+		set = exchange_set(which, change->set_before);
+		if (change->before && modules_seen != change->modules) {
+			again = find_sites(change->before, NULL, true);
+			if (!IS_ERR(again))
+				again = exchange_set(which, again);
+		}
 	}
-	free_set(exchange_set(which, set));
-	kvfree(old);
+	free_set(set);
+	if (IS_ERR(again))
+		mctracer_report_failure("filter or notrace: functions of a module that came",
+					PTR_ERR(again));
+	else
+		free_set(again);
 }
 
 static int set_expressions(int which, struct mctracer_expressions *new, int (*apply)(u8 *map))
 {
-	struct mctracer_sites *set, *old_set;
-	struct mctracer_expressions *old;
+	struct change change;
 	u8 *map = NULL;
 	int ret;
 
-	mutex_lock(&mctracer_sets_mutex);
-	set = set_of(which, new);
-	if (IS_ERR(set)) {
-		mutex_unlock(&mctracer_sets_mutex);
-		mctracer_expressions_free(new);
-		return PTR_ERR(set);
-	}
-	if (!set) {
-		mctracer_expressions_free(new);
-		new = NULL;
-	}
-	old = lists[which];
-	lists[which] = new;
-	old_set = exchange_set(which, set);
-	ret = mctracer_map_make(&map);
-	mutex_unlock(&mctracer_sets_mutex);
-
-	ret = ret ?: apply(map);
+	ret = begin_change(which, &new, &change);
 	if (ret) {
-		mutex_lock(&mctracer_sets_mutex);
-		put_back(which, old, old_set);
-		mutex_unlock(&mctracer_sets_mutex);
 		mctracer_expressions_free(new);
 		return ret;
 	}
-	free_set(old_set);
-	mctracer_expressions_free(old);
+	scoped_guard(mutex, &mctracer_sets_mutex)
+		ret = mctracer_map_make(&map);
+	ret = ret ?: apply(map);
+	if (ret) {
+		undo_change(which, &change);
+		mctracer_expressions_free(new);
+		return ret;
+	}
+	free_set(change.set_before);
+	mctracer_expressions_free(change.before);
 	return 0;
 }
 

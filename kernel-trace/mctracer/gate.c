@@ -11,7 +11,6 @@
 #include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/compiler.h>
-#include <linux/kprobes.h>
 #include <linux/mcount.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -34,8 +33,6 @@ void mctracer_record_occasion(const struct mctracer_occasion *at, const u32 *cal
 		mctracer_note_call(at->ip, at->parent_ip, &at->args, callers, n);
 }
 
-NOKPROBE_SYMBOL(mctracer_record_occasion);
-
 /* The stack before a return is that at the function's head. */
 static noinline void record_chain(const struct mctracer_occasion *at, unsigned int max)
 {
@@ -45,14 +42,10 @@ static noinline void record_chain(const struct mctracer_occasion *at, unsigned i
 	mctracer_record_occasion(at, callers, n);
 }
 
-NOKPROBE_SYMBOL(record_chain);
-
 bool mctracer_take_one(struct mctracer_trigger *trigger)
 {
 	return !trigger->counted || atomic64_dec_if_positive(&trigger->left) >= 0;
 }
-
-NOKPROBE_SYMBOL(mctracer_take_one);
 
 static bool act(struct mctracer_trigger *trigger, struct mctracer_occasion *at, bool wanted,
 		bool done)
@@ -94,7 +87,7 @@ static bool act(struct mctracer_trigger *trigger, struct mctracer_occasion *at, 
 		break;
 	case MCTRACER_DO_UNFOLLOW:
 		if (IS_ENABLED(CONFIG_MCOUNT_FILTER))
-			mctracer_gate_unfollow(trigger, at);
+			mctracer_gate_unfollow(trigger, at, true);
 		break;
 	case MCTRACER_DO_STACKTRACE:
 		if (!mctracer_is_on() || done || !mctracer_take_one(trigger))
@@ -125,8 +118,6 @@ static bool act(struct mctracer_trigger *trigger, struct mctracer_occasion *at, 
 	return done;
 }
 
-NOKPROBE_SYMBOL(act);
-
 bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_occasion *occasion,
 		  bool wanted, bool done)
 {
@@ -143,8 +134,6 @@ bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_occasion 
 	this_cpu_and(acting, ~level);
 	return done;
 }
-
-NOKPROBE_SYMBOL(mctracer_act);
 
 /* What is to be known when it returns. */
 static __always_inline void begin_call(const struct mctracer_trigger *trigger,
@@ -206,8 +195,6 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs,
 	return recorded && !done;
 }
 
-NOKPROBE_SYMBOL(pass);
-
 static __always_inline void look_at_stack(const unsigned long *ips, const struct mcount_regs *regs)
 {
 	if (READ_ONCE(mctracer_gate_everywhere) &&
@@ -226,8 +213,6 @@ static noinline bool gate_triggered(const unsigned long *ips, const struct mcoun
 	return record;
 }
 
-NOKPROBE_SYMBOL(gate_triggered);
-
 /*
  * Out of line, so that the quick way needs no registers to be saved, and what follows, too, for
  * functions without triggers: there are no more, or not yet, or all are here for their stack.
@@ -245,8 +230,6 @@ static noinline bool gate_slowly(const unsigned long *ips, const struct mcount_r
 	preempt_enable_notrace();
 	return record;
 }
-
-NOKPROBE_SYMBOL(gate_slowly);
 
 /* Most often functions are only counted: then the rest is not gone through. */
 static __always_inline bool gate(const unsigned long *ips, unsigned long ip,
@@ -270,13 +253,9 @@ bool mctracer_gate(unsigned long ip, unsigned long parent_ip, const struct mcoun
 	return gate(regs->ips, ip, regs);
 }
 
-NOKPROBE_SYMBOL(mctracer_gate);
-
 unsigned long mctracer_gate_ips(unsigned long where)
 {
 	const unsigned long *ips = (const unsigned long *)where;
 
 	return gate(ips, *ips, NULL);
 }
-
-NOKPROBE_SYMBOL(mctracer_gate_ips);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the gate does for objects that are followed: what is said in gate.c holds here. */
 #include <linux/compiler.h>
-#include <linux/kprobes.h>
 #include <linux/mcount.h>
+#include <linux/minmax.h>
+#include <linux/uaccess.h>
 
 #include "awaited.h"
 #include "follow.h"
@@ -17,8 +18,6 @@ static unsigned long address_of(u8 argument, struct mctracer_occasion *at)
 	mctracer_take_args(at);
 	return at->args.values[argument - 1];
 }
-
-NOKPROBE_SYMBOL(address_of);
 
 /* @address, which @argument holds, is followed from here on, unless it already is. */
 static void begin(struct mctracer_occasion *at, unsigned long address, u8 argument, bool calls)
@@ -37,15 +36,11 @@ static void begin(struct mctracer_occasion *at, unsigned long address, u8 argume
 		at->args.calls_of = object.number;
 }
 
-NOKPROBE_SYMBOL(begin);
-
 void mctracer_gate_await(const struct mctracer_trigger *trigger, struct mctracer_occasion *at)
 {
 	mctracer_await(at->regs->ips + 1, trigger->from,
 		       mctracer_object_at(address_of(trigger->from, at)));
 }
-
-NOKPROBE_SYMBOL(mctracer_gate_await);
 
 /* What comes of an object that is followed is, too; both are told of. */
 static void follow_on(struct mctracer_trigger *trigger, struct mctracer_occasion *at)
@@ -61,8 +56,6 @@ static void follow_on(struct mctracer_trigger *trigger, struct mctracer_occasion
 		mctracer_concerns(&at->args, object.number, trigger->from, 0);
 }
 
-NOKPROBE_SYMBOL(follow_on);
-
 /* What is returned is new, even if nobody has said that there is an end of what was there. */
 void mctracer_gate_follow(struct mctracer_trigger *trigger, struct mctracer_occasion *at)
 {
@@ -76,22 +69,54 @@ void mctracer_gate_follow(struct mctracer_trigger *trigger, struct mctracer_occa
 		return;
 	address = address_of(trigger->from, at);
 	if (at->returns)
-		mctracer_unfollow(address);
+		mctracer_end_unseen(address);
 	begin(at, address, trigger->from, trigger->calls);
 }
 
-NOKPROBE_SYMBOL(mctracer_gate_follow);
-
-void mctracer_gate_unfollow(struct mctracer_trigger *trigger, struct mctracer_occasion *at)
+/*
+ * End the object at @address, if it is followed. The words of one call have room for
+ * MCTRACER_OBJECTS: with @record, write the call before another object is added.
+ */
+static void gate_follow_end(struct mctracer_trigger *trigger, struct mctracer_occasion *at,
+			    unsigned long address, bool record)
 {
-	const unsigned long address = address_of(trigger->from, at);
 	const u32 number = mctracer_object_at(address).number;
 
-	if (number && mctracer_take_one(trigger) && mctracer_unfollow(address))
-		mctracer_concerns(&at->args, number, trigger->from, MCTRACER_OBJECT_ENDS);
+	if (!number || !mctracer_take_one(trigger) || !mctracer_unfollow(address))
+		return;
+	if (at->args.nr_objects == MCTRACER_OBJECTS) {
+		if (record)
+			mctracer_record_occasion(at, NULL, 0);
+		at->args.nr_objects = 0;
+	}
+	mctracer_concerns(&at->args, number, trigger->from, MCTRACER_OBJECT_ENDS);
 }
 
-NOKPROBE_SYMBOL(mctracer_gate_unfollow);
+#define ARRAY_MAX	1024UL	/* a wrong trigger may take any number for a length */
+
+/* End each object whose address is in the array that an argument points to. */
+static void gate_follow_end_array(struct mctracer_trigger *trigger, struct mctracer_occasion *at,
+				  bool record)
+{
+	const unsigned long array = address_of(trigger->from, at);
+	const unsigned long length = min(address_of(trigger->length, at), ARRAY_MAX);
+	unsigned long address, i;
+
+	for (i = 0; i < length; i++) {
+		if (copy_from_kernel_nofault(&address, (unsigned long *)array + i, sizeof(address)))
+			break;
+		gate_follow_end(trigger, at, address, record);
+	}
+}
+
+void mctracer_gate_unfollow(struct mctracer_trigger *trigger, struct mctracer_occasion *at,
+			    bool record)
+{
+	if (trigger->length)
+		gate_follow_end_array(trigger, at, record);
+	else
+		gate_follow_end(trigger, at, address_of(trigger->from, at), record);
+}
 
 /* Whose calls are not recorded may be who lets objects go. */
 void mctracer_gate_ends(const struct mctracer_triggered *at, struct mctracer_occasion *occasion)
@@ -100,10 +125,8 @@ void mctracer_gate_ends(const struct mctracer_triggered *at, struct mctracer_occ
 
 	for (; at && at->site == site; at++)
 		if (at->trigger->action == MCTRACER_DO_UNFOLLOW && !at->unknown)
-			mctracer_gate_unfollow(at->trigger, occasion);
+			mctracer_gate_unfollow(at->trigger, occasion, false);
 }
-
-NOKPROBE_SYMBOL(mctracer_gate_ends);
 
 void mctracer_gate_objects(struct mctracer_occasion *at)
 {
@@ -117,5 +140,3 @@ void mctracer_gate_objects(struct mctracer_occasion *at)
 	if (number)
 		mctracer_concerns(&at->args, number, MCTRACER_OBJECT_BELOW, 0);
 }
-
-NOKPROBE_SYMBOL(mctracer_gate_objects);

@@ -6,7 +6,6 @@
  */
 #include <linux/compiler.h>
 #include <linux/err.h>
-#include <linux/kprobes.h>
 #include <linux/mcount.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
@@ -36,8 +35,6 @@ static bool concerns(const struct mctracer_triggered *at, const struct mctracer_
 		return true;
 	}
 }
-
-NOKPROBE_SYMBOL(concerns);
 
 /* Whether the hook is to be called. With preemption disabled. */
 static bool pass(const unsigned long *ips, const struct mcount_regs *regs, u64 result)
@@ -92,8 +89,6 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs, u64 r
 	return record && !done;
 }
 
-NOKPROBE_SYMBOL(pass);
-
 bool mctracer_return_gate(unsigned long ip, unsigned long parent_ip,
 			  const struct mcount_regs *regs, unsigned long result)
 {
@@ -104,5 +99,3 @@ bool mctracer_return_gate(unsigned long ip, unsigned long parent_ip,
 	preempt_enable_notrace();
 	return record;
 }
-
-NOKPROBE_SYMBOL(mctracer_return_gate);

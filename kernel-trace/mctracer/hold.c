@@ -12,7 +12,6 @@
 #include <linux/err.h>
 #include <linux/errno.h>
 #include <linux/irq_work.h>
-#include <linux/kprobes.h>
 #include <linux/mutex.h>
 #include <linux/printk.h>
 #include <linux/workqueue.h>
@@ -25,6 +24,7 @@
 
 enum {
 	NONE,
+	BEGINNING,	/* rings are not held yet, so nothing may be copied */
 	TAKING,
 	TAKEN,
 };
@@ -36,6 +36,7 @@ static DEFINE_MUTEX(held_mutex);
 static struct mctracer_snapshot *held;
 static bool is_read;		/* by one who has opened it; then it is freed when ... */
 static bool is_cleared;		/* ... he closes it, if this says so */
+static int failed;		/* why the last one was not taken, or 0 */
 
 static void hold(void)
 {
@@ -46,6 +47,7 @@ static void hold(void)
 
 static void copy_fn(struct work_struct *work)
 {
+	CLASS(mctracer_own_work, own)();
 	struct mctracer_snapshot *snapshot;
 
 	if (atomic_read(&state) != TAKING)
@@ -55,8 +57,10 @@ static void copy_fn(struct work_struct *work)
 		pr_warn("no memory for a snapshot\n");
 	WRITE_ONCE(mctracer_holding, false);
 	mctracer_forget_tasks(true);
-	scoped_guard(mutex, &held_mutex)
+	scoped_guard(mutex, &held_mutex) {
 		held = snapshot;
+		failed = snapshot ? 0 : -ENOMEM;
+	}
 	atomic_set(&state, snapshot ? TAKEN : NONE);
 }
 
@@ -69,27 +73,37 @@ static void queue_copy(struct irq_work *work)
 
 static DEFINE_IRQ_WORK(copy_irq_work, queue_copy);
 
+void mctracer_hold_finish(void)
+{
+	if (atomic_read(&state) == TAKING)
+		schedule_work(&copy_work);
+}
+
+/* Whether rings are being copied, or are to be. */
+static bool is_being_taken(void)
+{
+	return atomic_read(&state) == BEGINNING || atomic_read(&state) == TAKING;
+}
+
 bool mctracer_may_hold(void)
 {
 	return atomic_read(&state) == NONE;
 }
 
-NOKPROBE_SYMBOL(mctracer_may_hold);
-
 void mctracer_hold_at(unsigned long ip)
 {
-	if (atomic_cmpxchg(&state, NONE, TAKING) != NONE)
+	if (atomic_cmpxchg(&state, NONE, BEGINNING) != NONE)
 		return;
 	mctracer_note_mark(ip, MCTRACER_MARK_SNAPSHOT, false);
 	hold();
-	irq_work_queue(&copy_irq_work);
+	atomic_set_release(&state, TAKING);
+	mctracer_arm(&copy_irq_work);
 }
 
-NOKPROBE_SYMBOL(mctracer_hold_at);
-
-/* What queues the work does not come if its CPU has died. */
+/* Wait for what a trigger has queued, or do it. */
 static void finish_taking(void)
 {
+	irq_work_sync(&copy_irq_work);
 	if (atomic_read(&state) == TAKING) {
 		schedule_work(&copy_work);
 		flush_work(&copy_work);
@@ -98,12 +112,14 @@ static void finish_taking(void)
 
 int mctracer_held_clear(void)
 {
+	CLASS(mctracer_own_work, own)();
 	struct mctracer_snapshot *gone = NULL;
 
 	finish_taking();
 	scoped_guard(mutex, &held_mutex) {
-		if (atomic_read(&state) == TAKING)
+		if (is_being_taken())
 			return -EBUSY;
+		failed = 0;
 		if (is_read && !is_cleared)
 			is_cleared = true;	/* held is what he reads */
 		else
@@ -121,9 +137,10 @@ int mctracer_hold_now(void)
 
 	if (ret)
 		return ret;
-	if (atomic_cmpxchg(&state, NONE, TAKING) != NONE)
+	if (atomic_cmpxchg(&state, NONE, BEGINNING) != NONE)
 		return -EBUSY;
 	hold();
+	atomic_set_release(&state, TAKING);
 	finish_taking();
 	return atomic_read(&state) == NONE ? -ENOMEM : 0;
 }
@@ -131,10 +148,10 @@ int mctracer_hold_now(void)
 struct mctracer_snapshot *mctracer_held_open(void)
 {
 	guard(mutex)(&held_mutex);
-	if (is_read || atomic_read(&state) == TAKING)
+	if (is_read || is_being_taken())
 		return ERR_PTR(-EBUSY);
 	if (!held)
-		return ERR_PTR(-ENODATA);
+		return ERR_PTR(failed ?: -ENODATA);
 	is_read = true;
 	is_cleared = false;
 	return held;

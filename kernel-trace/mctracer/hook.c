@@ -10,7 +10,6 @@
  *
  * What is done for few calls is called by mcount_direct_call() and its like: note.c.
  */
-#include <linux/kprobes.h>
 #include <linux/mcount.h>
 #include <linux/percpu.h>
 
@@ -44,32 +43,22 @@ noinline void __mcount_direct mctracer_hook_time(void)
 	mctracer_ring_put(slot, mctracer_ring_lap(&mctracer_rings, head), high, low);
 }
 
-NOKPROBE_SYMBOL(mctracer_hook_time);
-
 void __mcount_direct mctracer_hook(void)
 {
 	record(MCTRACER_HOOK_CALL, false, false, false);
 }
-
-NOKPROBE_SYMBOL(mctracer_hook);
 
 void __mcount_direct mctracer_hook_exact(void)
 {
 	record(MCTRACER_HOOK_CALL, true, false, false);
 }
 
-NOKPROBE_SYMBOL(mctracer_hook_exact);
-
 void __mcount_direct mctracer_hook_context(void)
 {
 	record(MCTRACER_HOOK_CALL, false, true, false);
 }
 
-NOKPROBE_SYMBOL(mctracer_hook_context);
-
 void __mcount_direct mctracer_hook_exact_context(void)
 {
 	record(MCTRACER_HOOK_CALL, true, true, false);
 }
-
-NOKPROBE_SYMBOL(mctracer_hook_exact_context);

@@ -3,7 +3,6 @@
  * The hook where call sites are static, while not all functions are recorded: all call
  * it, so it looks first whether this one is to be. See hook.c.
  */
-#include <linux/kprobes.h>
 #include <linux/mcount.h>
 
 #include "hook.h"
@@ -14,25 +13,17 @@ void __mcount_direct mctracer_hook_chosen(void)
 	record(MCTRACER_HOOK_CALL, false, false, true);
 }
 
-NOKPROBE_SYMBOL(mctracer_hook_chosen);
-
 void __mcount_direct mctracer_hook_chosen_exact(void)
 {
 	record(MCTRACER_HOOK_CALL, true, false, true);
 }
-
-NOKPROBE_SYMBOL(mctracer_hook_chosen_exact);
 
 void __mcount_direct mctracer_hook_chosen_context(void)
 {
 	record(MCTRACER_HOOK_CALL, false, true, true);
 }
 
-NOKPROBE_SYMBOL(mctracer_hook_chosen_context);
-
 void __mcount_direct mctracer_hook_chosen_exact_context(void)
 {
 	record(MCTRACER_HOOK_CALL, true, true, true);
 }
-
-NOKPROBE_SYMBOL(mctracer_hook_chosen_exact_context);

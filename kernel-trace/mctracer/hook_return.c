@@ -5,7 +5,6 @@
  * returns in its place, that one's arguments and address. A jump may become a return, and the
  * other way around, while sites are calls (static_call), so both preserve all.
  */
-#include <linux/kprobes.h>
 #include <linux/mcount.h>
 
 #include "hook.h"
@@ -16,67 +15,47 @@ void __mcount_direct mctracer_hook_return(void)
 	record(MCTRACER_HOOK_RETURN, false, false, false);
 }
 
-NOKPROBE_SYMBOL(mctracer_hook_return);
-
 void __mcount_direct mctracer_hook_return_exact(void)
 {
 	record(MCTRACER_HOOK_RETURN, true, false, false);
 }
-
-NOKPROBE_SYMBOL(mctracer_hook_return_exact);
 
 void __mcount_direct mctracer_hook_return_context(void)
 {
 	record(MCTRACER_HOOK_RETURN, false, true, false);
 }
 
-NOKPROBE_SYMBOL(mctracer_hook_return_context);
-
 void __mcount_direct mctracer_hook_return_exact_context(void)
 {
 	record(MCTRACER_HOOK_RETURN, true, true, false);
 }
-
-NOKPROBE_SYMBOL(mctracer_hook_return_exact_context);
 
 void __mcount_direct mctracer_hook_return_slow(void)
 {
 	record_return_slowly(MCTRACER_HOOK_RETURN);
 }
 
-NOKPROBE_SYMBOL(mctracer_hook_return_slow);
-
 void __mcount_direct mctracer_hook_tail(void)
 {
 	record(MCTRACER_HOOK_TAIL, false, false, false);
 }
-
-NOKPROBE_SYMBOL(mctracer_hook_tail);
 
 void __mcount_direct mctracer_hook_tail_exact(void)
 {
 	record(MCTRACER_HOOK_TAIL, true, false, false);
 }
 
-NOKPROBE_SYMBOL(mctracer_hook_tail_exact);
-
 void __mcount_direct mctracer_hook_tail_context(void)
 {
 	record(MCTRACER_HOOK_TAIL, false, true, false);
 }
-
-NOKPROBE_SYMBOL(mctracer_hook_tail_context);
 
 void __mcount_direct mctracer_hook_tail_exact_context(void)
 {
 	record(MCTRACER_HOOK_TAIL, true, true, false);
 }
 
-NOKPROBE_SYMBOL(mctracer_hook_tail_exact_context);
-
 void __mcount_direct mctracer_hook_tail_slow(void)
 {
 	record_return_slowly(MCTRACER_HOOK_TAIL);
 }
-
-NOKPROBE_SYMBOL(mctracer_hook_tail_slow);

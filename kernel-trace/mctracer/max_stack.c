@@ -10,7 +10,6 @@
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/kallsyms.h>
-#include <linux/kprobes.h>
 #include <linux/mcount.h>
 #include <linux/preempt.h>
 #include <linux/processor.h>
@@ -48,8 +47,6 @@ static unsigned int ascending(unsigned int n)
 	return i;
 }
 
-NOKPROBE_SYMBOL(ascending);
-
 static void take_note(const unsigned long *ips, const struct mcount_regs *regs)
 {
 	unsigned int n = arch_mcount_callers(ips[0], ips[1], regs, deepest.ips + 1,
@@ -65,8 +62,6 @@ static void take_note(const unsigned long *ips, const struct mcount_regs *regs)
 	deepest.cpu = raw_smp_processor_id();
 }
 
-NOKPROBE_SYMBOL(take_note);
-
 void mctracer_note_stack(const unsigned long *ips, const struct mcount_regs *regs)
 {
 	unsigned long left = (unsigned long)ips - (unsigned long)task_stack_page(current);
@@ -80,8 +75,6 @@ void mctracer_note_stack(const unsigned long *ips, const struct mcount_regs *reg
 	}
 	atomic_set_release(&taken, false);
 }
-
-NOKPROBE_SYMBOL(mctracer_note_stack);
 
 /* With preemption disabled. */
 static void take(void)

@@ -21,6 +21,7 @@
  *	awaited.[ch]	what will be returned is
  *	below.c		what is called for them
  *	timed.c		when calls began, for it
+ *	armed.c		work that a traced call leaves for later
  *	onoff.c		recording, or not, for a while
  *	freeze.c	not any more, since the kernel crashes
  *	hold.c		a snapshot that is kept
@@ -140,6 +141,25 @@ void mctracer_note_mark(unsigned long ip, unsigned int which, bool always);
 void mctracer_note_marked(unsigned long ip, const struct mctracer_outcome *outcome);
 DECLARE_PER_CPU(unsigned long, mctracer_recursions);
 
+/* Calls of tasks that did work for the tracer, which are counted and not recorded. */
+DECLARE_PER_CPU(unsigned long, mctracer_own_calls);
+
+/*
+ * The current task does work for the tracer until the end: CLASS(mctracer_own_work, own)(). Where
+ * it is in is for mctracer_end_own_work(). May nest.
+ */
+int mctracer_begin_own_work(void);
+void mctracer_end_own_work(int place);
+DEFINE_CLASS(mctracer_own_work, int, mctracer_end_own_work(_T), mctracer_begin_own_work(), void)
+
+/*
+ * All CPUs write a gap before they record again, since calls were not recorded that nobody has
+ * counted. Any context.
+ */
+void mctracer_note_hole(void);
+/* Clear what says which CPUs may hold a task, now and then: else ever more do. Any context. */
+void mctracer_forget_where(void);
+
 /*
  * All CPUs forget which tasks are recorded and which are not, and look again; with @renew
  * they also say everything again that readers need. To be called after what they are to
@@ -147,7 +167,10 @@ DECLARE_PER_CPU(unsigned long, mctracer_recursions);
  */
 void mctracer_forget_tasks(bool renew);
 
-/* Nothing is recorded, though a hook may be called. Changed before tasks are forgotten. */
+/*
+ * Nothing is recorded, but counted as lost, and nothing at all is written to a ring. Changed before
+ * tasks are forgotten.
+ */
 extern bool mctracer_stopped;
 /* The hook is being taken away, and triggers only count any more. Changed like that. */
 extern bool mctracer_ending;
@@ -232,6 +255,8 @@ void mctracer_turn_off_at(unsigned long ip, unsigned int after);
 void mctracer_turn_off(void);
 /* What was to be turned off after a while will not be. May sleep. */
 void mctracer_forget_soon(void);
+/* If it is to be turned off after a while, have that done. */
+void mctracer_soon_finish(void);
 
 /* freeze.c: any context. See linux/mctracer.h, too. */
 
@@ -242,6 +267,18 @@ const char *mctracer_frozen_by(void);
 /* How often it has been. */
 extern int mctracer_freezes;
 
+/* armed.c */
+
+/*
+ * From a traced call, in any context with preemption disabled: have @work done. On a CPU that is
+ * on its way up or down it is left to mctracer_finish_armed(), which is called when the CPU has
+ * come or gone: so whatever arms @work must be able to find out there that it is still needed.
+ */
+struct irq_work;
+void mctracer_arm(struct irq_work *work);
+/* Do what was armed and is still needed. May sleep. */
+void mctracer_finish_armed(void);
+
 /* hold.c */
 
 /* Nothing is recorded, but counted as lost. Changed before tasks are forgotten. */
@@ -251,6 +288,8 @@ bool mctracer_may_hold(void);
 void mctracer_hold_at(unsigned long ip);
 /* What follows may sleep. Take one, in the place of that there is. -ENOMEM, -EBUSY. */
 int mctracer_hold_now(void);
+/* Have the copy made that a trigger has asked for, if it has. */
+void mctracer_hold_finish(void);
 /* Forget it, so that one may be taken again. -EBUSY while it is being taken. */
 int mctracer_held_clear(void);
 /* For one reader at a time: ERR_PTR(-EBUSY), or ERR_PTR(-ENODATA) if there is none. */
@@ -282,7 +321,34 @@ struct module;
 struct mctracer_expression;
 struct mctracer_expressions;
 
-/* Who writes lists of functions, and what these come to; the second inside of the first. */
+/*
+ * Locks
+ * -----
+ * Each is taken inside of those above it, or alone. "Grace periods" includes those of Tasks RCU,
+ * which a task that does not sleep may delay for minutes.
+ *
+ *	lock			protects			may be waited for under it
+ *	memory_mutex		whether there are rings, their	memory of a size that users choose,
+ *	  (tracer.c)		size and their memory		grace periods
+ *	a file's mutex		what is kept of its text	the same
+ *	  (debugfs_lists.c)
+ *	mctracer_lists_mutex	writers of filter, notrace,	the same
+ *				triggers, mode and max_stack
+ *	pids_mutex (pids.c)	the list of pids		tasklist_lock
+ *	hook_mutex (tracer.c)	which hook is registered	grace periods
+ *	mcount's mcount_mutex	its hook			grace periods
+ *	mcount's sites_mutex	call sites			patching; beside ftrace, its
+ *								locks
+ *	mctracer_sets_mutex	what lists of functions and	memory for what one module matches
+ *				triggers come to
+ *	held_mutex (hold.c)	the snapshot that is kept	nothing
+ *	mctracer_mutex		positions of rings, as readers	nothing: with page faults disabled
+ *				need them			where words are copied
+ *
+ * A module that comes takes sites_mutex and mctracer_sets_mutex. Only if it has functions that are
+ * followed, or the first returns that are chosen, hook_mutex and mcount_mutex, too. Who reads a
+ * file takes pids_mutex, mctracer_sets_mutex, held_mutex or mctracer_mutex.
+ */
 extern struct mutex mctracer_lists_mutex;
 extern struct mutex mctracer_sets_mutex;
 
@@ -306,6 +372,8 @@ int mctracer_functions_find(struct mctracer_expressions *expressions, const char
 /* Is each of those for something that are just being written to @file? Else -ENOENT. */
 int mctracer_functions_check(const char *file, struct mctracer_expressions *expressions);
 
+/* How many modules have come: another number if one has. */
+unsigned int mctracer_modules_seen(void);
 /* To be told when one comes. Whether that has changed what is chosen. */
 bool mctracer_functions_module_coming(struct module *mod);
 /* Of all functions there are. To be freed with kvfree(). ERR_PTR(-ENOMEM). */
@@ -321,11 +389,7 @@ void mctracer_functions_show(enum mctracer_function_list which, struct seq_file 
 
 /* tracer.c: all may sleep. */
 
-/*
- * Protects the rings' memory, what readers move in them, and the choice of the clock.
- * Nobody who holds it waits for memory; stopping does not need it.
- */
-extern struct mutex mctracer_mutex;
+extern struct mutex mctracer_mutex;	/* see "Locks" */
 /*
  * The mutex, for what copies to user space: there are no page faults, since user
  * space can make them last for ever (userfaultfd), and everybody else would wait.
@@ -364,6 +428,14 @@ void mctracer_stop(void);
 /* Whether the registered hook is ours, now: then what is not written yet will be. */
 bool mctracer_started(void);
 
+/*
+ * @what could not be done in a notifier, or in a work, which no system call can return: the log has
+ * it, and stats until the tracer is started again. NULL: nothing. May not be in an interrupt.
+ */
+void mctracer_report_failure(const char *what, int error);
+/* As lines of a comment. */
+void mctracer_show_failure(struct seq_file *m);
+
 #define MCTRACER_ALL_CPUS	-1
 
 /* Forget the calls of CPU @only or of all, also while more are coming. */
@@ -399,9 +471,10 @@ struct mctracer_snapshot *mctracer_snapshot_take(int only);
 void mctracer_snapshot_free(struct mctracer_snapshot *snapshot);
 /* Go back to the oldest call. */
 void mctracer_snapshot_rewind(struct mctracer_snapshot *snapshot);
-/* What comes next in time order, and its CPU, which is then to be advanced; or NULL. */
+/* What comes next in time order, and its CPU; or NULL. */
 const struct mctracer_stream *mctracer_snapshot_next(struct mctracer_snapshot *snapshot, int *cpu);
-void mctracer_snapshot_advance(struct mctracer_snapshot *snapshot, int cpu);
+/* Go on behind that. O(log CPUs). */
+void mctracer_snapshot_advance(struct mctracer_snapshot *snapshot);
 /* The counts of all its CPUs together when it was taken. */
 const struct mctracer_ring_counts *
 mctracer_snapshot_counts(const struct mctracer_snapshot *snapshot);

@@ -3,7 +3,6 @@
  * What lies where an argument points to. Nobody knows whether it points to anything: what can't
  * be read is left out.
  */
-#include <linux/kprobes.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
@@ -15,8 +14,6 @@ static bool read_at(void *to, unsigned long address, size_t n)
 {
 	return !copy_from_kernel_nofault(to, (const void *)address, n);
 }
-
-NOKPROBE_SYMBOL(read_at);
 
 void mctracer_read_memory(const struct mctracer_memory *memory, unsigned long address,
 			  struct mctracer_args *args)
@@ -39,5 +36,3 @@ void mctracer_read_memory(const struct mctracer_memory *memory, unsigned long ad
 	if (n < memory->length && read_at(args->data + n, address + n, memory->length - n))
 		args->nr_data = memory->length;
 }
-
-NOKPROBE_SYMBOL(mctracer_read_memory);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A ring's words get other memory, larger or smaller. */
+#include <linux/stddef.h>
 #include <linux/string.h>
 
 #include "cursor.h"
@@ -61,26 +62,39 @@ static void append_all(struct mctracer_ring *new, const struct mctracer_ring *ri
 	}
 }
 
+/*
+ * @ring becomes @new, all but the count of lost calls: its CPU may be counting some meanwhile,
+ * and does nothing else.
+ */
+static void take_over(struct mctracer_ring *ring, const struct mctracer_ring *new)
+{
+	const size_t lost = offsetof(struct mctracer_ring, user.lost);
+	const size_t behind = lost + sizeof(ring->user.lost);
+
+	memcpy(ring, new, lost);
+	memcpy((void *)ring + behind, (const void *)new + behind, sizeof(*ring) - behind);
+}
+
 void mctracer_ring_move(struct mctracer_ring *ring, struct mctracer_ring *new)
 {
 	void *base = ring->base;
 	u64 mask = ring->mask;
 
 	if (!base) {
-		*ring = *new;
+		take_over(ring, new);
 		new->base = NULL;
 		return;
 	}
 
 	append_all(new, ring);
 	new->moves = ring->moves + 1;
-	new->user.lost = ring->user.lost;
 	new->lost_noted = ring->lost_noted;
 	new->lost_before = ring->lost_before;
 	new->nr_read = ring->nr_read;
 	new->start_calls = ring->start_calls;
 	new->renew = true;
-	*ring = *new;
+	new->hole = ring->hole;
+	take_over(ring, new);
 	new->base = base;
 	new->mask = mask;
 	mctracer_ring_skip_overwritten(ring);

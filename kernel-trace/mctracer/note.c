@@ -9,12 +9,14 @@
  */
 #include <linux/array_size.h>
 #include <linux/atomic.h>
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/cleanup.h>
 #include <linux/compiler.h>
+#include <linux/cpumask.h>
+#include <linux/hash.h>
 #include <linux/jump_label.h>
-#include <linux/kprobes.h>
 #include <linux/mcount.h>
 #include <linux/mctracer.h>
 #include <linux/minmax.h>
@@ -42,6 +44,7 @@ bool mctracer_pairs;
 DEFINE_STATIC_KEY_FALSE(mctracer_in_use);
 
 DEFINE_PER_CPU(unsigned long, mctracer_recursions);
+DEFINE_PER_CPU(unsigned long, mctracer_own_calls);
 static DEFINE_PER_CPU(bool, recording);
 
 /* What to write besides what mctracer_compose() does. */
@@ -81,8 +84,6 @@ static void put_words(u64 head, const u64 *words, unsigned int n)
 		mctracer_ring_put(slot, lap, *words, *words >> 32 & ~BIT(31));
 }
 
-NOKPROBE_SYMBOL(put_words);
-
 /* A call's callers: the slot and the lap of the first do for all, which are in one quarter. */
 static void put_frames(u64 head, const u32 *frames, unsigned int n)
 {
@@ -95,8 +96,6 @@ static void put_frames(u64 head, const u32 *frames, unsigned int n)
 		mctracer_ring_put(slot, lap, word, word >> 32 & ~BIT(31));
 	}
 }
-
-NOKPROBE_SYMBOL(put_frames);
 
 /*
  * @n words at @head, of which @others are no calls, in one quarter. False if there is no
@@ -118,21 +117,56 @@ static bool reserve_in_quarter(struct mctracer_ring *ring, u64 head, unsigned in
 	return false;
 }
 
-NOKPROBE_SYMBOL(reserve_in_quarter);
+/*
+ * Which CPUs' rings may hold a task: of each hash of a task's address, a bit for each CPU, modulo
+ * the bits. So a task that changes is looked for on these few CPUs only. Bits are set here and
+ * cleared by mctracer_forget_where() alone, for all tasks at once; a bit that is set for nothing
+ * costs one more look.
+ */
+#define WHERE_BITS	12
+
+static unsigned long where[1 << WHERE_BITS];
+
+static unsigned long *where_of(const struct task_struct *task)
+{
+	return &where[hash_ptr(task, WHERE_BITS)];
+}
+
+/* Set the bit of the ring's CPU, which holds the current task already. */
+static void set_where(void)
+{
+	unsigned long *cpus = where_of(current);
+	unsigned int bit = raw_smp_processor_id() % BITS_PER_LONG;
+
+	smp_mb();	/* F2 */
+	if (!(READ_ONCE(*cpus) & BIT(bit))) {
+		set_bit(bit, cpus);
+		smp_mb__after_atomic();		/* F2 */
+	}
+}
+
+void mctracer_forget_where(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(where); i++)
+		WRITE_ONCE(where[i], 0);
+	mctracer_forget_tasks(false);	/* F1 comes with it */
+}
 
 /*
- * What is to be said of the current task. If it is to be remembered, that comes first:
- * see F2. What is behind the name's end is not copied, whatever it holds meanwhile.
+ * What is to be said of the current task. That the ring holds it comes first: see F2. What is
+ * behind the name's end is not copied, whatever it holds meanwhile.
  */
 static void describe_task(struct mctracer_state *say, struct mctracer_ring *ring, bool remember)
 {
 	const char *comm = current->comm;
 	unsigned int i;
 
-	if (remember) {
+	WRITE_ONCE(ring->described, current);
+	if (remember)
 		WRITE_ONCE(ring->task, current);
-		smp_mb();	/* F2 */
-	}
+	set_where();
 	say->pid = current->pid;
 	say->tgid = current->tgid;
 	for (i = 0; i < TASK_COMM_LEN - 1; i++) {
@@ -158,6 +192,21 @@ static u64 newly_lost(struct mctracer_ring *ring)
 
 	since = max(noted, READ_ONCE(ring->lost_before));
 	return mine && lost > since ? lost - since : 0;
+}
+
+/* How often recording went on after calls were neither recorded nor counted. */
+static atomic_t holes;
+
+void mctracer_note_hole(void)
+{
+	atomic_inc(&holes);
+	mctracer_forget_tasks(true);
+}
+
+/* The ring has words, and the latest of them are from before the last hole. */
+static bool is_behind_hole(const struct mctracer_ring *ring, u64 head)
+{
+	return ring->hole != atomic_read(&holes) && mctracer_position(head) != ring->user.start;
 }
 
 /* As it is said, from what hooks compare, which raw_context() has made. */
@@ -205,17 +254,19 @@ static void note(u32 what, u32 raw)
 	u64 words[NOTE_MAX], *word = words;
 	struct mctracer_state say;	/* what is said of it is put there */
 	u64 head, others, lost;
-	unsigned int n;
+	unsigned int n, hole;
 
 	memset64(words, mctracer_word(MCTRACER_TIME, 0), ARRAY_SIZE(words));
 	memset(say.comm, 0, sizeof(say.comm));
 	do {
+		hole = atomic_read(&holes);
 		head = load_head(ring, &others);
 		say.time = mctracer_clock_read(&say.clock);
 		if (mctracer_position(head & -quarter) != ring->noted_at ||
 		    clock_changed(ring, &say.clock, say.time))
 			what |= MCTRACER_NOTES;
-		if ((what & MCTRACER_KNOWS_COUNT) && ring->user.lost != ring->lost_noted)
+		if ((what & MCTRACER_KNOWS_COUNT) &&
+		    (ring->user.lost != ring->lost_noted || is_behind_hole(ring, head)))
 			what |= NOTE_GAP;
 		/* So an interrupt that comes from here on says its own. */
 		if (what & MCTRACER_KNOWS_CONTEXT)
@@ -245,15 +296,17 @@ static void note(u32 what, u32 raw)
 	say.context = context_said(raw);
 	if (what & MCTRACER_KNOWS_TASK)
 		describe_task(&say, ring, what & NOTE_REMEMBER);
-	lost = what & NOTE_GAP ? newly_lost(ring) : 0;
-	if (lost)
-		*word++ = mctracer_other_word(MCTRACER_GAP, lost);
+	if (what & NOTE_GAP) {
+		lost = newly_lost(ring);
+		if (lost || ring->hole != hole)
+			*word++ = mctracer_other_word(MCTRACER_GAP, lost);
+	}
+	if (what & MCTRACER_KNOWS_COUNT)
+		ring->hole = hole;
 	mctracer_compose(word, &say);
 	put_words(head, words, n);
 	look_whether_full(ring);
 }
-
-NOKPROBE_SYMBOL(note);
 
 static void count_lost(void)
 {
@@ -268,8 +321,13 @@ static void count_lost(void)
 /* Nothing is recorded, whosever it is; marks neither. */
 static __always_inline bool is_closed(void)
 {
-	return READ_ONCE(mctracer_stopped) || READ_ONCE(mctracer_ending) ||
-	       READ_ONCE(mctracer_frozen) != MCTRACER_NOT_FROZEN;
+	return READ_ONCE(mctracer_ending) || READ_ONCE(mctracer_frozen) != MCTRACER_NOT_FROZEN;
+}
+
+/* Nothing is recorded, but calls are counted as lost. */
+static __always_inline bool is_held(void)
+{
+	return READ_ONCE(mctracer_stopped) || READ_ONCE(mctracer_holding);
 }
 
 /* Whether the current task's calls are to be recorded, now. */
@@ -290,11 +348,74 @@ static void note_end(struct mctracer_ring *ring)
 	    READ_ONCE(mctracer_chosen[MCTRACER_NOTRACE]))
 		return;
 	if (READ_ONCE(ring->task) && !mctracer_task_chosen(current) && !READ_ONCE(ring->renew) &&
-	    !READ_ONCE(mctracer_holding) && !is_full(ring))
+	    !is_held() && !is_full(ring))
 		note(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
 }
 
-NOKPROBE_SYMBOL(note_end);
+/*
+ * Tasks that do work for the tracer: what they call is counted, not recorded, or writing a list
+ * of functions would fill a ring with itself.
+ */
+#define OWN_TASKS	16
+
+static struct task_struct *own_tasks[OWN_TASKS];
+static atomic_t nr_own_tasks;
+
+int mctracer_begin_own_work(void)
+{
+	int i;
+
+	for (i = 0; i < OWN_TASKS; i++) {
+		if (cmpxchg(&own_tasks[i], NULL, current))
+			continue;
+		atomic_inc(&nr_own_tasks);
+		__mctracer_task_changed(current);
+		return i;
+	}
+	return -1;	/* all places are taken: this work is recorded */
+}
+
+void mctracer_end_own_work(int place)
+{
+	if (place < 0)
+		return;
+	WRITE_ONCE(own_tasks[place], NULL);
+	atomic_dec(&nr_own_tasks);
+	__mctracer_task_changed(current);
+}
+
+static bool is_own_task(void)
+{
+	int i;
+
+	for (i = 0; atomic_read(&nr_own_tasks) && i < OWN_TASKS; i++)
+		if (READ_ONCE(own_tasks[i]) == current)
+			return true;
+	return false;
+}
+
+/*
+ * The current task does work for the tracer. Count its call and return 0; return 1 if an
+ * interrupt has come, whose calls are recorded. The ring does not remember the task, so each
+ * call comes here; but its description is written once only.
+ */
+static unsigned long note_own_task(struct mctracer_ring *ring)
+{
+	unsigned int what = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME;
+
+	WRITE_ONCE(ring->task, NULL);
+	if (!interrupt_context_level()) {
+		this_cpu_inc(mctracer_own_calls);
+		return 0;
+	}
+	if (READ_ONCE(ring->renew)) {
+		WRITE_ONCE(ring->renew, false);
+		what |= MCTRACER_NOTES;
+	}
+	if (READ_ONCE(ring->described) != current || what & MCTRACER_KNOWS_COUNT)
+		note(what, MCTRACER_NO_CONTEXT);
+	return 1;
+}
 
 /*
  * The task is not the one that the ring remembers. If its calls are to be recorded, say
@@ -305,6 +426,7 @@ unsigned long mctracer_note_task(unsigned long unused)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
 	unsigned int what;
+	bool held;
 
 	for (;;) {
 		if (!wanted()) {
@@ -312,39 +434,38 @@ unsigned long mctracer_note_task(unsigned long unused)
 			/* Who comes back then has been away. */
 			WRITE_ONCE(ring->task, NULL);
 			WRITE_ONCE(ring->skipped, current);
-			smp_mb();	/* F2 */
+			set_where();	/* F2 */
 			if (!wanted())
 				return 0;
 		}
+		held = is_held();
 		smp_rmb();	/* not stopped, before the ring: see resume() */
 		/* When it comes back, so does whoever is remembered now. */
 		WRITE_ONCE(ring->skipped, NULL);
-		if (READ_ONCE(mctracer_holding) || is_full(ring)) {
+		if (held || is_full(ring)) {
 			WRITE_ONCE(ring->renew, true);
 			count_lost();
 			return 0;
 		}
+		if (is_own_task())
+			return note_own_task(ring);
 		what = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME | NOTE_REMEMBER;
 		if (READ_ONCE(ring->renew)) {
 			WRITE_ONCE(ring->renew, false);
 			what |= MCTRACER_NOTES;
 		}
 		note(what, MCTRACER_NO_CONTEXT);
-		if (wanted() && !READ_ONCE(mctracer_holding) && !READ_ONCE(ring->renew))
+		if (wanted() && !is_held() && !READ_ONCE(ring->renew))
 			return 1;
 		WRITE_ONCE(ring->task, NULL);
 	}
 }
-
-NOKPROBE_SYMBOL(mctracer_note_task);
 
 unsigned long mctracer_note_context(unsigned long raw)
 {
 	note(MCTRACER_KNOWS_CONTEXT, raw);
 	return 0;
 }
-
-NOKPROBE_SYMBOL(mctracer_note_context);
 
 /*
  * The hook has reserved the first words of a block: most often all there is to say is
@@ -370,8 +491,6 @@ void mctracer_note_block(void)
 	put_words(head, &word, words);
 	look_whether_full(ring);
 }
-
-NOKPROBE_SYMBOL(mctracer_note_block);
 
 /* Whether the current task's calls are recorded, as hooks find out. */
 static bool must_note(const struct mctracer_ring *ring)
@@ -448,8 +567,6 @@ static u64 put_timed(const struct timed *what)
 	return mctracer_position(head) + MCTRACER_WORD_SIZE;
 }
 
-NOKPROBE_SYMBOL(put_timed);
-
 /*
  * What reads another clock than the cycle counter may be traced: what comes from there, and
  * from interrupts meanwhile, is refused and counted.
@@ -493,8 +610,6 @@ static void note_timed(const struct timed *what)
 	end(before);
 }
 
-NOKPROBE_SYMBOL(note_timed);
-
 static void say_objects(struct timed *what, const struct mctracer_args *args)
 {
 	unsigned int i;
@@ -533,8 +648,6 @@ void mctracer_note_call(unsigned long ip, unsigned long parent_ip,
 	note_timed(&what);
 }
 
-NOKPROBE_SYMBOL(mctracer_note_call);
-
 /* What is known of it, as words. */
 static void say(struct timed *what, const struct mctracer_outcome *outcome)
 {
@@ -556,8 +669,6 @@ void mctracer_note_outcome(unsigned long ip, u32 how, const struct mctracer_outc
 	note_timed(&what);
 }
 
-NOKPROBE_SYMBOL(mctracer_note_outcome);
-
 static const struct mctracer_outcome nothing_known;
 
 unsigned long mctracer_note_return(unsigned long ip)
@@ -566,15 +677,11 @@ unsigned long mctracer_note_return(unsigned long ip)
 	return 0;
 }
 
-NOKPROBE_SYMBOL(mctracer_note_return);
-
 unsigned long mctracer_note_tail(unsigned long ip)
 {
 	mctracer_note_outcome(ip, MCTRACER_RETURN_TAIL, &nothing_known, NULL, NULL, 0);
 	return 0;
 }
-
-NOKPROBE_SYMBOL(mctracer_note_tail);
 
 /* Whose calls are not recorded says who it is, for a mark, but is not remembered. */
 static bool may_mark(struct mctracer_ring *ring, bool always)
@@ -583,7 +690,7 @@ static bool may_mark(struct mctracer_ring *ring, bool always)
 		return false;
 	if (must_note(ring))
 		return true;
-	if (!always || is_closed())
+	if (!always || is_closed() || READ_ONCE(mctracer_stopped))
 		return false;
 	WRITE_ONCE(ring->task, NULL);
 	note(MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
@@ -607,8 +714,6 @@ static void note_mark(const struct timed *what, bool always)
 	end(before);
 }
 
-NOKPROBE_SYMBOL(note_mark);
-
 static u64 mark_word(unsigned long ip, unsigned int which)
 {
 	return mctracer_other_word(MCTRACER_MARK, (u64)which << MCTRACER_MARK_SHIFT | (u32)ip);
@@ -622,8 +727,6 @@ void mctracer_note_mark(unsigned long ip, unsigned int which, bool always)
 	note_mark(&what, always);
 }
 
-NOKPROBE_SYMBOL(mctracer_note_mark);
-
 void mctracer_note_marked(unsigned long ip, const struct mctracer_outcome *outcome)
 {
 	struct timed what;
@@ -632,8 +735,6 @@ void mctracer_note_marked(unsigned long ip, const struct mctracer_outcome *outco
 	say(&what, outcome);
 	note_mark(&what, false);
 }
-
-NOKPROBE_SYMBOL(mctracer_note_marked);
 
 /* Where call sites are static: is the called function recorded? */
 static bool is_let_through(const unsigned long *ips)
@@ -661,39 +762,44 @@ void __mcount_direct mctracer_hook_slow(void)
 	preempt_enable_notrace();
 }
 
-NOKPROBE_SYMBOL(mctracer_hook_slow);
-
-/* All CPUs forget @task, or whichever they remember if it is NULL. */
-static void forget(const struct task_struct *task, bool renew)
+static void forget_on(int cpu, const struct task_struct *task)
 {
-	struct mctracer_ring *ring;
+	struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);
+
+	if (!task || READ_ONCE(ring->task) == task)
+		WRITE_ONCE(ring->task, NULL);
+	if (!task || READ_ONCE(ring->skipped) == task)
+		WRITE_ONCE(ring->skipped, NULL);
+	if (!task || READ_ONCE(ring->described) == task)
+		WRITE_ONCE(ring->described, NULL);
+}
+
+void mctracer_forget_tasks(bool renew)
+{
 	int cpu;
 
 	guard(preempt_notrace)();	/* or a task could meet a CPU that is not told yet */
 	smp_mb();	/* F1 */
 	for_each_possible_cpu(cpu) {
-		ring = per_cpu_ptr(&mctracer_rings, cpu);
 		if (renew)
-			WRITE_ONCE(ring->renew, true);
-		if (!task || READ_ONCE(ring->task) == task)
-			WRITE_ONCE(ring->task, NULL);
-		if (!task || READ_ONCE(ring->skipped) == task)
-			WRITE_ONCE(ring->skipped, NULL);
+			WRITE_ONCE(per_cpu_ptr(&mctracer_rings, cpu)->renew, true);
+		forget_on(cpu, NULL);
 	}
 }
 
-NOKPROBE_SYMBOL(forget);
-
-void mctracer_forget_tasks(bool renew)
-{
-	forget(NULL, renew);
-}
-
-NOKPROBE_SYMBOL(mctracer_forget_tasks);
-
+/* O(CPUs that may hold the task). */
 void __mctracer_task_changed(const struct task_struct *task)
 {
-	forget(task, false);
+	unsigned long cpus, bit;
+	unsigned int cpu;
+
+	guard(preempt_notrace)();
+	smp_mb();	/* F1 */
+	cpus = READ_ONCE(*where_of(task));
+	for_each_set_bit(bit, &cpus, BITS_PER_LONG)
+		for (cpu = bit; cpu < nr_cpu_ids; cpu += BITS_PER_LONG)
+			if (cpu_possible(cpu))
+				forget_on(cpu, task);
 }
 
 void mctracer_record_plainly(unsigned long ip, unsigned long parent_ip)
@@ -703,5 +809,3 @@ void mctracer_record_plainly(unsigned long ip, unsigned long parent_ip)
 		mctracer_note_call(ip, parent_ip, NULL, NULL, 0);
 	preempt_enable_notrace();
 }
-
-NOKPROBE_SYMBOL(mctracer_record_plainly);

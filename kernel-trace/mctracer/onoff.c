@@ -9,7 +9,6 @@
 #include <linux/atomic.h>
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
-#include <linux/kprobes.h>
 #include <linux/preempt.h>
 #include <linux/workqueue.h>
 #include <uapi/linux/mctracer.h>
@@ -28,11 +27,9 @@ bool mctracer_turn_on(void)
 {
 	if (atomic_xchg(&mctracer_recording, MCTRACER_ON) == MCTRACER_ON)
 		return false;
-	mctracer_forget_tasks(true);
+	mctracer_note_hole();
 	return true;
 }
-
-NOKPROBE_SYMBOL(mctracer_turn_on);
 
 void mctracer_turn_off(void)
 {
@@ -40,8 +37,6 @@ void mctracer_turn_off(void)
 	atomic_set(&mctracer_recording, MCTRACER_OFF);
 	mctracer_forget_tasks(false);
 }
-
-NOKPROBE_SYMBOL(mctracer_turn_off);
 
 /* The mark is written before, unless somebody has turned it on meanwhile, or off. */
 static void turn_off_marked(unsigned long ip, bool always)
@@ -77,9 +72,16 @@ static void soon_fn(struct work_struct *work)
 		turn_off_marked(READ_ONCE(soon_ip), true);
 }
 
+void mctracer_soon_finish(void)
+{
+	if (atomic_read(&mctracer_recording) == MCTRACER_OFF_SOON)
+		queue_soon(NULL);
+}
+
 void mctracer_forget_soon(void)
 {
 	change(MCTRACER_OFF_SOON, MCTRACER_ON);
+	irq_work_sync(&soon_irq_work);
 	cancel_delayed_work_sync(&soon_work);
 }
 
@@ -97,7 +99,5 @@ void mctracer_turn_off_at(unsigned long ip, unsigned int after)
 	WRITE_ONCE(soon_at, jiffies + msecs_to_jiffies(after));
 	mctracer_note_mark(ip, MCTRACER_MARK_OFF_SOON, false);
 	if (change(MCTRACER_CHANGING, MCTRACER_OFF_SOON))
-		irq_work_queue(&soon_irq_work);
+		mctracer_arm(&soon_irq_work);
 }
-
-NOKPROBE_SYMBOL(mctracer_turn_off_at);

@@ -102,6 +102,7 @@ static int parse_memory(struct mctracer_trigger *trigger, char *text, size_t n, 
 int mctracer_operand_parse(struct mctracer_trigger *trigger, char *text, const char **why)
 {
 	const bool follows = trigger->action == MCTRACER_DO_FOLLOW;
+	const bool ends = trigger->action == MCTRACER_DO_UNFOLLOW;
 	char *to = trigger->operand;
 	size_t size = sizeof(trigger->operand), n;
 
@@ -114,7 +115,13 @@ int mctracer_operand_parse(struct mctracer_trigger *trigger, char *text, const c
 		return trigger->from == MCTRACER_OPERAND_RET ? -EINVAL :
 							       parse_memory(trigger, text, n, why);
 	}
-	if (follows && trigger->from != MCTRACER_OPERAND_RET && skip_word(&text, "->")) {
+	if (ends && trigger->from != MCTRACER_OPERAND_RET && skip_word(&text, "[")) {
+		*why = "wants an argument's number, 1 to 6, between [ and ]";
+		if (!parse_argument(&trigger->length, &text) || trigger->length == trigger->from ||
+		    trigger->length == MCTRACER_OPERAND_RET || !skip_word(&text, "]"))
+			return -EINVAL;
+		scnprintf(to + n, size - n, "[%u]", trigger->length);
+	} else if (follows && trigger->from != MCTRACER_OPERAND_RET && skip_word(&text, "->")) {
 		*why = "wants an argument's number, 1 to 6, or ret, behind ->";
 		if (!parse_argument(&trigger->to, &text) || trigger->to == trigger->from)
 			return -EINVAL;

@@ -11,6 +11,17 @@
  * expression says so. So the hook needs to look at nothing but the current task, and a
  * pid that is used again means nothing. An expression stays when all its tasks have
  * gone: else all others would be recorded then.
+ *
+ * A pid is one of the pid namespace of the task that writes or reads the file. Recorded are pids
+ * of the first namespace.
+ *
+ * Tasks are marked without a lock, under RCU, so that no CPU has interrupts off while all tasks
+ * are gone through. In the list of processes each stands behind its parent: a new one is put at
+ * the end, one that is handed to another parent is handed to an ancestor, and exec by a thread
+ * keeps the place. So one pass marks a process and all its descendants, O(tasks), if none is made
+ * meanwhile: fork copies the marks and puts the task on the list with tasklist_lock held. After
+ * a pass, taking that lock waits for those that have copied marks before; then another pass is
+ * made, until one finds nothing that is missing.
  */
 #include <linux/bitops.h>
 #include <linux/cleanup.h>
@@ -20,7 +31,9 @@
 #include <linux/kstrtox.h>
 #include <linux/mctracer.h>
 #include <linux/mutex.h>
+#include <linux/mm.h>
 #include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -38,93 +51,137 @@
 enum kind { PROCESS, THREAD, CHILDREN };
 
 struct expression {
-	pid_t pid;
+	struct pid *pid;
 	enum kind kind;
 };
 
+/* Under the mutex of lists, and this, which a reader takes, too. */
 static DEFINE_MUTEX(pids_mutex);
 static struct expression expressions[BITS_PER_LONG];
 
 /* Which of them there are. While they are being changed, more than are in force. */
 static unsigned long used;
 unsigned long mctracer_pids;
-/* Of each kind. Changed under tasklist_lock. */
-static unsigned long threads, children;
+/* Of them, what a new thread and the first one of a new process inherit. */
+static unsigned long to_threads, to_children;
 
 /* Under tasklist_lock: a task that is being made inherits before or after a change. */
 unsigned long mctracer_inherited_pids(unsigned long pids, bool thread)
 {
-	return thread ? pids & ~threads : pids & children;
+	return pids & READ_ONCE(*(thread ? &to_threads : &to_children));
 }
 
-static bool is_descendant(struct task_struct *task, struct task_struct *of)
+/* Wait for tasks that are being made and have copied marks, until they are on the list. */
+static void wait_for_forks(void)
 {
-	for (; task->pid; task = rcu_dereference(task->real_parent))
-		if (same_thread_group(task, of))
-			return true;
-	return false;
+	read_lock(&tasklist_lock);
+	read_unlock(&tasklist_lock);
 }
 
-static bool is_about(const struct expression *e, struct task_struct *task,
-		     struct task_struct *found)
+/* Do all threads of @process have the mark? If not, now they do. */
+static bool mark_process(struct task_struct *process, unsigned long bit)
 {
-	if (e->kind == THREAD)
-		return task == found;
-	return same_thread_group(task, found) ||
-	       (e->kind == CHILDREN && is_descendant(task, found));
+	struct task_struct *task;
+	bool had = true;
+
+	for_each_thread(process, task) {
+		if (mctracer_task_pids(task) & bit)
+			continue;
+		mctracer_set_task_pids(task, mctracer_task_pids(task) | bit);
+		had = false;
+	}
+	return had;
+}
+
+/* The same of all processes whose parent has it. */
+static bool mark_children(unsigned long bit)
+{
+	struct task_struct *process, *parent;
+	bool had = true;
+
+	for_each_process(process) {
+		parent = rcu_dereference(process->real_parent);
+		if (mctracer_task_pids(parent) & bit)
+			had &= mark_process(process, bit);
+	}
+	return had;
+}
+
+static void mark_all(const struct expression *e, struct task_struct *found, unsigned long bit)
+{
+	bool had;
+
+	do {
+		scoped_guard(rcu) {
+			had = mark_process(found, bit);
+			if (e->kind == CHILDREN)
+				had &= mark_children(bit);
+		}
+		wait_for_forks();
+	} while (!had);
 }
 
 /* Mark what the expression @nr is about. -ESRCH if there is none. */
 static int mark(int nr, const struct expression *e)
 {
-	struct task_struct *process, *task, *found;
+	struct task_struct *found = get_pid_task(e->pid, PIDTYPE_PID);
+	const unsigned long bit = BIT(nr);
 
-	guard(rcu)();
-	write_lock_irq(&tasklist_lock);
-	found = find_task_by_pid_ns(e->pid, &init_pid_ns);
-	if (!found || (e->kind != THREAD && !thread_group_leader(found))) {
-		write_unlock_irq(&tasklist_lock);
+	if (!found)
+		return -ESRCH;
+	if (e->kind != THREAD && !thread_group_leader(found)) {
+		put_task_struct(found);
 		return -ESRCH;
 	}
-	expressions[nr] = *e;
-	used |= BIT(nr);
-	if (e->kind == THREAD)
-		threads |= BIT(nr);
+	put_pid(expressions[nr].pid);	/* all of its tasks have gone, or it is NULL */
+	expressions[nr] = (struct expression) { .pid = get_pid(e->pid), .kind = e->kind };
+	used |= bit;
+	/* First what is handed on: a task that is made later has inherited it. */
+	if (e->kind != THREAD)
+		WRITE_ONCE(to_threads, to_threads | bit);
 	if (e->kind == CHILDREN)
-		children |= BIT(nr);
-	for_each_process_thread(process, task)
-		if (is_about(e, task, found))
-			mctracer_set_task_pids(task, mctracer_task_pids(task) | BIT(nr));
-	write_unlock_irq(&tasklist_lock);
+		WRITE_ONCE(to_children, to_children | bit);
+	wait_for_forks();
+	if (e->kind == THREAD)
+		mctracer_set_task_pids(found, mctracer_task_pids(found) | bit);
+	else
+		mark_all(e, found, bit);
+	put_task_struct(found);
 	return 0;
 }
 
-/* Also of the idle tasks, which nothing is ever about. */
+/* Also of the idle tasks, which nothing is ever about. O(tasks). */
 static void unmark(unsigned long pids)
 {
 	struct task_struct *process, *task;
+	int nr;
 
 	if (!pids)
 		return;
-	write_lock_irq(&tasklist_lock);
-	for_each_process_thread(process, task)
-		mctracer_set_task_pids(task, mctracer_task_pids(task) & ~pids);
+	/* First, that nothing is handed on any more. */
+	WRITE_ONCE(to_threads, to_threads & ~pids);
+	WRITE_ONCE(to_children, to_children & ~pids);
+	wait_for_forks();
+	scoped_guard(rcu)
+		for_each_process_thread(process, task)
+			if (mctracer_task_pids(task) & pids)
+				mctracer_set_task_pids(task, mctracer_task_pids(task) & ~pids);
+	for_each_set_bit(nr, &pids, BITS_PER_LONG) {
+		put_pid(expressions[nr].pid);
+		expressions[nr].pid = NULL;
+	}
 	used &= ~pids;
-	threads &= ~pids;
-	children &= ~pids;
-	write_unlock_irq(&tasklist_lock);
 }
 
-/* The numbers of those that no living task is marked with any more. */
+/* The numbers of those that no living task is marked with any more. O(tasks). */
 static unsigned long dead(void)
 {
 	struct task_struct *process, *task;
 	unsigned long living = 0;
 
-	read_lock(&tasklist_lock);
+	guard(rcu)();
 	for_each_process_thread(process, task)
 		living |= mctracer_task_pids(task);
-	read_unlock(&tasklist_lock);
 	return used & ~living;
 }
 
@@ -134,59 +191,81 @@ static int refuse(int error, const char *word, const char *why)
 	return error;
 }
 
+/* A line. */
+struct line {
+	pid_t number;		/* in the namespace of the task that writes */
+	enum kind kind;
+};
+
 /* One line, which is taken apart. */
-static int parse(char *line, struct expression *e)
+static int parse(char *text, struct line *line)
 {
-	char *word = strsep(&line, " \t");
+	char *word = strsep(&text, " \t");
 	u32 pid;
 
-	e->kind = PROCESS;
+	line->kind = PROCESS;
 	if (!strcmp(word, "tid")) {
-		e->kind = THREAD;
-		line = line ? skip_spaces(line) : NULL;
-		word = strsep(&line, " \t");
+		line->kind = THREAD;
+		text = text ? skip_spaces(text) : NULL;
+		word = strsep(&text, " \t");
 		if (!word)
 			return refuse(-EINVAL, "tid", "a thread's number must follow");
 	}
 	if (kstrtou32(word, 10, &pid) || !pid || pid > INT_MAX)
 		return refuse(-EINVAL, word, "is not a process's number");
-	e->pid = pid;
-	if (!line || !*skip_spaces(line))
+	line->number = pid;
+	if (!text || !*skip_spaces(text))
 		return 0;
-	line = strim(skip_spaces(line));
-	if (e->kind == THREAD || strcmp(line, "children"))
-		return refuse(-EINVAL, line, e->kind == THREAD ? "nothing may follow the number" :
+	text = strim(skip_spaces(text));
+	if (line->kind == THREAD || strcmp(text, "children"))
+		return refuse(-EINVAL, text,
+			      line->kind == THREAD ? "nothing may follow the number" :
 			      "only \"children\" may follow the number");
-	e->kind = CHILDREN;
+	line->kind = CHILDREN;
 	return 0;
 }
 
-/* Its number, if it is one of @among; else, -1. */
-static int find(const struct expression *e, unsigned long among)
+static pid_t number_of(int nr)
+{
+	return pid_nr_ns(expressions[nr].pid, task_active_pid_ns(current));
+}
+
+/* Its number, if it is one of @among, which @but is not; else, -1. */
+static int find(const struct line *line, unsigned long among, unsigned long but)
 {
 	int nr;
 
+	among &= ~but;
 	for_each_set_bit(nr, &among, BITS_PER_LONG)
-		if (expressions[nr].pid == e->pid && expressions[nr].kind == e->kind)
+		if (expressions[nr].kind == line->kind && number_of(nr) == line->number)
 			return nr;
 	return -1;
 }
 
-/* One whose tasks have gone gets another number, if there are such tasks again. */
-static int add(const struct expression *e, unsigned long *wanted)
+static int mark_line(int nr, const struct line *line)
 {
-	unsigned long gone = dead();
-	int nr = find(e, used & ~gone), old = find(e, used & gone), ret;
+	struct expression e = { .pid = find_get_pid(line->number), .kind = line->kind };
+	int ret = e.pid ? mark(nr, &e) : -ESRCH;
+
+	put_pid(e.pid);
+	return ret;
+}
+
+/* One whose tasks have gone gets another number, if there are such tasks again. */
+static int add(const struct line *line, unsigned long *wanted)
+{
+	unsigned long gone = find(line, used, 0) >= 0 || used == ~0UL ? dead() : 0;
+	int nr = find(line, used, gone), old = find(line, used & gone, 0), ret;
 	char word[16];
 
-	snprintf(word, sizeof(word), "%d", e->pid);
+	snprintf(word, sizeof(word), "%d", line->number);
 	if (nr < 0) {
 		if (used == ~0UL && old < 0)
 			return refuse(-ENOSPC, word, "there are too many expressions");
 		nr = used == ~0UL ? old : ffz(used);
-		ret = mark(nr, e);
+		ret = mark_line(nr, line);
 		if (ret && old < 0)
-			return refuse(ret, word, e->kind == THREAD ? "no such thread" :
+			return refuse(ret, word, line->kind == THREAD ? "no such thread" :
 				      "no such process (a thread is \"tid NUMBER\")");
 		if (ret)
 			nr = old;
@@ -197,12 +276,12 @@ static int add(const struct expression *e, unsigned long *wanted)
 	return 0;
 }
 
-static int take_away(const struct expression *e, unsigned long *wanted)
+static int take_away(const struct line *line, unsigned long *wanted)
 {
 	char word[16];
-	int nr = find(e, *wanted);
+	int nr = find(line, *wanted, 0);
 
-	snprintf(word, sizeof(word), "%d", e->pid);
+	snprintf(word, sizeof(word), "%d", line->number);
 	if (nr < 0)
 		return refuse(-ENOENT, word, "is not in the list");
 	*wanted &= ~BIT(nr);
@@ -212,19 +291,19 @@ static int take_away(const struct expression *e, unsigned long *wanted)
 /* What @text says of which are @wanted; NULL: only whether it can be read. */
 static int apply(char *text, unsigned long *wanted)
 {
-	struct expression e;
+	struct line line;
 	bool remove;
-	char *line;
+	char *word;
 	int ret;
 
-	while ((line = strsep(&text, "\n"))) {
-		line = strim(line);
-		if (!*line)
+	while ((word = strsep(&text, "\n"))) {
+		word = strim(word);
+		if (!*word || *word == '#')
 			continue;
-		remove = *line == '!';
-		ret = parse(skip_spaces(line + remove), &e);
+		remove = *word == '!';
+		ret = parse(skip_spaces(word + remove), &line);
 		if (!ret && wanted)
-			ret = remove ? take_away(&e, wanted) : add(&e, wanted);
+			ret = remove ? take_away(&line, wanted) : add(&line, wanted);
 		if (ret)
 			return ret;
 	}
@@ -233,12 +312,14 @@ static int apply(char *text, unsigned long *wanted)
 
 int mctracer_set_pids(char *text, bool append)
 {
-	char *copy __free(kfree) = kstrdup(text, GFP_KERNEL);
+	CLASS(mctracer_own_work, own)();
+	char *copy __free(kvfree) = kvmalloc(strlen(text) + 1, GFP_KERNEL);
 	unsigned long before, wanted;
 	int ret;
 
 	if (!copy)
 		return -ENOMEM;
+	strscpy(copy, text, strlen(text) + 1);
 	guard(mutex)(&pids_mutex);
 	before = used;
 	wanted = append ? used : 0;
@@ -247,8 +328,22 @@ int mctracer_set_pids(char *text, bool append)
 		wanted = before;
 	WRITE_ONCE(mctracer_pids, wanted);
 	unmark(used & ~wanted);
-	mctracer_forget_tasks(false);
+	mctracer_note_hole();	/* a call may be recorded whose return is not, or the reverse */
 	return ret;
+}
+
+/* What can't be named in the reader's namespace is told of, and can't be written back. */
+static void show(struct seq_file *m, int nr)
+{
+	static const char * const before[] = { "", "tid ", "" };
+	static const char * const behind[] = { "", "", " children" };
+	const enum kind kind = expressions[nr].kind;
+	pid_t number = number_of(nr);
+
+	if (number)
+		seq_printf(m, "%s%d%s\n", before[kind], number, behind[kind]);
+	else
+		seq_puts(m, "# a process of another pid namespace\n");
 }
 
 void mctracer_show_pids(struct seq_file *m)
@@ -257,7 +352,5 @@ void mctracer_show_pids(struct seq_file *m)
 
 	guard(mutex)(&pids_mutex);
 	for_each_set_bit(nr, &mctracer_pids, BITS_PER_LONG)
-		seq_printf(m, "%s%d%s\n", expressions[nr].kind == THREAD ? "tid " : "",
-			   expressions[nr].pid,
-			   expressions[nr].kind == CHILDREN ? " children" : "");
+		show(m, nr);
 }

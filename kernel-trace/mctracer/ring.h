@@ -68,11 +68,17 @@
  * What the ring remembers
  * -----------------------
  * The task that the latest words belong to, or the one whose calls are not recorded;
- * the hook compares them with the current one. Who changes what has been said of a task,
- * or whether it is recorded, changes that first and then clears both on all CPUs (F1).
- * Who records a task sets it, and then looks at what is to be said of it and whether it
- * is to be recorded (F2). So either he sees what was changed, or what he set is cleared,
+ * the hook compares them with the current one. A writer that changes what has been said of
+ * a task, or whether it is recorded, changes that first and then clears both on all CPUs (F1).
+ * A hook that records a task sets it, and then looks at what must be said of it and whether it
+ * must be recorded (F2). So either the hook sees what was changed, or what it set is cleared,
  * and the next call looks again.
+ *
+ * If one task has changed only those CPUs are visited that have set a bit for it (where in
+ * note.c). A hook sets the bit after the task and before it looks, with a full barrier on either
+ * side (F2); the writer reads the bits after its change (F1). So a writer that misses the bit
+ * has made its change visible before that hook looks. All bits are cleared before all tasks
+ * are: a hook that still found its bit has its task cleared.
  *
  * The memory of a task_struct may become another task's. Before that one runs all CPUs
  * forget it (mctracer_task_changed()), and the one before does not run any more: nobody
@@ -183,6 +189,8 @@ struct mctracer_ring {
 	u64 lost_noted;		/* so many of user.lost a gap has been written for */
 	u64 last_time;
 	u64 marked;		/* the position behind the latest mark */
+	struct task_struct *described;	/* by the latest words of a task; as task */
+	u32 hole;		/* the last hole before the latest notes, see note.c */
 	struct mctracer_clock clock;	/* which has been written */
 	bool renew;		/* write all notes; also set by others */
 	bool lent;		/* base is not the ring's to free; as base */

@@ -8,6 +8,7 @@
  */
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
+#include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -25,6 +26,7 @@ struct snapshot_cpu {
 struct mctracer_snapshot {
 	struct mctracer_ring_counts counts;	/* all CPUs' */
 	struct mctracer_stream *streams, *first;	/* by CPU; as they were at first */
+	unsigned int *heap, nr;		/* CPUs that have something, the oldest first */
 	struct snapshot_cpu cpus[];		/* up to nr_cpu_ids */
 };
 
@@ -64,6 +66,43 @@ static u64 copy_words(struct snapshot_cpu *cpu, const struct mctracer_ring *ring
 static void advance(struct mctracer_stream *stream)
 {
 	stream->found = mctracer_cursor_next(&stream->cursor);
+}
+
+/* A caller's address is right behind its call. */
+static bool comes_before(const struct mctracer_snapshot *snapshot, unsigned int a, unsigned int b)
+{
+	const struct mctracer_stream *x = &snapshot->streams[a], *y = &snapshot->streams[b];
+
+	if (x->found == MCTRACER_FOUND_FRAME || y->found == MCTRACER_FOUND_FRAME)
+		return y->found != MCTRACER_FOUND_FRAME;
+	return x->cursor.ns != y->cursor.ns ? x->cursor.ns < y->cursor.ns : a < b;
+}
+
+/* Let what is at @i of the binary heap come to its place: O(log CPUs). */
+static void sift_down(struct mctracer_snapshot *snapshot, unsigned int i)
+{
+	unsigned int *heap = snapshot->heap, child;
+
+	for (; (child = 2 * i + 1) < snapshot->nr; i = child) {
+		if (child + 1 < snapshot->nr &&
+		    comes_before(snapshot, heap[child + 1], heap[child]))
+			child++;
+		if (!comes_before(snapshot, heap[child], heap[i]))
+			break;
+		swap(heap[i], heap[child]);
+	}
+}
+
+static void make_heap(struct mctracer_snapshot *snapshot)
+{
+	unsigned int cpu, i;
+
+	snapshot->nr = 0;
+	for_each_possible_cpu(cpu)
+		if (snapshot->streams[cpu].found != MCTRACER_FOUND_NOTHING)
+			snapshot->heap[snapshot->nr++] = cpu;
+	for (i = snapshot->nr / 2; i; i--)
+		sift_down(snapshot, i - 1);
 }
 
 static void take_ring(struct mctracer_snapshot *snapshot, int i, const struct mctracer_ring *ring)
@@ -126,6 +165,7 @@ static bool alloc_copies(struct mctracer_snapshot *snapshot, int only)
 
 struct mctracer_snapshot *mctracer_snapshot_take(int only)
 {
+	CLASS(mctracer_own_work, own)();
 	struct mctracer_snapshot *snapshot;
 	int cpu;
 
@@ -135,7 +175,8 @@ struct mctracer_snapshot *mctracer_snapshot_take(int only)
 		return NULL;
 	snapshot->streams = kvcalloc(2 * nr_cpu_ids, sizeof(*snapshot->streams),
 				     GFP_KERNEL | __GFP_NOWARN);
-	if (!snapshot->streams || !alloc_copies(snapshot, only)) {
+	snapshot->heap = kvcalloc(nr_cpu_ids, sizeof(*snapshot->heap), GFP_KERNEL | __GFP_NOWARN);
+	if (!snapshot->streams || !snapshot->heap || !alloc_copies(snapshot, only)) {
 		mctracer_snapshot_free(snapshot);
 		return NULL;
 	}
@@ -146,17 +187,20 @@ struct mctracer_snapshot *mctracer_snapshot_take(int only)
 		if (snapshot->cpus[cpu].room)
 			take_ring(snapshot, cpu, per_cpu_ptr(&mctracer_rings, cpu));
 	memcpy(snapshot->first, snapshot->streams, nr_cpu_ids * sizeof(*snapshot->streams));
+	make_heap(snapshot);
 	return snapshot;
 }
 
 void mctracer_snapshot_free(struct mctracer_snapshot *snapshot)
 {
+	CLASS(mctracer_own_work, own)();
 	int cpu;
 
 	if (!snapshot)
 		return;
 	for_each_possible_cpu(cpu)
 		kvfree(snapshot->cpus[cpu].memory);
+	kvfree(snapshot->heap);
 	kvfree(snapshot->streams);
 	kvfree(snapshot);
 }
@@ -164,20 +208,25 @@ void mctracer_snapshot_free(struct mctracer_snapshot *snapshot)
 void mctracer_snapshot_rewind(struct mctracer_snapshot *snapshot)
 {
 	memcpy(snapshot->streams, snapshot->first, nr_cpu_ids * sizeof(*snapshot->streams));
+	make_heap(snapshot);
 }
 
 const struct mctracer_stream *mctracer_snapshot_next(struct mctracer_snapshot *snapshot, int *cpu)
 {
-	struct mctracer_stream *stream = mctracer_streams_oldest(snapshot->streams, nr_cpu_ids);
-
-	if (stream)
-		*cpu = stream - snapshot->streams;
-	return stream;
+	if (!snapshot->nr)
+		return NULL;
+	*cpu = snapshot->heap[0];
+	return &snapshot->streams[*cpu];
 }
 
-void mctracer_snapshot_advance(struct mctracer_snapshot *snapshot, int cpu)
+void mctracer_snapshot_advance(struct mctracer_snapshot *snapshot)
 {
-	advance(&snapshot->streams[cpu]);
+	struct mctracer_stream *stream = &snapshot->streams[snapshot->heap[0]];
+
+	advance(stream);
+	if (stream->found == MCTRACER_FOUND_NOTHING)
+		snapshot->heap[0] = snapshot->heap[--snapshot->nr];
+	sift_down(snapshot, 0);
 }
 
 const struct mctracer_ring_counts *

@@ -311,7 +311,10 @@ static void print_who(struct mctracer_text *text, const struct mctracer_state *s
 static const struct seq_buf *print_gap(struct mctracer_text *text, u64 missed)
 {
 	seq_buf_clear(&text->line);
-	seq_buf_printf(&text->line, "# lost %llu\n", missed);
+	if (missed)
+		seq_buf_printf(&text->line, "# lost %llu\n", missed);
+	else
+		seq_buf_puts(&text->line, "# recording was off\n");
 	return &text->line;
 }
 

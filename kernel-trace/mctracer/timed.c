@@ -17,7 +17,6 @@
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/hash.h>
-#include <linux/kprobes.h>
 #include <linux/lockdep.h>
 #include <linux/mcount.h>
 #include <linux/minmax.h>
@@ -118,8 +117,6 @@ static struct timed_call *claim_one(unsigned long where)
 	return oldest && claim(oldest, its) ? oldest : NULL;
 }
 
-NOKPROBE_SYMBOL(claim_one);
-
 void mctracer_timed_begin(const unsigned long *where)
 {
 	struct timed_call *call = claim_one((unsigned long)where);
@@ -130,8 +127,6 @@ void mctracer_timed_begin(const unsigned long *where)
 	WRITE_ONCE(call->began, local_clock_noinstr());
 	smp_store_release(&call->where, (unsigned long)where);	/* T1 */
 }
-
-NOKPROBE_SYMBOL(mctracer_timed_begin);
 
 bool mctracer_timed_end(const unsigned long *where, u64 *took)
 {
@@ -157,5 +152,3 @@ bool mctracer_timed_end(const unsigned long *where, u64 *took)
 	}
 	return false;
 }
-
-NOKPROBE_SYMBOL(mctracer_timed_end);

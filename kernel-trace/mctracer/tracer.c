@@ -11,8 +11,10 @@
 #include <linux/cleanup.h>
 #include <linux/cpuhplock.h>
 #include <linux/cpumask.h>
+#include <linux/err.h>
 #include <linux/jump_label.h>
 #include <linux/kernel.h>
+#include <linux/limits.h>
 #include <linux/lockdep.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
@@ -24,7 +26,9 @@
 #include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
+#include <linux/seq_file.h>
 #include <linux/sizes.h>
+#include <linux/spinlock.h>
 #include <linux/topology.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
@@ -36,17 +40,10 @@
 #undef pr_fmt
 #define pr_fmt(fmt) "mctracer: " fmt
 
-/*
- * Who makes or replaces rings, which takes long, since memory must be found. The
- * others are taken inside of it.
- */
+/* What each protects, and what may be waited for under each: see mctracer.h. */
 static DEFINE_MUTEX(memory_mutex);
-DEFINE_MUTEX(mctracer_mutex);	/* see mctracer.h */
-/*
- * Which hook is registered. Taken inside mctracer_mutex, but alone to stop, which
- * so waits neither for readers nor for memory.
- */
 static DEFINE_MUTEX(hook_mutex);
+DEFINE_MUTEX(mctracer_mutex);	/* the last */
 
 static size_t ring_size = SZ_1M;	/* 131072 words */
 static bool have_rings;
@@ -115,7 +112,7 @@ static void set_hook(mcount_direct_func_t new)
 	};
 	int i;
 
-	hook = new;
+	WRITE_ONCE(hook, new);
 	for (i = 0; IS_ENABLED(CONFIG_MCOUNT_RETURNS) && i < ARRAY_SIZE(hooks); i++) {
 		if (hooks[i].on_call == new) {
 			graph_choice.on_return = hooks[i].on_return;
@@ -253,28 +250,47 @@ static DECLARE_DELAYED_WORK(watch_work, watch_fn);
 /* Where another clock is used from now on the rings say so: the hook's task is forgotten. */
 static int check_clock(void)
 {
-	int ret = 0;
+	int ret;
+
+	lockdep_assert_held(&hook_mutex);
 
 	if (!mctracer_clock_is_lost())
 		return 0;
 	/* First the hook: to read the other clock calls functions that are traced. */
-	scoped_guard(mutex, &hook_mutex) {
-		WRITE_ONCE(mctracer_pairs, true);
-		ret = mctracer_is_following() ? 0 : exchange_hook(mctracer_hook_slow);
-		if (ret)
-			unregister_mcount_direct(hook);
-		mctracer_clock_to_ns();
+	WRITE_ONCE(mctracer_pairs, true);
+	ret = mctracer_is_following() ? 0 : exchange_hook(mctracer_hook_slow);
+	if (ret) {
+		mctracer_report_failure("the hook for another clock", ret);
+		unregister_mcount_direct(hook);
 	}
+	mctracer_clock_to_ns();
 	mctracer_forget_tasks(true);
 	return ret;
+}
+
+/* Our hook is not registered: forks and execs need not tell the rings. */
+static void leave_unused(void)
+{
+	lockdep_assert_held(&hook_mutex);
+	static_branch_disable(&mctracer_in_use);
 }
 
 /* While ours is the registered hook, and once more when it is not. */
 static void watch_fn(struct work_struct *work)
 {
-	guard(mutex)(&mctracer_mutex);
-	check_clock();
-	if (mctracer_started())
+	bool registered = true;
+
+	mctracer_forget_where();
+	mctracer_finish_armed();
+	/* It may be held over a grace period: then the next time. */
+	if (mutex_trylock(&hook_mutex)) {
+		check_clock();
+		registered = mcount_direct_registered(hook);
+		if (!registered)
+			leave_unused();
+		mutex_unlock(&hook_mutex);
+	}
+	if (registered)
 		queue_delayed_work(system_wq, &watch_work, WATCH_SECONDS * HZ);
 }
 
@@ -285,8 +301,9 @@ size_t mctracer_ring_bytes(void)
 
 /*
  * On return no hook writes to a ring, and none will until resume(). A hook that comes
- * meanwhile is told so before it does; one that was told otherwise has preemption
- * disabled. A CPU on its way up or down is not waited for, so there must be none.
+ * meanwhile is told so before it does, and counts its call as lost; one that was told
+ * otherwise has preemption disabled. A CPU on its way up or down is not waited for, so
+ * there must be none.
  */
 static void pause(void)
 {
@@ -313,12 +330,12 @@ static int replace_rings(size_t size)
 	if (!new)
 		return -ENOMEM;
 
-	mutex_lock(&mctracer_mutex);
 	pause();
-	move_rings(new);
-	WRITE_ONCE(ring_size, size);
+	scoped_guard(mutex, &mctracer_mutex) {
+		move_rings(new);
+		WRITE_ONCE(ring_size, size);
+	}
 	resume();
-	mutex_unlock(&mctracer_mutex);
 
 	free_rings(new);	/* what was not moved */
 	free_percpu(new);
@@ -347,6 +364,7 @@ void mctracer_unmapped(void)
 
 int mctracer_set_ring_size(u64 size)
 {
+	CLASS(mctracer_own_work, own)();
 	int ret = 0;
 
 	if (!size || size > MCTRACER_RING_MAX_SIZE)
@@ -392,11 +410,21 @@ static const struct mcount_choice *function_choice(void)
 									&all_functions;
 }
 
+/* The choice that was given to mcount last. Under hook_mutex. */
+static const struct mcount_choice *given_choice;
+
 static int register_hook(void)
 {
-	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
-		return register_mcount_direct_chosen(hook, function_choice());
-	return register_mcount_direct(hook);
+	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
+		return register_mcount_direct(hook);
+	given_choice = function_choice();
+	return register_mcount_direct_chosen(hook, given_choice);
+}
+
+static int choose_functions(void)
+{
+	given_choice = function_choice();
+	return mcount_choose(hook, given_choice);
 }
 
 /*
@@ -414,7 +442,7 @@ static int apply_following(void)
 	if (ret)
 		return ret;
 	WRITE_ONCE(mctracer_following, now);
-	ret = mcount_choose(hook, function_choice());
+	ret = choose_functions();
 	if (!ret && now && hook != hook_for(mctracer_options, now))
 		ret = exchange_hook(hook_for(mctracer_options, now));
 	if (ret && ret != -ENOENT) {
@@ -434,8 +462,7 @@ static int apply_functions(u8 *map)
 	mctracer_forget_tasks(false);
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC)) {
 		guard(mutex)(&hook_mutex);
-		ret = IS_ENABLED(CONFIG_MCOUNT_FILTER) ? apply_following() :
-							 mcount_choose(hook, function_choice());
+		ret = IS_ENABLED(CONFIG_MCOUNT_FILTER) ? apply_following() : choose_functions();
 		mctracer_forget_tasks(false);
 		return ret == -ENOENT ? 0 : ret;
 	}
@@ -460,6 +487,7 @@ static int set_max_stack(bool on)
 	u8 *map = NULL;
 	int ret;
 
+	CLASS(mctracer_own_work, own)();
 	guard(mutex)(&mctracer_lists_mutex);
 	if (mctracer_option(MCTRACER_MAX_STACK) == on)
 		return 0;
@@ -483,6 +511,7 @@ int mctracer_set_graph(bool on)
 
 	if (on && !IS_ENABLED(CONFIG_MCOUNT_RETURNS))
 		return -EOPNOTSUPP;
+	CLASS(mctracer_own_work, own)();
 	guard(mutex)(&mctracer_lists_mutex);
 	if (mctracer_graph == on)
 		return 0;
@@ -506,15 +535,17 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 		return 0;
 	}
 
-	guard(mutex)(&mctracer_mutex);
+	CLASS(mctracer_own_work, own)();
+	guard(mutex)(&hook_mutex);
 	if (mctracer_option(option) == on)
 		return 0;
 
-	if (!on && option == MCTRACER_OVERWRITE)
+	if (!on && option == MCTRACER_OVERWRITE) {
+		guard(mutex)(&mctracer_mutex);
 		for_each_possible_cpu(cpu)
 			mctracer_ring_skip_overwritten(per_cpu_ptr(&mctracer_rings, cpu));
+	}
 
-	guard(mutex)(&hook_mutex);
 	assign_bit(option, &mctracer_options, on);
 	ret = exchange_hook(hook_for(mctracer_options, READ_ONCE(mctracer_following)));
 	if (ret)
@@ -526,34 +557,57 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 
 int mctracer_set_functions(enum mctracer_function_list which, char *text, bool append)
 {
+	CLASS(mctracer_own_work, own)();
 	int ret = mctracer_functions_set(which, text, append, apply_functions);
 
 	mctracer_triggers_update();
+	mctracer_note_hole();	/* a call may be chosen whose return is not, or the reverse */
 	return ret;
 }
 
 int mctracer_set_triggers(char *text, bool append)
 {
+	CLASS(mctracer_own_work, own)();
+
 	return mctracer_triggers_set(text, append, apply_functions);
 }
 
 #ifdef CONFIG_MODULES
-/* Before the module's first call. mcount has asked already, but it was not known yet. */
+/* More is asked of mcount than before: returns of functions, or objects that are followed. */
+static bool needs_another_choice(void)
+{
+	return READ_ONCE(given_choice) != function_choice() ||
+	       READ_ONCE(mctracer_following) != READ_ONCE(mctracer_follow_triggered);
+}
+
+/*
+ * Before mcount asks for the module's call sites, which it does in a notifier that comes later: so
+ * most often nothing else must be done.
+ */
 static int module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
 	bool changed;
+	int ret;
 
 	if (event != MODULE_STATE_COMING)
 		return NOTIFY_DONE;
+	CLASS(mctracer_own_work, own)();
 	changed = mctracer_functions_module_coming(data);
 	changed |= mctracer_triggers_module_coming(data);
-	if (changed && IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
-		apply_functions(NULL);
+	if (!changed)
+		return NOTIFY_DONE;
+	mctracer_forget_tasks(false);
+	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) && mctracer_started() && needs_another_choice()) {
+		ret = apply_functions(NULL);
+		if (ret)
+			mctracer_report_failure("functions of a module that came", ret);
+	}
 	return NOTIFY_DONE;
 }
 
 static struct notifier_block module_notifier = {
 	.notifier_call	= module_event,
+	.priority	= INT_MAX,
 };
 
 static int __init watch_modules(void)
@@ -567,43 +621,48 @@ core_initcall(watch_modules);
 static int start(struct mctracer_ring __percpu *new)
 {
 	enum mctracer_crash frozen;
-	bool was_off;
+	bool was_off, was_registered;
 	int ret;
 
-	guard(mutex)(&mctracer_mutex);
+	guard(mutex)(&hook_mutex);
 
 	ret = check_clock();
 	if (ret)
 		return ret;
-	if (new)
+	if (new) {
+		guard(mutex)(&mctracer_mutex);
 		move_rings(new);
-
-	scoped_guard(mutex, &hook_mutex) {
-		static_branch_enable(&mctracer_in_use);
-		if (!mcount_direct_registered(hook)) {
-			if (IS_ENABLED(CONFIG_MCOUNT_FILTER))
-				mctracer_follow_forget();	/* where they end was not seen */
-			set_hook(hook_for(mctracer_options, READ_ONCE(mctracer_following)));
-			WRITE_ONCE(mctracer_pairs, needs_pairs(hook));
-			mctracer_forget_tasks(true);
-		}
-		frozen = mctracer_thaw();
-		was_off = mctracer_turn_on();	/* first: a trigger may turn it off at once */
-		ret = register_hook();
-		if (ret && was_off)
-			mctracer_turn_off();
-		if (ret && frozen != MCTRACER_NOT_FROZEN)
-			mctracer_freeze(frozen);
 	}
-	if (!ret)
+
+	was_registered = mcount_direct_registered(hook);
+	static_branch_enable(&mctracer_in_use);
+	if (!was_registered) {
+		if (IS_ENABLED(CONFIG_MCOUNT_FILTER))
+			mctracer_follow_forget();	/* where they end was not seen */
+		set_hook(hook_for(mctracer_options, READ_ONCE(mctracer_following)));
+		WRITE_ONCE(mctracer_pairs, needs_pairs(hook));
+		mctracer_note_hole();
+	}
+	frozen = mctracer_thaw();
+	was_off = mctracer_turn_on();	/* first: a trigger may turn it off at once */
+	ret = register_hook();
+	if (!ret) {
+		mctracer_report_failure(NULL, 0);
 		queue_delayed_work(system_wq, &watch_work, WATCH_SECONDS * HZ);
-	if (!new)
-		return ret;
-	if (ret) {
-		free_rings(&mctracer_rings);
-	} else {
 		/* Only now may they be mapped: those of all CPUs are there to stay. */
-		smp_store_release(&have_rings, true);
+		if (new)
+			smp_store_release(&have_rings, true);	/* behind their memory */
+		return 0;
+	}
+	if (was_off)
+		mctracer_turn_off();
+	if (frozen != MCTRACER_NOT_FROZEN)
+		__mctracer_freeze(frozen, true);
+	if (!was_registered)
+		leave_unused();
+	if (new) {
+		guard(mutex)(&mctracer_mutex);
+		free_rings(&mctracer_rings);
 	}
 	return ret;
 }
@@ -613,6 +672,7 @@ int mctracer_start(void)
 	struct mctracer_ring __percpu *new = NULL;
 	int ret;
 
+	CLASS(mctracer_own_work, own)();
 	guard(mutex)(&memory_mutex);
 	if (!have_rings) {
 		new = alloc_rings(ring_size);
@@ -629,6 +689,7 @@ int mctracer_start(void)
 
 void mctracer_stop(void)
 {
+	CLASS(mctracer_own_work, own)();
 	guard(mutex)(&hook_mutex);
 	/* At one moment, while calls, returns and jumps have stubs of their own to be switched. */
 	scoped_guard(preempt_notrace) {
@@ -638,15 +699,39 @@ void mctracer_stop(void)
 	/* -ENOENT: another hook has taken over, and ours is not running. */
 	unregister_mcount_direct(hook);
 	mctracer_forget_soon();
-	static_branch_disable(&mctracer_in_use);
+	leave_unused();
 	WRITE_ONCE(mctracer_ending, false);
 	mctracer_forget_tasks(true);
 }
 
 bool mctracer_started(void)
 {
-	guard(mutex)(&hook_mutex);
-	return mcount_direct_registered(hook);
+	return mcount_direct_is_current(READ_ONCE(hook)) && !mcount_error();
+}
+
+/* The latest failure that no system call could return; NULL: there is none. */
+static const char *failed_what;
+static int failed_why;
+static DEFINE_SPINLOCK(failed_lock);
+
+void mctracer_report_failure(const char *what, int error)
+{
+	guard(spinlock)(&failed_lock);
+	failed_what = what;
+	failed_why = error;
+	if (what)
+		pr_err("%s: %pe\n", what, ERR_PTR(error));
+}
+
+void mctracer_show_failure(struct seq_file *m)
+{
+	int error = mcount_error();
+
+	if (error)
+		seq_printf(m, "# failed: nobody is called: %pe\n", ERR_PTR(error));
+	guard(spinlock)(&failed_lock);
+	if (failed_what)
+		seq_printf(m, "# failed: %s: %pe\n", failed_what, ERR_PTR(failed_why));
 }
 
 void mctracer_clear(int only)

@@ -19,6 +19,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/overflow.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/seq_file.h>
@@ -68,6 +69,17 @@ static const struct {
 
 /* What is written; under the mutex of sets. NULL: nothing. */
 static struct mctracer_expressions *lines;
+
+/*
+ * Counters of several sites: percpu memory takes long to allocate piece by piece. Under the mutex
+ * of sets.
+ */
+struct mctracer_hit_block {
+	unsigned long __percpu *hits;
+	size_t users;
+};
+
+#define BLOCK_HITS	(PCPU_MIN_UNIT_SIZE / sizeof(unsigned long))
 
 static int refuse(const char *word, const char *why)
 {
@@ -383,27 +395,55 @@ static const struct mctracer_triggered *find(const struct mctracer_triggered_sit
 	return NULL;
 }
 
-/* Without what is in @kept, too. Nobody looks at it any more. */
-static void free_table(struct mctracer_triggered_sites *table,
-		       const struct mctracer_triggered_sites *kept)
+static void put_block(struct mctracer_hit_block *block)
+{
+	if (--block->users)
+		return;
+	free_percpu(block->hits);
+	kfree(block);
+}
+
+/* Add up what was counted at @at, which no hook uses any more. */
+static void retire_site(struct mctracer_triggered *at)
+{
+	struct mctracer_trigger *trigger = at->trigger;
+
+	if (at->unknown)
+		trigger->unknown += sum_of(at);
+	else
+		trigger->hits += sum_of(at);
+	put_block(at->block);
+	if (!--trigger->pending && trigger->gone)
+		kfree(trigger);
+}
+
+/*
+ * Free @table after it was replaced, and what was dropped then. Waits for hooks that still use it,
+ * and so must hold none of the mutexes that a module's loading takes.
+ */
+static void retire_table(struct mctracer_triggered_sites *table)
 {
 	struct mctracer_triggered *at;
-	bool gone = false;
+	bool begins = false;
 	size_t i;
 
-	for (i = 1; table && i <= table->nr; i++) {
-		at = &table->sites[i];
-		if (find(kept, at->site, at->trigger))
-			continue;
-		at->trigger->hits += at->unknown ? 0 : sum_of(at);
-		at->trigger->unknown += at->unknown ? sum_of(at) : 0;
-		gone |= at->begins;
-		free_percpu(at->hits);
+	if (!table)
+		return;
+	mctracer_chosen_synchronize();
+	scoped_guard(mutex, &mctracer_sets_mutex) {
+		for (i = 1; i <= table->nr; i++) {
+			at = &table->sites[i];
+			if (!at->dropped)
+				continue;
+			begins |= at->begins;
+			retire_site(at);
+		}
 	}
-	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && gone)
+	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && begins)
 		mctracer_timed_forget();	/* their returns are not seen */
-	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && gone)
+	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && begins)
 		mctracer_awaited_forget();
+	kvfree(table->by_trigger);
 	kvfree(table);
 }
 
@@ -446,19 +486,16 @@ static bool is_for(const struct mctracer_trigger *trigger, bool returns)
 			   trigger->when == MCTRACER_WHEN_FAILS);
 }
 
-static int add(struct mctracer_triggered_sites *table, unsigned long site,
-	       struct mctracer_trigger *trigger, bool returns, bool tail,
-	       const struct mctracer_triggered_sites *old)
+static void add(struct mctracer_triggered_sites *table, unsigned long site,
+		struct mctracer_trigger *trigger, bool returns, bool tail)
 {
-	const struct mctracer_triggered *before = find(old, site, trigger);
-	unsigned long __percpu *hits = before ? before->hits : alloc_percpu(unsigned long);
+	const struct mctracer_triggered *before = find(mctracer_triggered, site, trigger);
 
-	if (!hits)
-		return -ENOMEM;
 	table->sites[++table->nr] = (struct mctracer_triggered) {
 		.site = site,
 		.trigger = trigger,
-		.hits = hits,
+		.hits = before ? before->hits : NULL,
+		.block = before ? before->block : NULL,
 		.recorded = is_recorded(site, returns),
 		.returns = returns,
 		.begins = !returns && (trigger->when == MCTRACER_WHEN_SLOW ||
@@ -466,31 +503,25 @@ static int add(struct mctracer_triggered_sites *table, unsigned long site,
 		.tail = tail,
 		.unknown = tail && needs_result(trigger),
 	};
-	return 0;
 }
 
 /* What @hit says, if that is something to be done. */
-static int add_hit(struct mctracer_triggered_sites *table, const struct mctracer_hit *hit,
-		   const struct mctracer_triggered_sites *old)
+static void add_hit(struct mctracer_triggered_sites *table, const struct mctracer_hit *hit)
 {
 	struct mctracer_trigger *trigger = hit->by->data;
-	int ret;
 
 	if (!is_for(trigger, hit->returns)) {
 		if (!hit->by->why)
 			hit->by->why = "it does not return";
-		return 0;
+		return;
 	}
-	ret = add(table, hit->site, trigger, hit->returns, hit->tail, old);
-	if (ret)
-		return ret;
+	add(table, hit->site, trigger, hit->returns, hit->tail);
 	if (table->sites[table->nr].begins)
 		hit->by->why = hit->by->why ?: "it does not return";
 	else if (table->sites[table->nr].unknown)
 		hit->by->why = "it returns nothing itself: it jumps to functions that do";
 	else
 		hit->by->sites++;
-	return 0;
 }
 
 static bool is_in(unsigned long site, const struct module *mod)
@@ -498,40 +529,135 @@ static bool is_in(unsigned long site, const struct module *mod)
 	return mod && within_module(site, mod);
 }
 
-/*
- * What @hits come to; with @mod, of it, and of everything else what @old has. That may be
- * nothing, yet.
- */
-static struct mctracer_triggered_sites *make_table(const struct mctracer_hits *hits,
-						   const struct mctracer_triggered_sites *old,
-						   const struct module *mod)
+static int compare_by_trigger(const void *a, const void *b)
 {
-	const struct mctracer_hit *hit, *end = hits->hits + hits->nr, *before = NULL;
-	size_t others = mod && old ? old->nr : 0, i;
-	struct mctracer_triggered_sites *table;
-	struct mctracer_triggered *at;
-	int ret = 0;
+	const struct mctracer_triggered *x = *(const struct mctracer_triggered *const *)a;
+	const struct mctracer_triggered *y = *(const struct mctracer_triggered *const *)b;
 
-	table = kvzalloc(struct_size(table, sites, hits->nr + others + 2), GFP_KERNEL);
+	if (x->trigger != y->trigger)
+		return x->trigger < y->trigger ? -1 : 1;
+	return x->site < y->site ? -1 : x->site > y->site;
+}
+
+/* A table with room for @nr sites. NULL if there is no memory. */
+static struct mctracer_triggered_sites *alloc_table(size_t nr)
+{
+	struct mctracer_triggered_sites *table;
+
+	table = kvzalloc(struct_size(table, sites, nr + 2), GFP_KERNEL);
 	if (!table)
-		return ERR_PTR(-ENOMEM);
-	for (i = 1; i <= others && !ret; i++)
+		return NULL;
+	table->by_trigger = kvcalloc(nr + 1, sizeof(*table->by_trigger), GFP_KERNEL);
+	if (!table->by_trigger) {
+		kvfree(table);
+		return NULL;
+	}
+	return table;
+}
+
+/*
+ * Fill @table with what @hits come to; with @mod, of it, and of everything else what there is. That
+ * may be nothing, yet. Tells how many counters are missing.
+ */
+static size_t fill_table(struct mctracer_triggered_sites *table, const struct mctracer_hits *hits,
+			 const struct module *mod)
+{
+	const struct mctracer_triggered_sites *old = mctracer_triggered;
+	const struct mctracer_hit *hit, *end = hits->hits + hits->nr, *before = NULL;
+	size_t others = mod && old ? old->nr : 0, missing = 0, i;
+
+	lockdep_assert_held(&mctracer_sets_mutex);
+	table->nr = 0;
+	for (hit = hits->hits; hit < end; hit++) {
+		hit->by->sites = 0;
+		hit->by->why = NULL;
+	}
+	for (i = 1; i <= others; i++)
 		if (!is_in(old->sites[i].site, mod))
-			ret = add(table, old->sites[i].site, old->sites[i].trigger,
-				  old->sites[i].returns, old->sites[i].tail, old);
-	for (hit = hits->hits; hit < end && !ret; before = hit++) {
+			add(table, old->sites[i].site, old->sites[i].trigger,
+			    old->sites[i].returns, old->sites[i].tail);
+	for (hit = hits->hits; hit < end; before = hit++) {
 		if (before && before->site == hit->site && before->by == hit->by)
 			continue;	/* another name of the same function */
-		ret = add_hit(table, hit, old);
+		add_hit(table, hit);
 	}
-	if (ret) {
-		free_table(table, old);
-		return ERR_PTR(ret);
-	}
+	table->sites[table->nr + 1] = (struct mctracer_triggered) {};
 	sort(table->sites + 1, table->nr, sizeof(*table->sites), compare_triggered, NULL);
-	for (at = table->sites + 1; at->site; at++)
-		at->counts = only_counts(at);
-	return table;
+	for (i = 1; i <= table->nr; i++) {
+		table->sites[i].counts = only_counts(&table->sites[i]);
+		table->by_trigger[i - 1] = &table->sites[i];
+		missing += !table->sites[i].hits;
+	}
+	sort(table->by_trigger, table->nr, sizeof(*table->by_trigger), compare_by_trigger, NULL);
+	return missing;
+}
+
+/* Blocks with @nr counters, as a list. */
+struct new_hits {
+	struct mctracer_hit_block **blocks;
+	size_t nr;
+};
+
+static size_t nr_blocks(size_t nr)
+{
+	return DIV_ROUND_UP(nr, BLOCK_HITS);
+}
+
+/* What give_hits() has not given away. */
+static void free_hits(struct new_hits *new)
+{
+	size_t i;
+
+	for (i = 0; new->blocks && i < nr_blocks(new->nr); i++) {
+		if (!new->blocks[i] || new->blocks[i]->users)
+			continue;
+		free_percpu(new->blocks[i]->hits);
+		kfree(new->blocks[i]);
+	}
+	kvfree(new->blocks);
+	*new = (struct new_hits) {};
+}
+
+static int alloc_hits(struct new_hits *new, size_t nr)
+{
+	struct mctracer_hit_block *block;
+	size_t i;
+
+	*new = (struct new_hits) { .nr = nr };
+	if (!nr)
+		return 0;
+	new->blocks = kvcalloc(nr_blocks(nr), sizeof(*new->blocks), GFP_KERNEL);
+	for (i = 0; new->blocks && i < nr_blocks(nr); i++) {
+		block = kzalloc(sizeof(*block), GFP_KERNEL);
+		if (!block)
+			break;
+		new->blocks[i] = block;
+		block->hits = __alloc_percpu(min(nr - i * BLOCK_HITS, BLOCK_HITS) *
+					     sizeof(*block->hits), sizeof(*block->hits));
+		if (!block->hits)
+			break;
+	}
+	if (new->blocks && i == nr_blocks(nr))
+		return 0;
+	free_hits(new);
+	return -ENOMEM;
+}
+
+/* To all sites of @table that have none: there are enough. */
+static void give_hits(struct mctracer_triggered_sites *table, struct new_hits *new)
+{
+	struct mctracer_triggered *at;
+	size_t n = 0, i;
+
+	for (i = 1; i <= table->nr; i++) {
+		at = &table->sites[i];
+		if (at->hits)
+			continue;
+		at->block = new->blocks[n / BLOCK_HITS];
+		at->hits = at->block->hits + n % BLOCK_HITS;
+		at->block->users++;
+		n++;
+	}
 }
 
 static bool has_returns(const struct mctracer_triggered_sites *table)
@@ -574,11 +700,27 @@ static bool times_others(const struct mctracer_triggered_sites *table,
 	return false;
 }
 
+/*
+ * Have hooks use @table. What the one before has and @table does not is dropped, until
+ * retire_table(), or until the one before is used again.
+ */
 static struct mctracer_triggered_sites *exchange_table(struct mctracer_triggered_sites *table)
 {
 	struct mctracer_triggered_sites *old = mctracer_triggered;
+	struct mctracer_triggered *at;
+	size_t i;
 
 	lockdep_assert_held(&mctracer_sets_mutex);
+	for (i = 1; table && i <= table->nr; i++) {
+		at = &table->sites[i];
+		at->trigger->pending -= at->dropped;
+		at->dropped = false;
+	}
+	for (i = 1; old && i <= old->nr; i++) {
+		at = &old->sites[i];
+		at->dropped = !find(table, at->site, at->trigger);
+		at->trigger->pending += at->dropped;
+	}
 	smp_store_release(&mctracer_triggered, table);	/* filled before it is seen */
 	WRITE_ONCE(mctracer_returns_triggered, has_returns(table));
 	WRITE_ONCE(mctracer_follow_triggered, what_follows(table));
@@ -601,26 +743,14 @@ static void free_lines(struct mctracer_expressions *gone, struct mctracer_expres
 	if (gone) {
 		list_for_each_entry(e, &gone->list, list) {
 			trigger = e->data;
-			if (trigger && !trigger->kept)
+			if (!trigger || trigger->kept)
+				continue;
+			trigger->gone = true;
+			if (!trigger->pending)
 				kfree(trigger);
 		}
 	}
 	mctracer_expressions_free(gone);
-}
-
-/* What @expressions come to, now; the mutex of sets is held. */
-static struct mctracer_triggered_sites *table_of(struct mctracer_expressions *expressions)
-{
-	struct mctracer_triggered_sites *table;
-	struct mctracer_hits hits;
-	int ret;
-
-	if (!expressions)
-		return NULL;
-	ret = mctracer_functions_find(expressions, NULL, true, &hits);
-	table = ret ? ERR_PTR(ret) : make_table(&hits, mctracer_triggered, NULL);
-	kvfree(hits.hits);
-	return table;
 }
 
 /* Other functions may be recorded now, or call the gate; or objects are followed. */
@@ -643,46 +773,169 @@ void mctracer_triggers_update(void)
 	update();
 }
 
-/* Exchange the lines for @new, or NULL. On error nothing is changed. */
-static int exchange(struct mctracer_expressions *new, int (*apply)(u8 *map))
+/* The way from one list of lines to another, and back. */
+struct change {
+	struct mctracer_hits hits;
+	struct mctracer_triggered_sites *table;		/* to be used; then, that before */
+	struct new_hits counters;
+	struct mctracer_expressions *before;
+	unsigned int modules;				/* how many had come */
+	bool times_others;
+};
+
+static void free_table(struct mctracer_triggered_sites *table)
 {
-	struct mctracer_triggered_sites *table, *old;
+	if (table)
+		kvfree(table->by_trigger);
+	kvfree(table);
+}
+
+/* What @new, NULL for no lines, comes to. Finds memory: no mutex of a module's loading is held. */
+static int prepare(struct change *change, struct mctracer_expressions *new)
+{
+	int ret;
+
+	kvfree(change->hits.hits);
+	free_table(change->table);
+	change->hits = (struct mctracer_hits) {};
+	change->table = NULL;
+	change->modules = mctracer_modules_seen();
+	if (!new)
+		return 0;
+	ret = mctracer_functions_find(new, NULL, true, &change->hits);
+	if (ret)
+		return ret;
+	change->table = alloc_table(change->hits.nr);
+	return change->table ? 0 : -ENOMEM;
+}
+
+/*
+ * Have hooks use what was prepared. -EAGAIN: a module has come meanwhile. -ENOSPC: @missing
+ * counters are needed.
+ */
+static int exchange_lines(struct change *change, struct mctracer_expressions *new, size_t *missing)
+{
+	int ret;
+
+	guard(mutex)(&mctracer_sets_mutex);
+	if (mctracer_modules_seen() != change->modules)
+		return -EAGAIN;
+	if (new) {
+		*missing = fill_table(change->table, &change->hits, NULL);
+		if (*missing > change->counters.nr)
+			return -ENOSPC;
+		ret = mctracer_functions_check(file, new);
+		if (ret)
+			return ret;
+		give_hits(change->table, &change->counters);
+	}
+	change->times_others = times_others(change->table, mctracer_triggered);
+	change->before = lines;
+	lines = new;
+	change->table = exchange_table(change->table);
+	update();
+	return 0;
+}
+
+/* O(n log n) for n sites and lines, once more for each module that comes meanwhile. */
+static int begin_change(struct change *change, struct mctracer_expressions *new)
+{
+	size_t missing;
+	int ret;
+
+	do {
+		ret = prepare(change, new);
+		if (!ret)
+			ret = exchange_lines(change, new, &missing);
+		while (ret == -ENOSPC) {
+			free_hits(&change->counters);
+			ret = alloc_hits(&change->counters, missing) ?:
+			      exchange_lines(change, new, &missing);
+		}
+	} while (ret == -EAGAIN);
+	kvfree(change->hits.hits);
+	free_hits(&change->counters);
+	if (ret)
+		free_table(change->table);
+	return ret;
+}
+
+/* What @lines come to now. Rare: so that memory is found under the mutex. */
+static int refill(struct mctracer_triggered_sites **gone)
+{
+	struct mctracer_triggered_sites *table = NULL;
+	struct new_hits counters = {};
+	struct mctracer_hits hits;
+	int ret;
+
+	ret = mctracer_functions_find(lines, NULL, true, &hits);
+	if (!ret)
+		table = alloc_table(hits.nr);
+	if (table)
+		ret = alloc_hits(&counters, fill_table(table, &hits, NULL));
+	else
+		ret = ret ?: -ENOMEM;
+	if (!ret) {
+		give_hits(table, &counters);
+		*gone = exchange_table(table);
+		table = NULL;
+	}
+	kvfree(hits.hits);
+	free_table(table);
+	free_hits(&counters);
+	return ret;
+}
+
+/* The lines before, again, with what they match of modules that have come since. */
+static void undo_change(struct change *change)
+{
+	struct mctracer_triggered_sites *gone, *again = NULL;
+	int ret = 0;
+
+	scoped_guard(mutex, &mctracer_sets_mutex) {
+		lines = change->before;
+		gone = exchange_table(change->table);
+		if (lines && mctracer_modules_seen() != change->modules)
+			ret = refill(&again);
+		update();
+	}
+	if (ret)
+		mctracer_report_failure("triggers: functions of a module that came", ret);
+	retire_table(gone);
+	retire_table(again);
+}
+
+/* Exchange the lines for @new, or NULL; @before is those that no one has any more then. */
+static int exchange(struct mctracer_expressions *new, int (*apply)(u8 *map),
+		    struct mctracer_expressions **before)
+{
+	struct change change = {};
 	u8 *map = NULL;
 	int ret;
 
-	lockdep_assert_held(&mctracer_sets_mutex);
-
-	table = table_of(new);
-	if (IS_ERR(table))
-		return PTR_ERR(table);
-	ret = new ? mctracer_functions_check(file, new) : 0;
+	ret = begin_change(&change, new);
+	if (ret)
+		return ret;
+	scoped_guard(mutex, &mctracer_sets_mutex)
+		ret = mctracer_map_make(&map);
+	ret = ret ?: apply(map);
 	if (ret) {
-		free_table(table, mctracer_triggered);
+		undo_change(&change);
 		return ret;
 	}
-	old = exchange_table(table);
-	update();
-	ret = mctracer_map_make(&map) ?: apply(map);
-	if (ret) {
-		exchange_table(old);
-		swap(old, table);
-		update();
-	}
 	/* One that begins to be timed has returned unseen while not all call sites were changed. */
-	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && !ret && times_others(table, old))
+	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && change.times_others)
 		mctracer_timed_forget();
-	if (old) {
-		mctracer_chosen_synchronize();
-		free_table(old, table);
-	}
-	if (!ret && IS_ENABLED(CONFIG_MCOUNT_FILTER) && !mctracer_follow_triggered)
+	retire_table(change.table);
+	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && !READ_ONCE(mctracer_follow_triggered))
 		mctracer_follow_forget();	/* nobody follows any more */
-	return ret;
+	*before = change.before;
+	return 0;
 }
 
 int mctracer_triggers_set(char *text, bool append, int (*apply)(u8 *map))
 {
-	struct mctracer_expressions *new;
+	struct mctracer_expressions *new, *gone;
 	int ret = 0;
 
 	guard(mutex)(&mctracer_lists_mutex);
@@ -692,95 +945,188 @@ int mctracer_triggers_set(char *text, bool append, int (*apply)(u8 *map))
 	if (append)
 		ret = mctracer_expressions_copy(lines, new);
 	ret = ret ?: parse(new, text);
+	gone = new;
+	ret = ret ?: exchange(list_empty(&new->list) ? NULL : new, apply, &gone);
 	scoped_guard(mutex, &mctracer_sets_mutex) {
-		ret = ret ?: exchange(list_empty(&new->list) ? NULL : new, apply);
-		if (!ret)
-			swap(lines, new);
-		free_lines(new, lines);
+		free_lines(gone, lines);
+		if (!ret && !lines)
+			mctracer_expressions_free(new);
 		if (lines && list_empty(&lines->list)) {
 			mctracer_expressions_free(lines);
 			lines = NULL;
-			if (IS_ENABLED(CONFIG_MCOUNT_RETURNS))
-				mctracer_timed_count_anew();
 		}
+		if (!lines && IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+			mctracer_timed_count_anew();
 	}
 	return ret;
 }
 
 #ifdef CONFIG_MODULES
-bool mctracer_triggers_module_coming(struct module *mod)
+/* Something of @table lies in @mod, which may be what was there before. */
+static bool has_sites_in(const struct mctracer_triggered_sites *table, const struct module *mod)
 {
-	struct mctracer_triggered_sites *table, *old;
+	size_t i;
+
+	for (i = 1; table && i <= table->nr; i++)
+		if (is_in(table->sites[i].site, mod))
+			return true;
+	return false;
+}
+
+/* A new table for what lines match in a module, and what it needs. */
+struct addition {
 	struct mctracer_hits hits;
+	struct mctracer_triggered_sites *table;	/* with so much ... */
+	size_t room;
+	struct new_hits counters;
+	size_t missing;			/* counters */
+};
+
+/*
+ * Have hooks use what is matched in @mod, too, and put the table before into @gone. -ENOSPC: more
+ * room, or more counters, are needed, as @addition says.
+ */
+static int try_add_module(struct addition *addition, struct module *mod,
+			  struct mctracer_triggered_sites **gone)
+{
+	size_t others, room;
 	int ret;
 
 	guard(mutex)(&mctracer_sets_mutex);
 	if (!lines)
-		return false;
-	ret = mctracer_functions_find(lines, mod->name, true, &hits);
-	table = ret ? ERR_PTR(ret) : make_table(&hits, mctracer_triggered, mod);
-	kvfree(hits.hits);
-	if (IS_ERR(table)) {
-		pr_warn("%s: no memory for the functions of %s\n", file, mod->name);
-		return false;
+		return 0;
+	others = mctracer_triggered ? mctracer_triggered->nr : 0;
+	kvfree(addition->hits.hits);
+	ret = mctracer_functions_find(lines, mod->name, true, &addition->hits);
+	if (ret)
+		return ret;
+	if (!addition->hits.nr && !has_sites_in(mctracer_triggered, mod))
+		return 0;
+	room = others + addition->hits.nr;
+	if (!addition->table || room > addition->room) {
+		addition->room = room;
+		return -ENOSPC;
 	}
-	old = exchange_table(table);
+	addition->missing = fill_table(addition->table, &addition->hits, mod);
+	if (addition->missing > addition->counters.nr)
+		return -ENOSPC;
+	give_hits(addition->table, &addition->counters);
+	*gone = exchange_table(addition->table);
+	addition->table = NULL;
 	update();
-	if (old) {
-		mctracer_chosen_synchronize();
-		free_table(old, table);
+	return 1;
+}
+
+/* 1 if something has changed, 0, or -ENOMEM. */
+static int add_module(struct module *mod, struct mctracer_triggered_sites **gone)
+{
+	struct addition addition = {};
+	int ret;
+
+	for (;;) {
+		ret = try_add_module(&addition, mod, gone);
+		if (ret != -ENOSPC)
+			break;
+		free_table(addition.table);
+		free_hits(&addition.counters);
+		addition.table = alloc_table(addition.room);
+		ret = addition.table ? alloc_hits(&addition.counters, addition.missing) : -ENOMEM;
+		if (ret)
+			break;
 	}
-	return true;
+	kvfree(addition.hits.hits);
+	free_table(addition.table);
+	free_hits(&addition.counters);
+	return ret;
+}
+
+bool mctracer_triggers_module_coming(struct module *mod)
+{
+	struct mctracer_triggered_sites *gone = NULL;
+	int ret = add_module(mod, &gone);
+
+	if (ret < 0)
+		mctracer_report_failure("triggers: functions of a module that came", ret);
+	retire_table(gone);
+	return ret > 0;
 }
 #endif /* CONFIG_MODULES */
 
-/* Where the function begins that has @site, or the part of it. */
-static unsigned long begin_of(unsigned long site)
-{
-	unsigned long size, offset;
+/* What a line comes to: so many sites from @first on, ascending. */
+struct sites_of {
+	struct mctracer_triggered **first;
+	size_t nr;
+};
 
-	return kallsyms_lookup_size_offset(site, &size, &offset) ? site - offset : site;
-}
-
-/* Functions that were called, of those that @e matches, if these are more than one. */
-static void show_functions(struct seq_file *m, const struct mctracer_expression *e)
+/* O(log n) and what they are. */
+static struct sites_of find_sites_of(const struct mctracer_trigger *trigger)
 {
 	const struct mctracer_triggered_sites *table = mctracer_triggered;
+	size_t low = 0, high = table ? table->nr : 0, middle;
+	struct sites_of sites = {};
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (table->by_trigger[middle]->trigger < trigger)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!table)
+		return sites;
+	sites.first = table->by_trigger + low;
+	while (low + sites.nr < table->nr && sites.first[sites.nr]->trigger == trigger)
+		sites.nr++;
+	return sites;
+}
+
+static void show_function(struct seq_file *m, u64 hits, unsigned long begin)
+{
+	if (hits)
+		seq_printf(m, "#\t%llu\t%ps\n", hits, (void *)begin);
+}
+
+/* Those that were called. What has no name any more was of a module that is gone. */
+static void show_functions(struct seq_file *m, struct sites_of sites)
+{
+	unsigned long begin, last = 0, size, offset;
 	const struct mctracer_triggered *at;
-	unsigned long begin, last = 0;
-	u64 hits = 0;
+	u64 hits = 0, of_gone = 0;
 	size_t i;
 
-	for (i = 1; table && i <= table->nr + 1; i++) {
-		at = &table->sites[i];		/* the last one is of no trigger */
-		if (i <= table->nr && (at->trigger != e->data || at->unknown))
+	for (i = 0; i < sites.nr && !seq_has_overflowed(m); i++) {
+		at = sites.first[i];
+		if (at->unknown)
 			continue;
-		begin = i <= table->nr ? begin_of(at->site) : 0;
-		if (begin != last && hits)
-			seq_printf(m, "#\t%llu\t%ps\n", hits, (void *)last);
-		if (begin != last)
+		if (!kallsyms_lookup_size_offset(at->site, &size, &offset)) {
+			of_gone += sum_of(at);
+			continue;
+		}
+		begin = at->site - offset;
+		if (begin != last) {
+			show_function(m, hits, last);
 			hits = 0;
+		}
 		last = begin;
-		hits += i <= table->nr ? sum_of(at) : 0;
+		hits += sum_of(at);
 	}
+	show_function(m, hits, last);
+	if (of_gone)
+		seq_printf(m, "#\t%llu\tof modules that are gone\n", of_gone);
 }
 
 static void show_line(struct seq_file *m, const struct mctracer_expression *e)
 {
-	const struct mctracer_triggered_sites *table = mctracer_triggered;
 	const struct mctracer_trigger *trigger = e->data;
-	u64 hits = trigger->hits, unknown = trigger->unknown, sum;
-	size_t i, functions = 0;
+	struct sites_of sites = find_sites_of(trigger);
+	u64 hits = trigger->hits, unknown = trigger->unknown;
+	size_t i;
 
-	for (i = 1; table && i <= table->nr; i++) {
-		if (table->sites[i].trigger != trigger)
-			continue;
-		sum = sum_of(&table->sites[i]);
-		if (table->sites[i].unknown)
-			unknown += sum;
+	for (i = 0; i < sites.nr; i++) {
+		if (sites.first[i]->unknown)
+			unknown += sum_of(sites.first[i]);
 		else
-			hits += sum;
-		functions++;
+			hits += sum_of(sites.first[i]);
 	}
 	mctracer_expression_show(e, m);
 	seq_printf(m, ":%s", e->purpose);
@@ -789,20 +1135,29 @@ static void show_line(struct seq_file *m, const struct mctracer_expression *e)
 	seq_printf(m, "\t# %llu hits", hits);
 	if (unknown)
 		seq_printf(m, ", %llu returned by others", unknown);
-	seq_printf(m, "%s\n",
-		   e->module && !mctracer_module_is_loaded(e->module) ? ", not loaded" : "");
-	if (trigger->action == MCTRACER_DO_COUNT && functions > 1)
-		show_functions(m, e);
+	seq_printf(m, "%s\n", mctracer_expression_waits(e) ? ", not loaded" : "");
+	if (trigger->action == MCTRACER_DO_COUNT && sites.nr > 1)
+		show_functions(m, sites);
 }
 
+/* O(n log n) for n sites and lines. */
 void mctracer_triggers_show(struct seq_file *m)
 {
 	const struct mctracer_expression *e;
 
 	guard(mutex)(&mctracer_sets_mutex);
-	if (lines)
-		list_for_each_entry(e, &lines->list, list)
+	if (lines) {
+		list_for_each_entry(e, &lines->list, list) {
+			if (seq_has_overflowed(m))
+				return;		/* all of it is done again, with more room */
 			show_line(m, e);
+		}
+	}
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && mctracer_timed_missed())
 		seq_printf(m, "# up to %lu calls were not timed\n", mctracer_timed_missed());
+	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && mctracer_is_following())
+		seq_printf(m, "# %u objects are followed\n", mctracer_follow_now());
+	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && mctracer_follow_reused())
+		seq_printf(m, "# %u objects were allocated again before an end was seen\n",
+			   mctracer_follow_reused());
 }

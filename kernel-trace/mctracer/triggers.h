@@ -60,6 +60,7 @@ struct mctracer_trigger {
 	unsigned int option;	/* frames at most; or milliseconds until it is done */
 	u8 from;		/* which argument is the address, or MCTRACER_OPERAND_RET */
 	u8 to;			/* ... and of what comes of that, or 0 */
+	u8 length;		/* which argument counts the addresses where @from points, or 0 */
 	bool calls;		/* also record what is called for it */
 	struct mctracer_memory memory;
 	char operand[48];	/* how that is written */
@@ -68,6 +69,8 @@ struct mctracer_trigger {
 	u64 hits;		/* of functions that are gone; under the mutex of sets */
 	u64 unknown;		/* of these, jumps to others, which return instead */
 	bool kept;		/* while lists are exchanged: it is in the one that stays */
+	size_t pending;		/* so many sites that were dropped may still be in use by hooks */
+	bool gone;		/* no line has it any more: free it when none is */
 };
 
 struct mcount_regs;
@@ -108,7 +111,9 @@ bool mctracer_take_one(struct mctracer_trigger *trigger);
 
 /* gate_follow.c: for gates; what @at is about then is in its args. */
 void mctracer_gate_follow(struct mctracer_trigger *trigger, struct mctracer_occasion *at);
-void mctracer_gate_unfollow(struct mctracer_trigger *trigger, struct mctracer_occasion *at);
+/* @record: write the call when its words have no room for another object. */
+void mctracer_gate_unfollow(struct mctracer_trigger *trigger, struct mctracer_occasion *at,
+			    bool record);
 /* What is to be done of the triggers from @at on, or NULL, although the task is not chosen. */
 void mctracer_gate_ends(const struct mctracer_triggered *at, struct mctracer_occasion *occasion);
 /* A call begins whose result is to be followed, or may be. */

@@ -24,7 +24,7 @@ all_lapped()
 	done
 }
 
-equal "one line of headings" 1 "$(grep -c '^#' "$MCT_STATS")"
+equal "one line of headings" 1 "$(grep -c '^# cpu' "$MCT_STATS")"
 check "that names the columns in order" grep -Eq \
 	'^#.*cpu.*entries.*written.*overwritten.*lost.*recursions' "$MCT_STATS"
 equal "one line for each possible CPU" \

@@ -27,7 +27,7 @@ if [ "$(set_to 'vfs_read:follow 1')" = "write EOPNOTSUPP" ]; then
 fi
 put "" "$triggers"
 
-plan 18
+plan 19
 
 # about: each call and return with its objects, "FUNCTION #NUMBER:ROLE...". Numbers are from 1 on.
 about()
@@ -138,13 +138,21 @@ expect "shape_user +#1:1;" "shape_outer #1;" "shape_middle #1;" "shape_inner #1;
 	"shape_inner #1;" "shape_drop -#1:1"
 follows "what is called for it" 'shape_user:follow 1 +calls' 'shape_drop:unfollow 1'
 
+shape=arrays
+expect "shape_use +#1:2;" "shape_use +#2:2;" "shape_use +#3:2;" "shape_use +#4:2;" \
+	"shape_use +#5:2;" "shape_use +#6:2;" "shape_drop_all -#1:2 -#2:2 -#3:2 -#4:2;" \
+	"shape_drop_all -#5:2 -#6:2;" "shape_use +#7:2;" "shape_drop_all -#7:2"
+follows "what is in an array ends together" 'shape_use:follow 2' 'shape_drop_all:unfollow 2[1]'
+
 put "" "$triggers"
 traced mod_set mct_shapes shape tail
 equal "without such triggers all is recorded again" "shape_tail; shape_end" "$(about)"
 for bad in shape_six:follow 'shape_six:follow 0' 'shape_six:follow 7' 'shape_six:follow x' \
 	'shape_six:follow n=1' 'shape_six:fail:follow 1' shape_six:unfollow \
 	'shape_six:follow 1 -> 1' 'shape_six:follow 1 ->' 'shape_six:follow ret -> 1' \
-	'shape_six:unfollow 1 -> 2' 'shape_six:unfollow 1 +calls' \
+	'shape_six:unfollow 1 -> 2' 'shape_six:unfollow 1 +calls' 'shape_six:unfollow 1[1]' \
+	'shape_six:unfollow 1[ret]' 'shape_six:unfollow 1[2' 'shape_six:unfollow 1[]' \
+	'shape_six:unfollow ret[1]' 'shape_six:follow 1[2]' \
 	'shape_six:follow 1 -> 2 +calls'; do
 	result=$(set_to "$bad")
 	case $result in

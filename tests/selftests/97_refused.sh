@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: A call site that is none ends all patching, and nothing else; until reboot
-# requires: root tracer hackbench kcore testmod:mct_badsite testmod:mct_target
+# requires: root tracer hackbench kcore testmod:mct_badsite testmod:mct_badtext testmod:mct_target
 # requires: helper:badwrite helper:kerneltext
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -19,6 +19,7 @@ at_end()
 {
 	put nocontext "$MCT_DIR/options"
 	! mod_loaded mct_badsite || mod_unload mct_badsite
+	! mod_loaded mct_badtext || mod_unload mct_badtext
 	! mod_loaded mct_target || mod_unload mct_target
 }
 
@@ -38,20 +39,22 @@ ctrl()
 	echo "$1" | "$MCT_BIN/badwrite" "$MCT_CTRL"
 }
 
-# Found when the tracer is to be switched on: no site has been changed yet.
+found='the call site kernel_halt+0x.* holds 90 90 90 90 90, not what'
+filter=$MCT_DIR/filter
+
+# Found when the tracer is switched on: no site has been changed yet.
 if [ "$MCT_REFUSED" = off ]; then
 	plan 10
 	text_save before
-	check "the module can be loaded" mod_load mct_badsite
+	check "the module can be loaded" mod_load mct_badtext
 	check "mcount can be enabled, which changes nothing yet" put 1 "$MCT_SYSCTL"
 	equal "the tracer can not be switched on" "write EIO" "$(ctrl 1)"
 	kmsg_since | grep mcount: | diag_lines
-	equal "the log says what was found where" 1 \
-		"$(said 'the call site mct_badsite_place+0x0/.* \[mct_badsite\] holds 90 90 90 90 90, not what')"
+	equal "the log says what was found where" 1 "$(said "$found")"
 	equal "it reads as off" 0 "$(cat "$MCT_CTRL")"
 	check "nothing is recorded" records_stand
-	mod_unload mct_badsite
-	equal "nor can it be when the module is gone" "write EIO" "$(ctrl 1)"
+	mod_unload mct_badtext
+	equal "nor can it be when the site is one again" "write EIO" "$(ctrl 1)"
 	equal "the log says it once" "1 1" \
 		"$(said 'the call site') $(said 'no call site will be changed')"
 	text_save after
@@ -68,7 +71,7 @@ if [ "$MCT_REFUSED" = follow ]; then
 	trace_on
 	read -r _ < /proc/uptime
 	at_least "what concerns an object is recorded" 1 "$(grep -c '#[0-9]*:1' "$MCT_TRACE")"
-	check "the module can be loaded" mod_load mct_badsite
+	check "the module can be loaded" mod_load mct_badtext
 	kmsg_since | grep mcount: | diag_lines
 	check "the triggers can't be taken away" not put "" "$triggers"
 	check "they are what they were" grep -q '^vfs_read:follow 1' "$triggers"
@@ -81,16 +84,25 @@ if [ "$MCT_REFUSED" = follow ]; then
 	finish
 fi
 
-plan 21
+plan 26
 
 trace_on
 check "records are written" wait_until 10 records_flow
-check "the module can be loaded" mod_load mct_badsite
-kmsg_since | grep mcount: | diag_lines
+
+# A module's bad call site concerns that module alone.
+check "a module with such a site can be loaded" mod_load mct_badsite
 equal "the log says what was found where" 1 \
 	"$(said 'the call site mct_badsite_place+0x0/.* \[mct_badsite\] holds 90 90 90 90 90, not what')"
-equal "and what follows from that" 1 "$(said 'no call site will be changed any more')"
+equal "and what follows from that" 1 "$(said 'no call site of mct_badsite will be changed')"
 equal "nobody has written there" 1 "$(mod_get mct_badsite same)"
+equal "others can be chosen" "ok 9" "$(echo vfs_read | "$MCT_BIN/badwrite" "$filter")"
+put "" "$filter"
+
+check "text can be overwritten" mod_load mct_badtext
+equal "then no others can be chosen" "write EIO" "$(echo vfs_read | "$MCT_BIN/badwrite" "$filter")"
+kmsg_since | grep mcount: | diag_lines
+equal "the log says what was found where" 1 "$(said "$found")"
+equal "and what follows from that" 1 "$(said 'no call site will be changed any more')"
 check "tracing goes on" records_flow
 equal "a change that patches no site is still made" "ok 8" "$(option context)"
 check "with another hook, which records" records_flow
@@ -109,8 +121,8 @@ check "then it records" wait_until 10 records_flow
 equal "and off" "ok 2 0" "$(ctrl 0) $(cat "$MCT_CTRL")"
 check "the sysctl can be switched off" put 0 "$MCT_SYSCTL"
 check "other modules come and go" mod_load mct_target calls=10
-check "so does this one" eval "mod_unload mct_badsite && mod_load mct_badsite"
+check "so does the first" eval "mod_unload mct_badsite && mod_load mct_badsite"
 equal "the log says it once" "1 1" \
-	"$(said 'the call site') $(said 'no call site will be changed')"
+	"$(said "$found") $(said 'no call site will be changed any more')"
 check "the kernel works" hackbench -g 1 -f 2 -l 20
 finish

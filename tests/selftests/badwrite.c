@@ -165,7 +165,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	n = offset ? pwrite(fd, buf, len, offset) : write(fd, buf, len);
-	if (n < 0)
+	/* What is kept until the file is closed takes effect then. */
+	if (n < 0 || close(fd))
 		return report("write");
 	printf("ok %zd\n", n);
 	return 0;

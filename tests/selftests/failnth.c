@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 	} else if (!strcmp(what, "write")) {
 		fd = open_file(file, O_WRONLY);
 		set_nth(nth, n);
-		result = write(fd, argv[4], strlen(argv[4]));
+		result = dprintf(fd, "%s\n", argv[4]);	/* one write() */
 	} else {
 		fprintf(stderr, "failnth: no such call: %s\n", what);
 		return 2;

@@ -160,7 +160,7 @@ static enum found decode(struct cursor *cursor, uint64_t word)
 		break;
 	case MCTRACER_EVENT_GAP:
 		cursor->missing = cursor->state.value;
-		return cursor->missing ? FOUND_GAP : FOUND_NOTHING;
+		return FOUND_GAP;
 	case MCTRACER_EVENT_FRAME:
 		return cursor->called ? FOUND_FRAME : FOUND_NOTHING;
 	case MCTRACER_EVENT_MARK:

@@ -24,9 +24,20 @@ struct part {
 	struct btf_dump *dump;
 };
 
+#define BUCKETS		1024
+
+/* A name that was looked for: libbpf compares it with those of all types. */
+struct looked_up {
+	struct looked_up *next;
+	unsigned int kind;
+	int id;			/* negative: there is none */
+	char name[];
+};
+
 struct prototypes {
 	struct part *parts;
 	struct part *kernel;
+	struct looked_up *looked_up[BUCKETS];
 	struct buffer text;
 };
 
@@ -151,10 +162,45 @@ static const char *enumerator(const struct btf *btf, const struct btf_type *type
 	return NULL;
 }
 
+/* Return the number of the kernel's type @name, or a negative one. Search once for each name. */
+static int find_type(struct prototypes *prototypes, const char *name, unsigned int kind)
+{
+	struct looked_up *one, **bucket;
+	unsigned int hash = kind;
+	const char *at;
+
+	for (at = name; *at; at++)
+		hash = 31 * hash + (unsigned char)*at;
+	bucket = &prototypes->looked_up[hash % BUCKETS];
+	for (one = *bucket; one; one = one->next)
+		if (one->kind == kind && !strcmp(one->name, name))
+			return one->id;
+	one = xcalloc(1, sizeof(*one) + strlen(name) + 1);
+	memcpy(one->name, name, strlen(name) + 1);
+	one->kind = kind;
+	one->id = btf__find_by_name_kind(prototypes->kernel->btf, name, kind);
+	one->next = *bucket;
+	*bucket = one;
+	return one->id;
+}
+
+static void forget_types(struct prototypes *prototypes)
+{
+	struct looked_up *one, *next;
+	unsigned int i;
+
+	for (i = 0; i < BUCKETS; i++) {
+		for (one = prototypes->looked_up[i]; one; one = next) {
+			next = one->next;
+			free(one);
+		}
+	}
+}
+
 int prototypes_arguments(struct prototypes *prototypes, const char *name)
 {
 	const struct btf *btf = prototypes->kernel->btf;
-	int id = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
+	int id = find_type(prototypes, name, BTF_KIND_FUNC);
 
 	return id < 0 ? -1 :
 	       (int)btf_vlen(btf__type_by_id(btf, btf__type_by_id(btf, id)->type));
@@ -163,7 +209,7 @@ int prototypes_arguments(struct prototypes *prototypes, const char *name)
 const char *prototypes_constant(struct prototypes *prototypes, const char *name, int value)
 {
 	const struct btf *btf = prototypes->kernel->btf;
-	int id = btf__find_by_name_kind(btf, name, BTF_KIND_ENUM);
+	int id = find_type(prototypes, name, BTF_KIND_ENUM);
 
 	return id < 0 ? NULL : enumerator(btf, btf__type_by_id(btf, id), value);
 }
@@ -370,6 +416,7 @@ void prototypes_close(struct prototypes *prototypes)
 		free(part->module);
 		free(part);
 	}
+	forget_types(prototypes);
 	buffer_free(&prototypes->text);
 	free(prototypes);
 }

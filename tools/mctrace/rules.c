@@ -390,11 +390,60 @@ static void put_verdict(struct buffer *to, struct prototypes *types, const struc
 	}
 }
 
+/*
+ * Find the condition that @text begins with: "{FIELD}=VALUE TEXT", or "!=". Set @value to the
+ * VALUE, and return its length; or return 0 if @text begins with none.
+ */
+static size_t find_condition(const char *text, const char **value, bool *differs)
+{
+	const char *at = *text == '{' ? strchr(text, '}') : NULL;
+
+	if (!at)
+		return 0;
+	*differs = *++at == '!';
+	at += *differs;
+	if (*at != '=')
+		return 0;
+	*value = at + 1;
+	return strcspn(*value, " \t");
+}
+
+static bool condition_holds(struct prototypes *types, const struct event *event,
+			    const char *text, const char *value, size_t length, bool differs)
+{
+	struct buffer is = { };
+	char field[96];
+	bool same;
+
+	snprintf(field, sizeof(field), "%.*s", (int)strcspn(text, "}") - 1, text + 1);
+	put_field(&is, types, event, field);
+	same = is.length == length && !memcmp(is.data, value, length);
+	buffer_free(&is);
+	return same != differs;
+}
+
+/* Return the text behind the conditions of a verdict, or NULL if one does not hold. */
+static const char *skip_conditions(struct prototypes *types, const struct event *event,
+				   const char *text)
+{
+	const char *value;
+	size_t length;
+	bool differs;
+
+	while ((length = find_condition(text, &value, &differs))) {
+		if (!condition_holds(types, event, text, value, length, differs))
+			return NULL;
+		text = value + length + strspn(value + length, " \t");
+	}
+	return text;
+}
+
 unsigned int rules_verdict(struct rules *rules, struct prototypes *types,
 			   const struct symbol *symbol, const struct event *event,
 			   unsigned int role, struct buffer *text)
 {
 	const struct rule *rule;
+	const char *verdict;
 	unsigned int i;
 
 	if (!has_rules(rules, symbol))
@@ -404,7 +453,10 @@ unsigned int rules_verdict(struct rules *rules, struct prototypes *types,
 		if (rule->kind != VERDICT || (rule->role && rule->role != role) ||
 		    !is_function(symbol->name, rule->function))
 			continue;
-		put_verdict(text, types, event, rule->text);
+		verdict = skip_conditions(types, event, rule->text);
+		if (!verdict)
+			continue;
+		put_verdict(text, types, event, verdict);
 		return i;
 	}
 	return RULES_NOT;

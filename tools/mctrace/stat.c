@@ -105,17 +105,21 @@ static void json_setting(struct buffer *to, const char *file)
 	free(text);
 }
 
-/* "# cpu entries written ..." has the names of the numbers below. */
+/* "# cpu entries written ..." has the names of the numbers below. Other comments are left out. */
 static void json_stats(struct buffer *to)
 {
 	char *stats = tracer_read("stats"), *names[16], *line, *saved, *word, *words;
 	unsigned int nr = 0, i;
 
-	line = strtok_r(stats, "\n", &saved);
-	for (word = line ? strtok_r(line, "# ", &words) : NULL; word && nr < ARRAY_SIZE(names);
-	     word = strtok_r(NULL, "# ", &words))
-		names[nr++] = word;
-	while ((line = strtok_r(NULL, "\n", &saved))) {
+	for (line = strtok_r(stats, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved)) {
+		if (!strncmp(line, "# cpu ", 6)) {
+			for (word = strtok_r(line, "# ", &words); word && nr < ARRAY_SIZE(names);
+			     word = strtok_r(NULL, "# ", &words))
+				names[nr++] = word;
+			continue;
+		}
+		if (*line == '#')
+			continue;
 		buffer_char(to, '{');
 		word = strtok_r(line, " ", &words);
 		for (i = 0; word && i < nr; i++, word = strtok_r(NULL, " ", &words))

@@ -398,6 +398,10 @@ static void put_event(struct text *text, const struct event *event, const struct
 {
 	switch (event->found) {
 	case FOUND_GAP:
+		if (!event->missing) {
+			buffer_puts(&text->line, "# recording was off");
+			break;
+		}
 		buffer_puts(&text->line, "# lost ");
 		buffer_number(&text->line, event->missing, 1);
 		break;

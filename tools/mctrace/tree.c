@@ -271,7 +271,7 @@ static void begin_anew(struct walker *walker, const struct event *event)
 	struct tree *tree = (struct tree *)walker;
 
 	end_all(tree);
-	if (event->found == FOUND_GAP)
+	if (event->found == FOUND_GAP && event->missing)
 		fprintf(tree->out, "# lost %llu\n", (unsigned long long)event->missing);
 }
 

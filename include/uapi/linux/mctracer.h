@@ -146,9 +146,10 @@
  *	shift in 32 to 37, bit 38 tells that the clock is CLOCK_MONOTONIC and not the
  *	cycle counter, offset's upper 5 bits are in 40 to 44, and the other 59 in an
  *	MCTRACER_MORE. The clock may have been set back here.
- * MCTRACER_GAP: that many calls are missing here. In the ring: with nooverwrite, not
- *	recorded because it was full, and no part of MCTRACER_COUNT. Among what read()
- *	says before it goes on elsewhere: overwritten before they could be read.
+ * MCTRACER_GAP: that many calls are missing here. In the ring: not recorded because it was
+ *	full (nooverwrite), copied or resized, and no part of MCTRACER_COUNT; 0: not recorded
+ *	and not counted, since recording was off or chose others. What read() puts before it
+ *	goes on elsewhere: overwritten before they could be read.
  * MCTRACER_FRAME: belongs to the call or return before, with those of them that precede it: from
  *	where that call's caller was called, or the caller of that. The value is the low
  *	half of the address; the first one is the call's own parent_ip.

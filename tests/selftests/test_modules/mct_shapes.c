@@ -560,6 +560,35 @@ RUN bool run_objects(void)
 	return right;
 }
 
+/* Objects that go together, as kmem_cache_free_bulk() frees them. */
+SHAPE void shape_drop_all(size_t nr, struct thing **all)
+{
+	while (nr--)
+		WRITE_ONCE(all[nr]->a, -1);
+}
+
+RUN bool run_arrays(void)
+{
+	static struct thing some[6];
+	static struct thing *all[ARRAY_SIZE(some)];
+	bool right = true;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(some); i++) {
+		WRITE_ONCE(some[i].a, i);
+		all[i] = &some[i];
+		right = shape_use(1, &some[i]) == i + 1 && right;
+	}
+	forget(0, 0, 0, 0, 0, 0);
+	shape_drop_all(ARRAY_SIZE(some), all);
+	right = shape_use(1, &some[3]) == 0 && right;
+	forget(0, 0, 0, 0, 0, 0);
+	all[0] = &some[3];
+	all[1] = NULL;
+	shape_drop_all(1, all);
+	return right;
+}
+
 /* What takes long: the sleep, and what waits for it. */
 
 SHAPE long shape_sleep(long n)
@@ -688,6 +717,7 @@ static const struct {
 	{ "numbers", run_numbers },
 	{ "pointers", run_pointers },
 	{ "error", run_error },
+	{ "arrays", run_arrays },
 	{ "int_tail", run_int_tail },
 	{ "either", run_either },
 	{ "objects", run_objects },

@@ -1,0 +1,232 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: The tracer's own work leaves hardly any calls in the rings
+# requires: root tracer smp taskset
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+# A kernel that does not preempt asks in each long loop whether another task wants to
+# run. That is a call of __cond_resched(), which is traced. So one write to a file of the
+# tracer could fill a ring. This test runs each operation in a process on CPU 1, while all
+# is traced, and counts that process's calls in the ring of CPU 1. Start and end of the
+# process are among them.
+
+case " $(cat /proc/cmdline) " in
+*" preempt=voluntary "* | *" preempt=none "*) ;;
+*)
+	case $(uname -v) in
+	*PREEMPT*)	skip_all "this kernel preempts: preempt=voluntary is not set" ;;
+	esac ;;
+esac
+
+plan 47
+
+ring_kb=65536		# the ring has more words than the worst operation made calls
+most_calls=20000
+most_asked=1000
+most_lines=200000	# what this test looks at in one trace
+filter=$MCT_DIR/filter
+never=$MCT_DIR/notrace
+triggers=$MCT_DIR/triggers
+pid=$MCT_DIR/pid
+mode=$MCT_DIR/mode
+on=$MCT_DIR/tracing_on
+snapshot=$MCT_DIR/snapshot
+table=$MCT_TMP/table
+
+at_end()
+{
+	put "" "$triggers"
+	put "" "$filter"
+	put "" "$never"
+	put "" "$pid"
+	put function "$mode"
+	put nomax_stack "$MCT_OPTIONS"
+	put nocontext "$MCT_OPTIONS"
+	put 1 "$on"
+	put 0 "$snapshot"
+	rings_restore
+}
+
+# count_calls PID: from the trace of CPU 1, $calls of the process, $asked, which is how many
+# of them are __cond_resched(), and $deferred, the calls of kworkers. Calls behind the first
+# $most_lines lines count as the process's. Prints which functions the process calls most
+# into a file.
+count_calls()
+{
+	head -n $most_lines "$(per_cpu 1 trace)" | awk -v pid=":$1" '
+		/^#/ || !/ <-- / { next }
+		{ lines++ }
+		{
+			at = $1 == "CPU" ? 3 : $2 == "CPU" ? 4 : 5
+			task = $at
+			deferred += task ~ /^kworker/
+		}
+		substr(task, length(task) - length(pid) + 1) == pid {
+			name = $(at + 1)
+			sub(/\+.*/, "", name)
+			n[name]++
+			calls++
+		}
+		END {
+			print calls + 0, n["__cond_resched"] + 0, deferred + 0, lines + 0
+			for (name in n)
+				print n[name], name | "sort -rn | head -n 5"
+		}' > "$MCT_TMP/counts"
+	read -r calls asked deferred lines < "$MCT_TMP/counts"
+	sed 1d "$MCT_TMP/counts" > "$MCT_TMP/functions"
+	entries=$(stat_cpu 1 "$ENTRIES")
+	if [ "$lines" -ge $((most_lines - 10)) ] && [ "$entries" -gt "$lines" ]; then
+		calls=$((calls + entries - lines))
+	fi
+}
+
+# run_on_cpu1 COMMAND: in a process of its own, while all is traced
+run_on_cpu1()
+{
+	rm -f "$MCT_TMP/go"
+	mkfifo "$MCT_TMP/go"
+	taskset 2 sh -c "read -r go < '$MCT_TMP/go'; $1" 2> "$MCT_TMP/errors" &
+	process=$!
+	trace_on
+	echo > "$MCT_TMP/go"
+	wait $process
+	trace_off
+}
+
+# measure NAME COMMAND: count what it calls
+measure()
+{
+	trace_clear
+	run_on_cpu1 "$2"
+	count_calls $process
+	printf '%-25s %7d calls, %6d of __cond_resched, %6d in kworkers\n' "$1:" "$calls" \
+		"$asked" "$deferred" >> "$table"
+	[ ! -s "$MCT_TMP/errors" ] || diag "$1: $(head -n 1 "$MCT_TMP/errors")"
+}
+
+# few NAME COMMAND: a result that says whether it calls little
+few()
+{
+	measure "$@"
+	if [ -s "$MCT_TMP/errors" ]; then
+		not_ok "$1: works"
+	elif [ "$calls" -le $most_calls ] && [ "$asked" -le $most_asked ]; then
+		ok "$1: few calls"
+	else
+		not_ok "$1: few calls" "$calls calls, $asked of __cond_resched; of the first:"
+		diag_lines < "$MCT_TMP/functions"
+	fi
+}
+
+# own: the number of calls that the tracer has not recorded because they are its own work
+own()
+{
+	sed -n 's/^# own: *\([0-9][0-9]*\).*/\1/p' "$MCT_STATS" | head -n 1
+}
+
+put $ring_kb "$MCT_SIZE" || bail_out "no memory for rings of $ring_kb KiB"
+sed -n 's/^\([a-z0-9_]*\)$/\1/p' "$MCT_DIR/functions" | sort | uniq -u |
+	grep -vx __cond_resched | awk 'NR % 7 == 0' | head -n 400 > "$MCT_TMP/names"
+sed 's/$/:count/' "$MCT_TMP/names" > "$MCT_TMP/names.triggers"
+{ cat "$MCT_TMP/names"; echo '*'; } > "$MCT_TMP/names.filter"
+
+measure "a process that does nothing" :
+at_least "the calls of a process are found" 100 "$calls"
+few "cat without the tracer" "exec cat /dev/null"
+least=$calls
+
+# --- writes. A filter of all functions, or else most of the work would not be recorded.
+few "triggers, one line" "echo vfs_fsync:count > $triggers"
+few "triggers, one line more" "echo schedule:mark:1 >> $triggers"
+few "triggers, one line away" "echo '!vfs_fsync:count' >> $triggers"
+few "triggers, 400 lines" "exec cat $MCT_TMP/names.triggers > $triggers"
+few "triggers, read 400 lines" "exec cat $triggers > /dev/null"
+few "triggers, none" "echo > $triggers"
+few "filter, all functions" "echo '*' > $filter"
+few "filter, one line more" "echo '!vfs_fsync' >> $filter"
+few "filter, 400 lines" "exec cat $MCT_TMP/names.filter > $filter"
+few "filter, read 400 lines" "exec cat $filter > /dev/null"
+few "filter, none" "echo > $filter"
+few "notrace, one line" "echo vfs_fsync > $never"
+few "notrace, 400 lines" "exec cat $MCT_TMP/names > $never"
+few "notrace, read 400 lines" "exec cat $never > /dev/null"
+few "notrace, none" "echo > $never"
+few "pid, one process" "echo \$\$ > $pid"
+few "pid, one and read" "echo \$\$ > $pid; exec cat $pid > /dev/null"
+few "pid, none" "echo > $pid"
+few "options, max_stack" "echo max_stack > $MCT_OPTIONS"
+few "max_stack, read" "exec cat $MCT_DIR/max_stack > /dev/null"
+few "options, nomax_stack" "echo nomax_stack > $MCT_OPTIONS"
+few "options, time" "echo time > $MCT_OPTIONS"
+few "options, notime" "echo notime > $MCT_OPTIONS"
+few "options, context" "echo context > $MCT_OPTIONS"
+few "options, nocontext" "echo nocontext > $MCT_OPTIONS"
+few "options, read" "exec cat $MCT_OPTIONS > /dev/null"
+if put graph "$mode"; then
+	put function "$mode"
+	few "mode, graph" "echo graph > $mode"
+	few "mode, function" "echo function > $mode"
+else
+	skip "mode, graph" "this kernel has no mode graph"
+	skip "mode, function" "this kernel has no mode graph"
+fi
+few "mode, read" "exec cat $mode > /dev/null"
+few "tracing_on, 0 and 1" "echo 0 > $on; echo 1 > $on"
+few "ctrl, 0 and 1" "echo 0 > $MCT_CTRL; echo 1 > $MCT_CTRL"
+few "snapshot, 1" "echo 1 > $snapshot"
+check "snapshot, 1: few calls in kworkers" test "$deferred" -le $most_calls
+few "snapshot, 0" "echo 0 > $snapshot"
+few "functions, read" "exec cat $MCT_DIR/functions > /dev/null"
+few "stats, read" "exec cat $MCT_STATS > /dev/null"
+few "buffer_size_kb, smaller" "echo $((ring_kb / 2)) > $MCT_SIZE"
+few "buffer_size_kb, larger" "echo $ring_kb > $MCT_SIZE"
+few "buffer_size_kb, read" "exec cat $MCT_SIZE > /dev/null"
+
+# --- a trace: by its lines
+# read_lines FILE: read a trace of 20000 lines and more; $calls, $asked and $lines
+read_lines()
+{
+	trace_clear
+	trace_on
+	while [ "$(stat_sum "$ENTRIES")" -lt 20000 ]; do
+		sh -c : > /dev/null
+	done
+	trace_off
+	[ "$1" != "$snapshot" ] || put 1 "$1"
+	there=$(stat_sum "$ENTRIES")
+	run_on_cpu1 "exec cat $1 > /dev/null"
+	count_calls $process
+	[ "$1" != "$snapshot" ] || put 0 "$1"
+	share=$(awk "BEGIN { printf \"%.3f\", ($calls - $least) / $there }")
+	printf '%-25s %7d calls, %6d of __cond_resched, %6d lines: %s a line\n' \
+		"${1##*/}, read:" "$calls" "$asked" "$there" "$share" >> "$table"
+}
+
+# below A B
+below()
+{
+	awk "BEGIN { exit !($1 < $2) }"
+}
+
+for file in "$MCT_TRACE" "$snapshot"; do
+	read_lines "$file"
+	check "${file##*/}, read: few calls a line" below "$share" 0.2
+	check "${file##*/}, read: few of __cond_resched" test "$asked" -le $most_asked
+	diag_lines < "$MCT_TMP/functions"
+done
+
+# --- the count of what is left out
+before=$(own)
+trace_on
+put vfs_fsync:count "$triggers"
+after=$(own)
+trace_off
+check "stats has a line \"# own: N\"" test -n "$before"
+at_least "the number grows with a write to triggers" $((${before:-0} + 1)) "${after:-0}"
+sed 's/^/# /' "$table"
+finish

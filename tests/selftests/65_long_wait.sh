@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: While a writer waits for a task that does not sleep, modules load and readers read
+# requires: root tracer smp timeout testmod:mct_spinner testmod:mct_target testmod:mct_twin
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# A grace period of Tasks RCU lasts as long as this thread runs. The first trigger of all waits
+# for one.
+seconds=${MCT_SPIN:-20}
+most=8		# seconds that anything else may take on a slow machine
+writer=
+
+at_end()
+{
+	[ -z "$writer" ] || wait "$writer"
+	writer=
+	put "" "$MCT_DIR/triggers"
+	for module in mct_spinner mct_target mct_twin; do
+		! mod_loaded $module || mod_unload $module
+	done
+}
+
+plan 16
+
+writes()
+{
+	kill -0 "$writer" 2>/dev/null
+}
+
+# at_once COMMAND...: it ends in time, while the writer still waits.
+at_once()
+{
+	timeout $most "$@" > /dev/null && writes
+}
+
+loads()
+{
+	local begun
+	begun=$(now)
+	mod_load "$1" && mod_unload "$1" && [ $(($(now) - begun)) -le $most ] && writes
+}
+
+put "" "$MCT_DIR/triggers"
+trace_on
+check "a kernel thread runs for $seconds s" mod_load mct_spinner seconds="$seconds"
+put vfs_read:count "$MCT_DIR/triggers" &
+writer=$!
+sleep 2
+if writes; then
+	for file in ctrl stats options mode filter notrace pid triggers tracing_on \
+		    buffer_size_kb; do
+		check "$file is read at once" at_once cat "$MCT_DIR/$file"
+	done
+	check "trace is read at once" at_once head -n 100 "$MCT_TRACE"
+	check "a module loads and goes" loads mct_target
+	check "another one, too" loads mct_twin
+else
+	for what in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
+		skip "while a writer waits ($what)" "no writer waits for such a thread here"
+	done
+fi
+ended=0
+wait "$writer" || ended=$?
+writer=
+equal "the writer ends" 0 $ended
+check "its trigger is there" grep -q '^vfs_read:count' "$MCT_DIR/triggers"
+finish

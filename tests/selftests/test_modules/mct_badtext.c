@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Puts something else where a function of the kernel has its call site, as long as it is loaded.
+ *
+ *   # insmod mct_badtext.ko function=kernel_halt
+ *
+ * The kernel exports neither what writes text nor its mutex: a kprobe tells where a function is.
+ * The probe is right behind the call site.
+ */
+#include <linux/errno.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/mcount.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/string.h>
+
+static char *function = "kernel_halt";
+module_param(function, charp, 0400);
+MODULE_PARM_DESC(function, "The function, which must not be called meanwhile");
+
+static void *(*poke)(void *addr, const void *opcode, size_t len);
+static unsigned long (*lookup)(const char *name);
+static struct mutex *mutex;
+static void *site;
+static u8 before[MCOUNT_SITE_SIZE];
+
+static unsigned long behind_site(const char *name)
+{
+	struct kprobe probe = { .symbol_name = name };
+	unsigned long addr;
+
+	if (register_kprobe(&probe))
+		return 0;
+	addr = (unsigned long)probe.addr;
+	unregister_kprobe(&probe);
+	return addr;
+}
+
+static void put(const u8 *bytes)
+{
+	mutex_lock(mutex);
+	poke(site, bytes, MCOUNT_SITE_SIZE);
+	mutex_unlock(mutex);
+}
+
+static int __init mct_badtext_init(void)
+{
+	static const u8 wrong[MCOUNT_SITE_SIZE] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+	unsigned long addr = behind_site(function);
+
+	/* Behind its call site a function is as good as from its begin. */
+	lookup = (void *)behind_site("kallsyms_lookup_name");
+	if (!addr || !lookup)
+		return -ENOENT;
+	poke = (void *)lookup("text_poke");
+	mutex = (void *)lookup("text_mutex");
+	if (!poke || !mutex)
+		return -ENOENT;
+	site = (void *)(addr - MCOUNT_SITE_SIZE);
+	memcpy(before, site, sizeof(before));
+	put(wrong);
+	return 0;
+}
+
+static void __exit mct_badtext_exit(void)
+{
+	put(before);
+}
+
+module_init(mct_badtext_init);
+module_exit(mct_badtext_exit);
+
+MODULE_DESCRIPTION("Selftest of mcount: text that is no call site any more");
+MODULE_LICENSE("GPL");
