@@ -54,7 +54,7 @@ built()
 # guest's clock is the host's); the last two change the machine until it is rebooted.
 everywhere=00_memory,01_format,02_order,03_syscall_order,04_comm_escape,05_both_cpus
 everywhere=$everywhere,06_read_while_tracing,07_clear,08_stats,09_bad_input,10_module,11_hotplug
-everywhere=$everywhere,12_stress,13_toggles
+everywhere=$everywhere,12_stress,13_toggles,62_armed_on_dying_cpu,65_long_wait
 # shellcheck disable=SC2034	# for the scripts that source this
 sites=14_sites,15_module_loads,16_registers,17_kprobes
 # shellcheck disable=SC2034
@@ -62,6 +62,7 @@ rings=20_options,21_counts,22_trace_pipe,23_raw,24_resize,25_consumers,26_contex
 rings=$rings,28_permissions,46_names,47_pid,54_latency
 # shellcheck disable=SC2034
 choices=44_choices,48_filter,49_triggers,50_max_stack,55_args,56_follow,57_data,58_follow_many,59_freeze
+choices=$choices,63_lists_in_pieces
 # shellcheck disable=SC2034
 returns=51_returns,52_return_triggers,53_return_probes
 # shellcheck disable=SC2034

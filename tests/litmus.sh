@@ -8,8 +8,8 @@
 #	W2 mctracer_ring_put(), _put_ip()		P0: lower half before the upper
 #	R1 mctracer_slot_load() on 32-bit		P1: upper half before the lower
 #	R2 mctracer_ring_read(), both copy_words()	P1: both halves before head
-#	F1 forget()					P0: what is said of a task before the task
-#	F2 describe_task(), mctracer_note_task()	P1: the task before what is said of it
+#	F1 mctracer_forget_tasks(), __mctracer_task_changed()	P0: what is said of a task before the task
+#	F2 set_where(), for describe_task(), mctracer_note_task()	P1: the task before what is said of it
 #	load()						load.py: high before low before high
 #
 # A test's line "Needs:" names the barriers without which its state must be reachable: each is taken
@@ -116,20 +116,25 @@ mctracer_ring_put( put_call("
 			'mctracer_ring_end copy_words_to_user copy_words whole(ring R2 mctracer_ring_end mctracer_ring_end V1 mctracer_put mctracer_put set_read'
 		in_order "$m/ring.c" load 'halves\[[01]\]|smp_rmb' 'halves[1] smp_rmb halves[0] smp_rmb halves[1]'
 
-		in_order "$m/note.c" describe_task 'WRITE_ONCE\(ring->task|F2|current->(pid|tgid)|READ_ONCE\(comm' \
-			'WRITE_ONCE(ring->task F2 current->pid current->tgid READ_ONCE(comm'
+		in_order "$m/note.c" set_where 'F2|READ_ONCE\(\*cpus|set_bit' \
+			'F2 READ_ONCE(*cpus set_bit F2'
+		in_order "$m/note.c" describe_task \
+			'WRITE_ONCE\(ring->task|set_where|current->(pid|tgid)|READ_ONCE\(comm' \
+			'WRITE_ONCE(ring->task set_where current->pid current->tgid READ_ONCE(comm'
 		in_order "$m/note.c" mctracer_note_task 'ring->(skipped|task), [a-zA-Z]*|F2|wanted\(\)|note\([^)]*\)' \
 			"wanted() ring->task, NULL ring->skipped, current F2 wanted() ring->skipped, NULL \
 note(what, MCTRACER_NO_CONTEXT) wanted() ring->task, NULL"
-		in_order "$m/note.c" forget 'F1|READ_ONCE\(ring->[a-z]*|WRITE_ONCE\(ring->[a-z]*' \
-			"F1 WRITE_ONCE(ring->renew READ_ONCE(ring->task WRITE_ONCE(ring->task READ_ONCE(ring->skipped \
-WRITE_ONCE(ring->skipped"
+		in_order "$m/note.c" forget_on 'READ_ONCE\(ring->[a-z]*|WRITE_ONCE\(ring->[a-z]*' \
+			"READ_ONCE(ring->task WRITE_ONCE(ring->task READ_ONCE(ring->skipped WRITE_ONCE(ring->skipped \
+READ_ONCE(ring->described WRITE_ONCE(ring->described"
+		in_order "$m/note.c" mctracer_forget_tasks 'F1|forget_on' 'F1 forget_on'
+		in_order "$m/note.c" __mctracer_task_changed 'F1|where_of|forget_on' 'F1 where_of forget_on'
 		in_order "$m/tracer.c" pause 'mctracer_stopped, [a-z]*|mctracer_forget_tasks' \
 			'mctracer_stopped, true mctracer_forget_tasks'
 		in_order "$m/tracer.c" resume 'mctracer_stopped, [a-z]*|mctracer_forget_tasks' \
 			'mctracer_stopped, false mctracer_forget_tasks'
-		in_order "$m/pids.c" mctracer_set_pids 'apply\(text|WRITE_ONCE\(mctracer_pids|unmark|mctracer_forget_tasks' \
-			'apply(text WRITE_ONCE(mctracer_pids unmark mctracer_forget_tasks'
+		in_order "$m/pids.c" mctracer_set_pids 'apply\(text|WRITE_ONCE\(mctracer_pids|unmark|mctracer_note_hole' \
+			'apply(text WRITE_ONCE(mctracer_pids unmark mctracer_note_hole'
 		# By one function, or, in 7.3, its rest by another.
 		named=$(grep -oE '(strscpy_pad|memset)\(&?tsk->comm' "$tree/fs/exec.c" | tail -n 1)
 		in_order fs/exec.c __set_task_comm '(strscpy_pad|memset)\(&?tsk->comm|mctracer_task_changed' \

@@ -1,31 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Listens to a port of UDP on this host: busybox does not.
+ * Listens to a port on this host: busybox does not for UDP.
  *
- *	listen PORT SECONDS	so long nothing is read, then one datagram
+ *	listen PORT SECONDS		UDP: so long nothing is read, then one datagram
+ *	listen PORT SECONDS peek	UDP: one datagram is looked at, and left in the queue
+ *	listen PORT SECONDS splice	TCP: all of one connection goes through a pipe to /dev/null
  */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+static int splice_all(int fd)
+{
+	int null = open("/dev/null", O_WRONLY), ends[2];
+	ssize_t n;
+
+	fd = accept(fd, NULL, NULL);
+	if (fd < 0 || null < 0 || pipe(ends))
+		return 1;
+	while ((n = splice(fd, NULL, ends[1], NULL, 1 << 16, 0)) > 0)
+		while (n > 0)
+			n -= splice(ends[0], NULL, null, NULL, n, 0);
+	return n < 0;
+}
 
 int main(int argc, char **argv)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET };
+	const char *how = argc == 4 ? argv[3] : "read";
+	const int splices = !strcmp(how, "splice");
 	char word[2000];
 	int fd;
 
-	if (argc != 3)
+	if (argc < 3)
 		return 2;
 	address.sin_port = htons(atoi(argv[1]));
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	fd = socket(AF_INET, SOCK_DGRAM, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address))) {
+	fd = socket(AF_INET, splices ? SOCK_STREAM : SOCK_DGRAM, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) ||
+	    (splices && listen(fd, 1))) {
 		perror("listen");
 		return 1;
 	}
 	sleep(atoi(argv[2]));
-	return recv(fd, word, sizeof(word), 0) < 0;
+	if (splices)
+		return splice_all(fd);
+	return recv(fd, word, sizeof(word), strcmp(how, "peek") ? 0 : MSG_PEEK) < 0;
 }

@@ -122,6 +122,20 @@ static void file_work(long n)
 	}
 }
 
+static void fork_work(long n)
+{
+	int status;
+	pid_t pid;
+
+	while (n--) {
+		pid = fork();
+		check(pid >= 0, "fork");
+		if (!pid)
+			_exit(0);
+		check(waitpid(pid, &status, 0) == pid && !status, "fork");
+	}
+}
+
 static void exec_work(long n)
 {
 	char *argv[] = { "measure", "nothing", NULL };
@@ -179,6 +193,7 @@ static const struct workload workloads[] = {
 	{ "read", read_prepare, read_work, NULL },
 	{ "pipe", pipe_prepare, pipe_work, end_partner },
 	{ "file", NULL, file_work, NULL },
+	{ "fork", NULL, fork_work, NULL },
 	{ "exec", NULL, exec_work, NULL },
 	{ "tcp", tcp_prepare, tcp_work, end_partner },
 	{ NULL, NULL, NULL, NULL }

@@ -12,10 +12,11 @@ RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/mc
 SETS = "skb bio request task_struct inode file folio".split()
 NAMES = """__alloc_skb skb_clone __copy_skb_header __dev_queue_xmit ip_rcv tcp_v4_rcv udp_rcv
 arp_rcv ipv6_rcv __udp_enqueue_schedule_skb skb_copy_datagram_iter sk_skb_reason_drop consume_skb
-kfree_skbmem tpacket_rcv skb_release_data""".split()
+kfree_skbmem tpacket_rcv skb_release_data kfree_skb_list_reason kmem_cache_free_bulk
+__napi_kfree_skb napi_skb_cache_put local_bh_enable""".split()
 TYPES = """
 enum skb_drop_reason { SKB_NOT_DROPPED_YET, SKB_CONSUMED, SKB_DROP_REASON_NOT_SPECIFIED,
-                       SKB_DROP_REASON_NO_SOCKET };
+                       SKB_DROP_REASON_NO_SOCKET, SKB_DROP_REASON_QDISC_DROP };
 struct sk_buff {
     void *next, *prev;
     union { int other; struct { unsigned flag:1;
@@ -24,7 +25,8 @@ struct sk_buff {
     const unsigned char *head, *data;
 };
 int f(struct sk_buff *skb, enum skb_drop_reason reason) { return skb->other + reason; }
-void skb_release_data(void) { }
+void skb_release_data(struct sk_buff *skb, enum skb_drop_reason reason) { f(skb, reason); }
+void local_bh_enable(void) { }
 int udp_rcv(struct sk_buff *skb) { return skb->other; }
 """
 
@@ -171,6 +173,39 @@ REUSED = """#1 UDP 10.0.0.1:1 > 10.0.0.9:2, 5 bytes
 """.splitlines()
 
 
+CONSUMED, NOT_SPECIFIED, NO_SOCKET, QDISC_DROP = range(1, 5)
+
+
+def freed_in_list(net, numbers, reason):
+    """As kfree_skb_list_reason() does; the words of a call have room for four objects."""
+    net.call("kfree_skb_list_reason", "%d:1" % numbers[0], args=[0, reason])
+    for number in numbers:
+        net.call("skb_release_data", "%d:1" % number, args=[0, reason])
+    for i in range(0, len(numbers), 4):
+        net.call("kmem_cache_free_bulk", *["-%d:3" % number for number in numbers[i:i + 4]])
+
+
+def in_lists():
+    """Lists that are freed: for a reason, for none, and as one that was consumed; each in an array."""
+    net = Net()
+    for numbers, reason in (((1, 2, 3, 4, 5, 6), QDISC_DROP), ((7, 8), NOT_SPECIFIED),
+                            ((9, 10), CONSUMED)):
+        for number in numbers:
+            net.begin(number)
+        freed_in_list(net, numbers, reason)
+    return net.rec
+
+
+def in_interrupts():
+    """What NAPI frees: for a reason, and not."""
+    net = Net()
+    for number, reason in ((1, QDISC_DROP), (2, NOT_SPECIFIED), (3, CONSUMED)):
+        net.begin(number)
+        net.call("__napi_kfree_skb", "%d:1" % number, args=[0, reason])
+        net.call("napi_skb_cache_put", "-%d:1" % number)
+    return net.rec
+
+
 def heads(text):
     return [line for line in text.splitlines() if re.match(" *#", line)]
 
@@ -280,6 +315,24 @@ def check_reused(mctrace, folder):
             compare_lists("head", heads(packet(mctrace, case, "src 10.0.0.2")), REUSED[1:2]))
 
 
+def check_lists(mctrace, folder):
+    """Each packet of a list ends, with the list's reason."""
+    case = Case(folder, "packets in lists", in_lists())
+    btf = ("--btf", types(folder))
+    dropped, bare = "dropped: SKB_DROP_REASON_QDISC_DROP", "freed in a list, with no reason given"
+    wrong = []
+    for name, arguments, wanted in (
+            ("list", btf, 6 * [dropped] + 2 * [bare] + 2 * ["consumed"]),
+            ("without types", (), 6 * ["dropped: 4"] + 2 * ["dropped: 2"] + 2 * ["dropped: 1"])):
+        packets = json_lines(packet(mctrace, case, "--json", *arguments))
+        packets.sort(key=lambda packet: packet["object"])
+        wrong += compare_lists(name, [packet["verdict"] for packet in packets], wanted)
+        wrong += compare_lists(name + ": ended", [packet["ended"] for packet in packets], 10 * [True])
+    case = Case(folder, "packets in interrupts", in_interrupts())
+    got = re.findall("^  ([a-z].*)$", packet(mctrace, case, *btf), re.M)
+    return wrong + compare_lists("in interrupts", got, [dropped, "consumed", "consumed"])
+
+
 def check_task(mctrace, folder):
     case = Case(folder, "packets of a task", cloned())
     return (compare_lists("head", heads(packet(mctrace, case, "--task", "dnsd")), heads(CLONED)) +
@@ -291,7 +344,7 @@ def check_left_over(mctrace, folder):
     """A register of no argument of the function."""
     net = Net()
     net.begin(1)
-    for name in ("skb_release_data", "udp_rcv"):
+    for name in ("local_bh_enable", "udp_rcv"):
         net.call(name, "1:1")
     net.call("udp_rcv", "1:2")
     net.end(1)
@@ -329,6 +382,28 @@ def check_object(mctrace, folder):
         "  +0.004 us CPU 0 .... kfree <-- do_syscall_64", "  put by nc: 0xff ? ?"])
 
 
+def check_conditions(mctrace, folder):
+    """A verdict that holds only for some values."""
+    rules = os.path.join(folder, "conditions.rules")
+    with open(rules, "w", encoding="utf-8") as file:
+        file.write("kfree:unfollow 1\n"
+                   "verdict dput:1 {arg2}=0x1 {arg3}!=0x2 one, and not two\n"
+                   "verdict dput:1 {arg2}=0x1 one\n"
+                   "verdict dput:1 {arg2}!=0x3 not three\n"
+                   "verdict dput:1 {arg2}=\n"
+                   "verdict dput:1 {comm}=nc {pid}=65 {comm} ({pid})\n")
+    net = Net()
+    values = ((1, 1), (1, 2), (2, 2), (3, 2))
+    for number, (two, three) in enumerate(values, 1):
+        net.rec.call(0, "dput", objects=["+%d:1" % number], args=[1, two, three])
+        net.rec.leave(0)
+        net.rec.call(0, "kfree", objects=["-%d:1" % number])
+        net.rec.leave(0)
+    case = Case(folder, "conditions", net.rec)
+    got = re.findall("^  ([^ +].*)$", mctrace.text("object", "--rules", rules, "-i", case.path), re.M)
+    return compare_lists("verdict", got, ["one, and not two", "one", "not three", "0x3="])
+
+
 def triggers(folder, mctrace, lines, functions, *arguments):
     paths = [os.path.join(folder, name) for name in ("some.rules", "functions")]
     for path, content in zip(paths, (lines, functions)):
@@ -356,6 +431,7 @@ def check_rules(mctrace, folder):
     gives(["core:follow 1"], "core.constprop.0:follow 1\n")
     gives(["core*:follow 1"], "core.constprop.0:follow 1\ncore_more:follow 1\n")
     gives(["init:follow 1"], "init:follow 1\n")
+    gives(["kfree:unfollow 3[2]"], "kfree:unfollow 3[2]\n")
     gives(["nothing:follow 1"], "some.rules, line 1: this kernel has no function nothing")
     gives(["?nothing:follow 1", "?kfree:follow 2"], "kfree:follow 2\n")
     gives(["kfree:data 1->{sk_buff.head}+{sk_buff.network_header},84"],
@@ -482,10 +558,12 @@ def tests(libraries):
             ("packet: what matches", check_expressions, "libpcap"),
             ("packet: no expression", check_bad_expression, "libpcap"),
             ("packet: an address that is used again is another one", check_reused, "libpcap"),
+            ("packet: lists of packets end, and why", check_lists, "libbpf"),
             ("packet: of a task", check_task, "libpcap"),
             ("packet: registers that are no arguments", check_left_over, "libbpf"),
             ("packet: what is missing is said", check_missing, None),
             ("object: rules of one's own", check_object, None),
+            ("rules: verdicts with conditions", check_conditions, None),
             ("rules: what they become", check_rules, "libbpf"),
             ("rules: all that are shipped", check_sets, "libbpf")):
         missing = needs and needs not in libraries

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * usage: spent write FILE BLOCK <TEXT | spent read FILE |
+ *        spent loads MODULE.ko NAME TIMES [PARAMETERS]
+ *
+ * Print two numbers of nanoseconds for an operation: the CPU time of this
+ * process, and the time from begin to end. Under "qemu -icount shift=0" one
+ * nanosecond is one instruction. The second number includes waits (for an RCU
+ * grace period, say), during which the CPU may idle.
+ *
+ * write: open FILE with O_TRUNC, write the standard input in pieces of BLOCK
+ *	bytes, and close FILE.
+ * read: open FILE, read to its end, and close FILE.
+ * loads: load and unload a module TIMES times. Print the least numbers of one
+ *	load with its unload.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct spent {
+	long long cpu, elapsed;
+};
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static long long clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+static struct spent begin(void)
+{
+	struct spent now;
+
+	now.elapsed = clock_ns(CLOCK_MONOTONIC);
+	now.cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	return now;
+}
+
+static struct spent since(struct spent start)
+{
+	struct spent spent;
+
+	spent.cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start.cpu;
+	spent.elapsed = clock_ns(CLOCK_MONOTONIC) - start.elapsed;
+	return spent;
+}
+
+/* Read all of the standard input into memory. */
+static char *read_text(size_t *size)
+{
+	size_t room = 1 << 16;
+	char *text = NULL;
+	ssize_t len;
+
+	*size = 0;
+	do {
+		room *= 2;
+		text = realloc(text, room);
+		if (!text)
+			die("realloc");
+		do {
+			len = read(0, text + *size, room - *size);
+			if (len < 0)
+				die("standard input");
+			*size += len;
+		} while (len && *size < room);
+	} while (len);
+	return text;
+}
+
+static struct spent write_file(const char *path, size_t block)
+{
+	size_t size, at = 0, piece;
+	char *text = read_text(&size);
+	struct spent start = begin();
+	ssize_t len;
+	int fd;
+
+	fd = open(path, O_WRONLY | O_TRUNC);
+	if (fd < 0)
+		die(path);
+	while (at < size) {
+		piece = size - at < block ? size - at : block;
+		len = write(fd, text + at, piece);
+		if (len <= 0)
+			die(path);
+		at += len;
+	}
+	if (close(fd))
+		die(path);
+	return since(start);
+}
+
+static struct spent read_file(const char *path)
+{
+	static char buf[65536];
+	struct spent start;
+	ssize_t len;
+	int fd;
+
+	memset(buf, 1, sizeof(buf));	/* takes the page faults before the measurement */
+	start = begin();
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		die(path);
+	while ((len = read(fd, buf, sizeof(buf))) > 0)
+		;
+	if (len < 0 || close(fd))
+		die(path);
+	return since(start);
+}
+
+static struct spent load(const char *path, const char *name, const char *parameters)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct spent start;
+
+	if (fd < 0)
+		die(path);
+	start = begin();
+	if (syscall(SYS_finit_module, fd, parameters, 0))
+		die(path);
+	if (syscall(SYS_delete_module, name, O_NONBLOCK))
+		die(name);
+	start = since(start);
+	close(fd);
+	return start;
+}
+
+static struct spent loads(const char *path, const char *name, int times, const char *parameters)
+{
+	struct spent one, least = load(path, name, parameters);
+
+	while (--times > 0) {
+		one = load(path, name, parameters);
+		if (one.cpu < least.cpu)
+			least.cpu = one.cpu;
+		if (one.elapsed < least.elapsed)
+			least.elapsed = one.elapsed;
+	}
+	return least;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 2 ? argv[1] : "";
+	struct spent spent;
+
+	if (!strcmp(what, "write") && argc == 4 && atol(argv[3]) > 0) {
+		spent = write_file(argv[2], atol(argv[3]));
+	} else if (!strcmp(what, "read") && argc == 3) {
+		spent = read_file(argv[2]);
+	} else if (!strcmp(what, "loads") && (argc == 5 || argc == 6)) {
+		spent = loads(argv[2], argv[3], atoi(argv[4]), argc == 6 ? argv[5] : "");
+	} else {
+		fprintf(stderr,
+			"usage: spent write FILE BLOCK <TEXT | read FILE |\n"
+			"             loads MODULE.ko NAME TIMES [PARAMETERS]\n");
+		return 2;
+	}
+	printf("%lld %lld\n", spent.cpu, spent.elapsed);
+	return 0;
+}
