@@ -430,7 +430,7 @@ bool mctracer_started(void);
 
 /*
  * @what could not be done in a notifier, or in a work, which no system call can return: the log has
- * it, and stats until the tracer is started again. NULL: nothing. May not be in an interrupt.
+ * it, and stats until the tracer is started again. NULL: nothing. May sleep.
  */
 void mctracer_report_failure(const char *what, int error);
 /* As lines of a comment. */

@@ -712,11 +712,11 @@ bool mctracer_started(void)
 /* The latest failure that no system call could return; NULL: there is none. */
 static const char *failed_what;
 static int failed_why;
-static DEFINE_SPINLOCK(failed_lock);
+static DEFINE_MUTEX(failed_mutex);	/* for both */
 
 void mctracer_report_failure(const char *what, int error)
 {
-	guard(spinlock)(&failed_lock);
+	guard(mutex)(&failed_mutex);
 	failed_what = what;
 	failed_why = error;
 	if (what)
@@ -729,7 +729,7 @@ void mctracer_show_failure(struct seq_file *m)
 
 	if (error)
 		seq_printf(m, "# failed: nobody is called: %pe\n", ERR_PTR(error));
-	guard(spinlock)(&failed_lock);
+	guard(mutex)(&failed_mutex);
 	if (failed_what)
 		seq_printf(m, "# failed: %s: %pe\n", failed_what, ERR_PTR(failed_why));
 }
