@@ -4,8 +4,8 @@
  *
  *   # insmod mct_badtext.ko function=kernel_halt
  *
- * The kernel exports neither what writes text nor its mutex: a kprobe tells where a function is.
- * The probe is right behind the call site.
+ * The kernel does not export what writes text: a kprobe tells where a function is. The probe is
+ * right behind the call site. The debugger's function takes no mutex.
  */
 #include <linux/errno.h>
 #include <linux/init.h>
@@ -14,7 +14,6 @@
 #include <linux/mcount.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
-#include <linux/mutex.h>
 #include <linux/string.h>
 
 static char *function = "kernel_halt";
@@ -23,7 +22,6 @@ MODULE_PARM_DESC(function, "The function, which must not be called meanwhile");
 
 static void *(*poke)(void *addr, const void *opcode, size_t len);
 static unsigned long (*lookup)(const char *name);
-static struct mutex *mutex;
 static void *site;
 static u8 before[MCOUNT_SITE_SIZE];
 
@@ -39,13 +37,6 @@ static unsigned long behind_site(const char *name)
 	return addr;
 }
 
-static void put(const u8 *bytes)
-{
-	mutex_lock(mutex);
-	poke(site, bytes, MCOUNT_SITE_SIZE);
-	mutex_unlock(mutex);
-}
-
 static int __init mct_badtext_init(void)
 {
 	static const u8 wrong[MCOUNT_SITE_SIZE] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
@@ -55,19 +46,18 @@ static int __init mct_badtext_init(void)
 	lookup = (void *)behind_site("kallsyms_lookup_name");
 	if (!addr || !lookup)
 		return -ENOENT;
-	poke = (void *)lookup("text_poke");
-	mutex = (void *)lookup("text_mutex");
-	if (!poke || !mutex)
+	poke = (void *)lookup("text_poke_kgdb");
+	if (!poke)
 		return -ENOENT;
 	site = (void *)(addr - MCOUNT_SITE_SIZE);
 	memcpy(before, site, sizeof(before));
-	put(wrong);
+	poke(site, wrong, sizeof(wrong));
 	return 0;
 }
 
 static void __exit mct_badtext_exit(void)
 {
-	put(before);
+	poke(site, before, sizeof(before));
 }
 
 module_init(mct_badtext_init);
