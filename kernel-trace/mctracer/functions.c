@@ -184,8 +184,7 @@ static int see_symbol(void *data, const char *name, unsigned long addr)
 	struct mctracer_expression *e;
 	int ret;
 
-	if (need_resched())	/* cond_resched() itself may be traced */
-		cond_resched();
+	mctracer_cond_resched();
 	if (walk->may_end && fatal_signal_pending(current))
 		return -EINTR;
 	plain[0] = '\0';
@@ -398,24 +397,21 @@ static bool add_module(int which, struct module *mod)
 {
 	struct mctracer_sites *gone = NULL;
 	struct spare spare = {};
+	bool changed;
 	int ret;
 
-	for (;;) {
-		ret = try_add_module(which, mod, &spare, &gone);
-		if (ret != -ENOSPC)
-			break;
+	ret = try_add_module(which, mod, &spare, &gone);
+	while (ret == -ENOSPC) {
 		kvfree(spare.set);
 		spare.set = kvmalloc(struct_size(spare.set, sites, spare.room), GFP_KERNEL);
-		if (!spare.set) {
-			ret = -ENOMEM;
-			break;
-		}
+		ret = spare.set ? try_add_module(which, mod, &spare, &gone) : -ENOMEM;
 	}
 	kvfree(spare.set);
 	if (ret)
 		mctracer_report_failure("filter or notrace: functions of a module that came", ret);
+	changed = gone;
 	free_set(gone);
-	return gone;
+	return changed;
 }
 
 bool mctracer_functions_module_coming(struct module *mod)

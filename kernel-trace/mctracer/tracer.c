@@ -28,7 +28,6 @@
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
-#include <linux/spinlock.h>
 #include <linux/topology.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>

@@ -403,6 +403,13 @@ static void put_block(struct mctracer_hit_block *block)
 	kfree(block);
 }
 
+static void free_table(struct mctracer_triggered_sites *table)
+{
+	if (table)
+		kvfree(table->by_trigger);
+	kvfree(table);
+}
+
 /* Add up what was counted at @at, which no hook uses any more. */
 static void retire_site(struct mctracer_triggered *at)
 {
@@ -443,8 +450,7 @@ static void retire_table(struct mctracer_triggered_sites *table)
 		mctracer_timed_forget();	/* their returns are not seen */
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && begins)
 		mctracer_awaited_forget();
-	kvfree(table->by_trigger);
-	kvfree(table);
+	free_table(table);
 }
 
 static int compare_triggered(const void *a, const void *b)
@@ -783,13 +789,6 @@ struct change {
 	bool times_others;
 };
 
-static void free_table(struct mctracer_triggered_sites *table)
-{
-	if (table)
-		kvfree(table->by_trigger);
-	kvfree(table);
-}
-
 /* What @new, NULL for no lines, comes to. Finds memory: no mutex of a module's loading is held. */
 static int prepare(struct change *change, struct mctracer_expressions *new)
 {
@@ -860,49 +859,56 @@ static int begin_change(struct change *change, struct mctracer_expressions *new)
 	return ret;
 }
 
-/* What @lines come to now. Rare: so that memory is found under the mutex. */
-static int refill(struct mctracer_triggered_sites **gone)
+/*
+ * Have hooks use what @lines come to now, and return the table before. If there is no memory for
+ * it, no trigger acts any more. Rare: so that memory is found under the mutex.
+ */
+static struct mctracer_triggered_sites *refill(int *error)
 {
-	struct mctracer_triggered_sites *table = NULL;
+	struct mctracer_triggered_sites *table = NULL, *gone;
 	struct new_hits counters = {};
 	struct mctracer_hits hits;
-	int ret;
 
-	ret = mctracer_functions_find(lines, NULL, true, &hits);
-	if (!ret)
+	*error = mctracer_functions_find(lines, NULL, true, &hits);
+	if (!*error) {
 		table = alloc_table(hits.nr);
-	if (table)
-		ret = alloc_hits(&counters, fill_table(table, &hits, NULL));
-	else
-		ret = ret ?: -ENOMEM;
-	if (!ret) {
-		give_hits(table, &counters);
-		*gone = exchange_table(table);
-		table = NULL;
+		*error = table ? alloc_hits(&counters, fill_table(table, &hits, NULL)) : -ENOMEM;
 	}
+	if (*error) {
+		free_table(table);
+		table = NULL;
+	} else {
+		give_hits(table, &counters);
+	}
+	gone = exchange_table(table);
 	kvfree(hits.hits);
-	free_table(table);
 	free_hits(&counters);
-	return ret;
+	return gone;
 }
 
-/* The lines before, again, with what they match of modules that have come since. */
+/*
+ * The lines before, again. If a module has come since, the table before may name counters that went
+ * with the table that the module has replaced: then what the lines come to is found anew.
+ */
 static void undo_change(struct change *change)
 {
-	struct mctracer_triggered_sites *gone, *again = NULL;
+	struct mctracer_triggered_sites *gone, *unused = NULL;
 	int ret = 0;
 
 	scoped_guard(mutex, &mctracer_sets_mutex) {
 		lines = change->before;
-		gone = exchange_table(change->table);
-		if (lines && mctracer_modules_seen() != change->modules)
-			ret = refill(&again);
+		if (!lines || mctracer_modules_seen() == change->modules) {
+			gone = exchange_table(change->table);
+		} else {
+			gone = refill(&ret);
+			unused = change->table;
+		}
 		update();
 	}
 	if (ret)
-		mctracer_report_failure("triggers: functions of a module that came", ret);
+		mctracer_report_failure("triggers: no line acts", ret);
 	retire_table(gone);
-	retire_table(again);
+	retire_table(unused);
 }
 
 /* Exchange the lines for @new, or NULL; @before is those that no one has any more then. */

@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 22
+plan 25
 
 # The largest, and more of it than there is memory: only 64-bit has that.
 case $(uname -m) in
@@ -181,10 +181,18 @@ for kb in 128 2048 64 1024; do
 done
 equal "resizing while tracing works and tracing goes on" 0 $failed
 equal "the tracer is still on" 1 "$(cat "$MCT_CTRL")"
+at_least "calls that came while rings were exchanged count as lost" 1 "$(stat_sum "$LOST")"
+put 2048 "$MCT_SIZE"
+put 0 "$MCT_DIR/tracing_on"	# soon, or the place is overwritten
+at_least "the trace says where" 1 "$(grep -c '^# lost [1-9]' "$MCT_TRACE")"
+put 1024 "$MCT_SIZE"
+put 1 "$MCT_DIR/tracing_on"
+wait_until 10 records_flow
 trace_off
 load_stop
 check "the counts add up at rest" counts_add_up
 check "each CPU has as many records as entries" entries_are_there
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
 check "the trace is well-formed" examine "$MCT_TMP/trace"
+at_least "it says where recording was off" 1 "$(grep -c '^# recording was off$' "$MCT_TMP/trace")"
 finish

@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 29
+plan 32
 
 pids=$MCT_DIR/pid
 badwrite=$MCT_BIN/badwrite
@@ -106,6 +106,21 @@ done
 equal "\"1 kids\": EINVAL" "write EINVAL" "$(set_pids "1 kids")"
 check "the log says which word" eval "dmesg | tail -3 | grep -q '\"kids\"'"
 equal "after all of that it is as before" "tid $$" "$(list)"
+
+# In another pid namespace 1 is the shell there, and the sleeper is nobody.
+echo "$sleeper" > "$pids"
+if unshare -pf true 2>/dev/null; then
+	# shellcheck disable=SC2016 # what the other shell expands
+	unshare -pf sh -c 'cat "$1"; echo $$ > "$1"; cat "$1"' sh "$pids" > "$MCT_TMP/inside"
+	equal "in another pid namespace it has no number" \
+		"# a process of another pid namespace" "$(head -n 1 "$MCT_TMP/inside")"
+	equal "a number there is one of that namespace" 1 "$(sed -n 2p "$MCT_TMP/inside")"
+	check "which is another one here" not grep -qx 1 "$pids"
+else
+	for name in 1 2 3; do
+		skip "pid namespaces $name" "there are none"
+	done
+fi
 
 kill "$sleeper"
 wait "$sleeper" 2>/dev/null

@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 79
+plan 83
 
 filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
@@ -278,7 +278,7 @@ check "the counts add up after that" counts_add_up
 
 # --- modules
 if reason=$(missing testmod:mct_target); [ -n "$reason" ]; then
-	for name in 1 2 3 4 5 6 7 8 9; do
+	for name in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
 		skip "modules $name" "$reason"
 	done
 else
@@ -309,7 +309,18 @@ else
 	equal "and holds when it comes again" mct_target_branch \
 		"$(names | xargs -n 1 | grep branch)"
 	equal "also for what is not to be recorded" 0 "$(called | grep -cx mct_target_leaf)"
+
+	# A name without a module, of which only that module has functions.
+	check "a module's function is chosen by its name alone" put mct_target_leaf "$filter"
+	put 'mct_target_*:count' "$MCT_DIR/triggers"
+	traced mod_set mct_target calls 10
 	mod_unload mct_target
+	equal "when the module has gone the list names it" \
+		"mct_target_leaf:mod:mct_target # not loaded" "$(list "$filter")"
+	equal "what is read can still be written back" ok "$(choose "$(cat "$filter")")"
+	check "and no address of the module is shown" \
+		not grep -qE '[0-9a-f]{8}' "$MCT_DIR/triggers"
+	put "" "$MCT_DIR/triggers"
 fi
 
 # --- what is wrong changes nothing, and says why

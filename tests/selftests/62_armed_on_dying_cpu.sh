@@ -193,15 +193,23 @@ count_cpu()
 	fi
 }
 
-# try_snapshot WAY ANCHOR FUNCTION
-try_snapshot()
+# resume: record again, after a trigger has switched that off
+resume()
 {
-	set_trigger "$1" "$2" "$3" snapshot || refused="$refused $3"
+	put 1 "$on"
+}
+
+# try_action WAY ANCHOR FUNCTION ACTION DONE MARK TRACE RESUME: fire ACTION at FUNCTION; the
+# command DONE tells that it is complete. Then TRACE has MARK, and after RESUME records flow.
+try_action()
+{
+	set_trigger "$1" "$2" "$3" "$4" || refused="$refused $3"
 	pass "$1" || stuck="$stuck $3"
-	if has_fired "$3" snapshot; then
+	if has_fired "$3" "$4"; then
 		fired=$((fired + 1))
-		if wait_until 5 snapshot_there; then
-			count_cpu "snapshot" "$1:$3" "$MCT_TMP/snapshot"
+		if wait_until 5 "$5"; then
+			count_cpu "$6" "$1:$3" "$7"
+			"$8"
 			wait_until 5 records_flow || silent="$silent $1:$3"
 		else
 			incomplete="$incomplete $1:$3"
@@ -215,26 +223,17 @@ try_snapshot()
 	put 1 "$on"
 }
 
+# try_snapshot WAY ANCHOR FUNCTION
+try_snapshot()
+{
+	try_action "$1" "$2" "$3" snapshot snapshot_there snapshot "$MCT_TMP/snapshot" true
+}
+
 # try_traceoff WAY ANCHOR FUNCTION
 try_traceoff()
 {
-	set_trigger "$1" "$2" "$3" "traceoff after=20" || refused="$refused $3"
-	pass "$1" || stuck="$stuck $3"
-	if has_fired "$3" "traceoff after=20"; then
-		fired=$((fired + 1))
-		if wait_until 5 is_off; then
-			count_cpu "traceoff soon" "$1:$3" "$(per_cpu 1 trace)"
-			put 1 "$on"
-			wait_until 5 records_flow || silent="$silent $1:$3"
-		else
-			incomplete="$incomplete $1:$3"
-			free_work
-		fi
-	else
-		unfired="$unfired $1:$3"
-	fi
-	put "" "$triggers"
-	put 1 "$on"
+	try_action "$1" "$2" "$3" "traceoff after=20" is_off "traceoff soon" \
+		"$(per_cpu 1 trace)" resume
 }
 
 # words LIST: how many words
