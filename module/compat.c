@@ -9,6 +9,7 @@
 #include <linux/mctracer.h>
 #include <linux/mutex.h>
 #include <linux/string.h>
+#include <linux/xarray.h>
 
 #include "compat.h"
 #include "base.h"
@@ -507,6 +508,7 @@ static void quit(void)
 	stop_hotplug();
 	stop_work();
 	undo_all(&others);
+	xa_destroy(mctracer_compat_xarray);
 	for_each_possible_cpu(cpu)
 		mctracer_ring_free(per_cpu_ptr(mctracer_at_mctracer_rings, cpu));
 	free_percpu(mctracer_at_mctracer_rings);

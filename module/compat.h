@@ -245,6 +245,17 @@ bool mctracer_compat_kernel_inittext(unsigned long addr);
 #ifdef MCTRACER_COMPAT_LASTING
 #undef kvcalloc
 #define kvcalloc(n, size, gfp)		mctracer_compat_calloc(n, size)
+#undef kvfree
+#define kvfree(memory)			((void)(memory))	/* at the end, with the rest */
+#endif
+
+/* Free it when the module goes. */
+extern struct xarray *mctracer_compat_xarray;
+#ifdef MCTRACER_COMPAT_MODULES
+#include <linux/xarray.h>
+#undef DEFINE_XARRAY
+#define DEFINE_XARRAY(name)	\
+	struct xarray name = XARRAY_INIT(name, 0); struct xarray *mctracer_compat_xarray = &name
 #endif
 
 /* In the order in which the files are linked. */

@@ -7,18 +7,18 @@
 
 #include "consume.h"
 #include "mctracer.h"
+#include "streams.h"
 
 /* By CPU; under the tracer's mutex. */
-static struct mctracer_stream *streams;
+static struct mctracer_streams all;
+static unsigned int nr_rings;	/* that have memory */
 static u64 horizon;	/* when this reader began, in ns */
 static bool live;	/* what was not written yet then will be */
 
 int mctracer_consume_prepare(void)
 {
 	guard(mutex)(&mctracer_mutex);
-	if (!streams)
-		streams = kvcalloc(nr_cpu_ids, sizeof(*streams), GFP_KERNEL | __GFP_NOWARN);
-	return streams ? 0 : -ENOMEM;
+	return all.streams ? 0 : mctracer_streams_alloc(&all, nr_cpu_ids);
 }
 
 /* Overwritten calls are told of once: from then on they are behind what is to be read. */
@@ -41,7 +41,7 @@ static bool goes_on(const struct mctracer_stream *stream, const struct mctracer_
 static void look(int cpu)
 {
 	struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);
-	struct mctracer_stream *stream = &streams[cpu];
+	struct mctracer_stream *stream = &all.streams[cpu];
 	struct mctracer_cursor *cursor = &stream->cursor;
 	bool again = false;
 
@@ -76,13 +76,19 @@ int mctracer_consume_begin(void)
 {
 	struct mctracer_clock clock;
 	u64 time;
-	int ret = mctracer_lock_to_copy();
+	int cpu, ret = mctracer_lock_to_copy();
 
 	if (ret)
 		return ret;
 	live = mctracer_started();
 	time = mctracer_clock_read(&clock);
 	horizon = mctracer_clock_ns(&clock, time);
+	nr_rings = 0;
+	for_each_possible_cpu(cpu) {
+		look(cpu);
+		nr_rings += per_cpu(mctracer_rings, cpu).base != NULL;
+	}
+	mctracer_streams_order(&all);
 	return 0;
 }
 
@@ -93,19 +99,12 @@ void mctracer_consume_end(void)
 
 const struct mctracer_stream *mctracer_consume_next(int *cpu)
 {
-	struct mctracer_stream *oldest;
-	bool nothing = false;
-	int i;
+	struct mctracer_stream *oldest = mctracer_streams_oldest(&all);
 
-	for_each_possible_cpu(i) {
-		look(i);
-		nothing |= streams[i].found == MCTRACER_FOUND_NOTHING;
-	}
-	oldest = mctracer_streams_oldest(streams, nr_cpu_ids);
-	/* While calls come a CPU that had nothing may have got something since, and older. */
-	if (!oldest || (live && nothing && oldest->cursor.ns > horizon))
+	/* While calls come, a ring that was empty at the horizon may hold older events now. */
+	if (!oldest || (live && all.nr < nr_rings && oldest->cursor.ns > horizon))
 		return NULL;
-	*cpu = oldest - streams;
+	*cpu = oldest - all.streams;
 	return oldest;
 }
 
@@ -121,7 +120,7 @@ bool mctracer_consume_chain(void)
 void mctracer_consume_take(int cpu)
 {
 	struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);
-	struct mctracer_stream *stream = &streams[cpu];
+	struct mctracer_stream *stream = &all.streams[cpu];
 
 	if (stream->missed) {
 		mctracer_ring_set_read(ring, stream->from, stream->from_calls);
@@ -133,6 +132,8 @@ void mctracer_consume_take(int cpu)
 		ring->nr_read++;
 	stream->found = MCTRACER_FOUND_NOTHING;
 	mctracer_ring_set_read(ring, stream->cursor.pos, stream->cursor.state.calls);
+	look(cpu);
+	mctracer_streams_moved(&all);
 }
 
 /* Calls, or a mark. On 32-bit the mark's position may be torn: it is looked at again. */

@@ -232,20 +232,6 @@ void mctracer_cursor_begin(struct mctracer_cursor *cursor, const struct mctracer
 	}
 }
 
-struct mctracer_stream *mctracer_streams_oldest(struct mctracer_stream *streams, int n)
-{
-	struct mctracer_stream *stream, *oldest = NULL;
-
-	for (stream = streams; stream < streams + n; stream++) {
-		if (stream->found == MCTRACER_FOUND_FRAME)
-			return stream;	/* right behind its call */
-		if (stream->found != MCTRACER_FOUND_NOTHING &&
-		    (!oldest || stream->cursor.ns < oldest->cursor.ns))
-			oldest = stream;
-	}
-	return oldest;
-}
-
 /* Calls before the first position that can be read, and which that is. */
 static u64 first_calls(const struct mctracer_ring *ring, u64 *pos)
 {

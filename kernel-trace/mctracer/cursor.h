@@ -80,9 +80,6 @@ struct mctracer_stream {
 	u32 moves;			/* ... and the ring's */
 };
 
-/* The stream, of @n, whose next call is the oldest; NULL if none has one. */
-struct mctracer_stream *mctracer_streams_oldest(struct mctracer_stream *streams, int n);
-
 /* Exact if nobody writes meanwhile. Under the tracer's mutex. */
 struct mctracer_ring_counts mctracer_ring_counts(const struct mctracer_ring *ring);
 

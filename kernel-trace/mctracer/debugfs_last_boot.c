@@ -22,6 +22,7 @@
 #include "debugfs.h"
 #include "last_boot.h"
 #include "mctracer.h"
+#include "streams.h"
 
 /* ERR_PTR: why the files can't be read. To be put. */
 static struct mctracer_last_boot *get(void)
@@ -36,14 +37,9 @@ static struct mctracer_last_boot *get(void)
 struct reader {
 	struct mctracer_last_boot *last;
 	struct mctracer_text *text;
-	struct mctracer_stream *streams;
+	struct mctracer_streams all;
 	struct mctracer_stream *next;
 };
-
-static void find_next(struct reader *reader)
-{
-	reader->next = mctracer_streams_oldest(reader->streams, reader->last->kept.nr_rings);
-}
 
 /* Position 0 is the header. */
 static void *trace_start(struct seq_file *m, loff_t *pos)
@@ -51,10 +47,11 @@ static void *trace_start(struct seq_file *m, loff_t *pos)
 	struct reader *reader = m->private;
 
 	if (*pos == 0) {
-		memcpy(reader->streams, reader->last->streams,
-		       reader->last->kept.nr_rings * sizeof(*reader->streams));
+		memcpy(reader->all.streams, reader->last->streams,
+		       reader->last->kept.nr_rings * sizeof(*reader->all.streams));
 		mctracer_text_rewind(reader->text);
-		find_next(reader);
+		mctracer_streams_order(&reader->all);
+		reader->next = mctracer_streams_oldest(&reader->all);
 		return SEQ_START_TOKEN;
 	}
 	return reader->next;
@@ -67,7 +64,8 @@ static void *trace_next(struct seq_file *m, void *v, loff_t *pos)
 	(*pos)++;
 	if (v != SEQ_START_TOKEN) {
 		reader->next->found = mctracer_cursor_next(&reader->next->cursor);
-		find_next(reader);
+		mctracer_streams_moved(&reader->all);
+		reader->next = mctracer_streams_oldest(&reader->all);
 	}
 	return reader->next;
 }
@@ -84,7 +82,7 @@ static int trace_show(struct seq_file *m, void *v)
 
 	if (v != SEQ_START_TOKEN) {
 		line = mctracer_text_event(reader->text, reader->next,
-					   reader->next - reader->streams);
+					   reader->next - reader->all.streams);
 		seq_write(m, line->buffer, line->len);	/* m remembers if there is no room */
 	}
 	seq_printf(m, "# kernel: %s, %*phN\n# entries: %llu\n# damaged: %llu words, %llu pages\n",
@@ -104,7 +102,7 @@ static const struct seq_operations trace_seq_ops = {
 static void free_reader(struct reader *reader)
 {
 	mctracer_text_free(reader->text);
-	kvfree(reader->streams);
+	mctracer_streams_free(&reader->all);
 	mctracer_last_boot_put(reader->last);
 }
 
@@ -130,9 +128,7 @@ static int trace_open(struct inode *inode, struct file *file)
 	}
 	reader->last = last;
 	reader->text = mctracer_text_alloc(kallsyms_show_value(file->f_cred), false);
-	reader->streams = kvmalloc_array(last->kept.nr_rings, sizeof(*reader->streams),
-					 GFP_KERNEL);
-	if (!reader->text || !reader->streams) {
+	if (!reader->text || mctracer_streams_alloc(&reader->all, last->kept.nr_rings)) {
 		free_reader(reader);
 		seq_release_private(inode, file);
 		return -ENOMEM;

@@ -32,6 +32,7 @@
 #include <linux/string.h>
 
 #include "mctracer.h"
+#include "streams.h"
 
 #ifndef MODULE	/* whose name it is */
 #undef MODULE_PARAM_PREFIX
@@ -41,8 +42,9 @@
 #define NOBODY	-1
 
 static unsigned int calls;	/* of each CPU; 0: nothing is printed */
-static struct mctracer_stream *streams;	/* by CPU; NULL: not made yet */
+static struct mctracer_streams all;	/* by CPU */
 static struct mctracer_text *text;
+static bool prepared;		/* there are both */
 static int dumped;		/* mctracer_freezes, at the last dump */
 static int dumper = NOBODY;	/* the CPU that is at it, */
 static bool holding;		/* and keeps the rings from being replaced */
@@ -72,14 +74,15 @@ static void begin(unsigned int n)
 	int cpu;
 
 	mctracer_text_rewind(text);
-	memset(streams, 0, nr_cpu_ids * sizeof(*streams));
+	memset(all.streams, 0, nr_cpu_ids * sizeof(*all.streams));
 	for_each_possible_cpu(cpu) {
 		ring = per_cpu_ptr(&mctracer_rings, cpu);
 		touch_nmi_watchdog();
-		mctracer_cursor_begin(&streams[cpu].cursor, ring, NULL, false,
+		mctracer_cursor_begin(&all.streams[cpu].cursor, ring, NULL, false,
 				      last_calls(ring, n), false);
-		streams[cpu].found = mctracer_cursor_next(&streams[cpu].cursor);
+		all.streams[cpu].found = mctracer_cursor_next(&all.streams[cpu].cursor);
 	}
+	mctracer_streams_order(&all);
 }
 
 /* For as long as they stay frozen: else printing would make what is to be printed. */
@@ -90,13 +93,14 @@ static void print_all(unsigned int n, int freezes)
 
 	pr_emerg("mctracer: frozen: %s; the last %u calls of each CPU:\n", mctracer_frozen_by(), n);
 	begin(n);
-	while ((stream = mctracer_streams_oldest(streams, nr_cpu_ids))) {
+	while ((stream = mctracer_streams_oldest(&all))) {
 		if (!mctracer_frozen_by() || READ_ONCE(mctracer_freezes) != freezes ||
 		    stream->found == MCTRACER_FOUND_OVERWRITTEN)
 			break;
-		line = mctracer_text_event(text, stream, stream - streams);
+		line = mctracer_text_event(text, stream, stream - all.streams);
 		pr_emerg("%.*s", (int)line->len, line->buffer);
 		stream->found = mctracer_cursor_next(&stream->cursor);
+		mctracer_streams_moved(&all);
 		touch_nmi_watchdog();
 	}
 	pr_emerg("mctracer: end of the last calls\n");
@@ -119,8 +123,8 @@ static void dump(void)
 		let_go();
 		return;
 	}
-	/* D2: streams before text, with D1 */
-	if (!n || !smp_load_acquire(&streams) || !mctracer_frozen_by() ||
+	/* D2: prepared before the rest, with D1 */
+	if (!n || !smp_load_acquire(&prepared) || !mctracer_frozen_by() ||
 	    xchg(&dumped, freezes) == freezes ||
 	    cmpxchg(&dumper, NOBODY, raw_smp_processor_id()) != NOBODY)
 		return;
@@ -166,18 +170,14 @@ static struct notifier_block panic_notifier = {
 
 static int prepare(void)
 {
-	struct mctracer_stream *new;
-
-	if (streams)
+	if (prepared)
 		return 0;
-	new = kvcalloc(nr_cpu_ids, sizeof(*new), GFP_KERNEL | __GFP_NOWARN);
 	text = mctracer_text_alloc(false, true);
-	if (!new || !text) {
-		kvfree(new);
+	if (!text || mctracer_streams_alloc(&all, nr_cpu_ids)) {
 		mctracer_text_free(text);
 		return -ENOMEM;
 	}
-	smp_store_release(&streams, new);	/* D1: text before streams */
+	smp_store_release(&prepared, true);	/* D1: the rest before prepared */
 	register_die_notifier(&oops_notifier);
 	atomic_notifier_chain_register(&panic_notifier_list, &panic_notifier);
 	return 0;

@@ -141,6 +141,7 @@ static bool other_may_be(const struct mctracer_kept *kept, u64 data)
 	case MCTRACER_CLOCK:
 		return (u32)value;
 	case MCTRACER_FRAME:
+	case MCTRACER_MODULES:
 		return !(value >> 32);
 	case MCTRACER_MARK:
 		return value >> MCTRACER_MARK_SHIFT <= MCTRACER_MARK_FOLLOW_FULL;

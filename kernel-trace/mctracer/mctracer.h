@@ -157,6 +157,13 @@ DEFINE_CLASS(mctracer_own_work, int, mctracer_end_own_work(_T), mctracer_begin_o
  * counted. Any context.
  */
 void mctracer_note_hole(void);
+/*
+ * Count that a module comes, before its code has run, or goes, after that ran last. All CPUs write
+ * the count before they record again. Return it. Any context.
+ */
+u32 mctracer_note_modules(void);
+/* Return the count as it is now. Any context. */
+u32 mctracer_module_count(void);
 /* Clear what says which CPUs may hold a task, now and then: else ever more do. Any context. */
 void mctracer_forget_where(void);
 
@@ -209,14 +216,24 @@ static __always_inline bool mctracer_option(enum mctracer_option option)
 	return READ_ONCE(mctracer_options) & BIT(option);
 }
 
-/* pids.c */
+/*
+ * pids.c: the expressions in force, a bit each. The upper quarter of the bits belongs to those that
+ * leave tasks out. Both kinds change at once, since they share a word.
+ */
+#define MCTRACER_PIDS_OUT	(~0UL << (BITS_PER_LONG / 4 * 3))
+
 extern unsigned long mctracer_pids;
 
 static __always_inline bool mctracer_task_chosen(const struct task_struct *task)
 {
-	unsigned long pids = READ_ONCE(mctracer_pids);
+	unsigned long pids = READ_ONCE(mctracer_pids), task_pids;
 
-	return !pids || (pids & mctracer_task_pids(task));
+	if (!pids)
+		return true;
+	task_pids = pids & mctracer_task_pids(task);
+	if (task_pids & MCTRACER_PIDS_OUT)
+		return false;
+	return task_pids || !(pids & ~MCTRACER_PIDS_OUT);
 }
 
 /* What is written to the file, which is taken apart. -EINVAL, -ESRCH, -ENOENT, -ENOSPC, -ENOMEM. */
@@ -478,6 +495,19 @@ void mctracer_snapshot_advance(struct mctracer_snapshot *snapshot);
 /* The counts of all its CPUs together when it was taken. */
 const struct mctracer_ring_counts *
 mctracer_snapshot_counts(const struct mctracer_snapshot *snapshot);
+
+/*
+ * modules.c: return false if @address, a full one, lies in a module that came later than when
+ * modules had come and gone @count times. Any context.
+ */
+#ifdef CONFIG_MODULES
+bool mctracer_module_was_there(unsigned long address, u32 count);
+#else
+static inline bool mctracer_module_was_there(unsigned long address, u32 count)
+{
+	return true;
+}
+#endif
 
 /* text.c: lines, valid until the next. One costs little because it remembers names. */
 struct mctracer_text;

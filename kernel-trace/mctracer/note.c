@@ -203,6 +203,22 @@ void mctracer_note_hole(void)
 	mctracer_forget_tasks(true);
 }
 
+/* How many times modules have come or gone. */
+static atomic_t modules;
+
+u32 mctracer_note_modules(void)
+{
+	u32 count = atomic_inc_return(&modules);
+
+	mctracer_forget_tasks(true);
+	return count;
+}
+
+u32 mctracer_module_count(void)
+{
+	return atomic_read(&modules);
+}
+
 /* The ring has words, and the latest of them are from before the last hole. */
 static bool is_behind_hole(const struct mctracer_ring *ring, u64 head)
 {
@@ -261,6 +277,7 @@ static void note(u32 what, u32 raw)
 	do {
 		hole = atomic_read(&holes);
 		head = load_head(ring, &others);
+		say.modules = atomic_read(&modules);
 		say.time = mctracer_clock_read(&say.clock);
 		if (mctracer_position(head & -quarter) != ring->noted_at ||
 		    clock_changed(ring, &say.clock, say.time))

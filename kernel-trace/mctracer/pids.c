@@ -5,6 +5,7 @@
  *	1234		a process, all its threads, those to come, too
  *	tid 1235	one thread
  *	1234 children	a process and its descendants, living and to come
+ *	not 1234	never this process, whatever else is written; what it forks is another
  *
  * Each expression has a number. A task that it is about has the bit of this number in
  * task->mctracer_pids, and hands it on to threads and processes that it makes, if the
@@ -48,7 +49,7 @@
 #undef pr_fmt
 #define pr_fmt(fmt) "mctracer: pid: " fmt
 
-enum kind { PROCESS, THREAD, CHILDREN };
+enum kind { PROCESS, THREAD, CHILDREN, LEFT_OUT };
 
 struct expression {
 	struct pid *pid;
@@ -173,6 +174,12 @@ static void unmark(unsigned long pids)
 	used &= ~pids;
 }
 
+/* The bits that expressions of a kind may have. */
+static unsigned long bits_for(enum kind kind)
+{
+	return kind == LEFT_OUT ? MCTRACER_PIDS_OUT : ~MCTRACER_PIDS_OUT;
+}
+
 /* The numbers of those that no living task is marked with any more. O(tasks). */
 static unsigned long dead(void)
 {
@@ -204,12 +211,12 @@ static int parse(char *text, struct line *line)
 	u32 pid;
 
 	line->kind = PROCESS;
-	if (!strcmp(word, "tid")) {
-		line->kind = THREAD;
+	if (!strcmp(word, "tid") || !strcmp(word, "not")) {
+		line->kind = *word == 't' ? THREAD : LEFT_OUT;
 		text = text ? skip_spaces(text) : NULL;
+		if (!text || !*text)
+			return refuse(-EINVAL, word, "a number must follow");
 		word = strsep(&text, " \t");
-		if (!word)
-			return refuse(-EINVAL, "tid", "a thread's number must follow");
 	}
 	if (kstrtou32(word, 10, &pid) || !pid || pid > INT_MAX)
 		return refuse(-EINVAL, word, "is not a process's number");
@@ -217,9 +224,9 @@ static int parse(char *text, struct line *line)
 	if (!text || !*skip_spaces(text))
 		return 0;
 	text = strim(skip_spaces(text));
-	if (line->kind == THREAD || strcmp(text, "children"))
+	if (line->kind != PROCESS || strcmp(text, "children"))
 		return refuse(-EINVAL, text,
-			      line->kind == THREAD ? "nothing may follow the number" :
+			      line->kind != PROCESS ? "nothing may follow the number" :
 			      "only \"children\" may follow the number");
 	line->kind = CHILDREN;
 	return 0;
@@ -254,15 +261,16 @@ static int mark_line(int nr, const struct line *line)
 /* One whose tasks have gone gets another number, if there are such tasks again. */
 static int add(const struct line *line, unsigned long *wanted)
 {
-	unsigned long gone = find(line, used, 0) >= 0 || used == ~0UL ? dead() : 0;
+	const unsigned long bits = bits_for(line->kind);
+	unsigned long gone = find(line, used, 0) >= 0 || !(bits & ~used) ? dead() : 0;
 	int nr = find(line, used, gone), old = find(line, used & gone, 0), ret;
 	char word[16];
 
 	snprintf(word, sizeof(word), "%d", line->number);
 	if (nr < 0) {
-		if (used == ~0UL && old < 0)
+		if (!(bits & ~used) && old < 0)
 			return refuse(-ENOSPC, word, "there are too many expressions");
-		nr = used == ~0UL ? old : ffz(used);
+		nr = bits & ~used ? __ffs(bits & ~used) : old;
 		ret = mark_line(nr, line);
 		if (ret && old < 0)
 			return refuse(ret, word, line->kind == THREAD ? "no such thread" :
@@ -335,8 +343,8 @@ int mctracer_set_pids(char *text, bool append)
 /* What can't be named in the reader's namespace is told of, and can't be written back. */
 static void show(struct seq_file *m, int nr)
 {
-	static const char * const before[] = { "", "tid ", "" };
-	static const char * const behind[] = { "", "", " children" };
+	static const char * const before[] = { "", "tid ", "", "not " };
+	static const char * const behind[] = { "", "", " children", "" };
 	const enum kind kind = expressions[nr].kind;
 	pid_t number = number_of(nr);
 

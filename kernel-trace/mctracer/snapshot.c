@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 
 #include "mctracer.h"
+#include "streams.h"
 
 struct snapshot_cpu {
 	struct mctracer_copy copy;
@@ -25,8 +26,8 @@ struct snapshot_cpu {
 
 struct mctracer_snapshot {
 	struct mctracer_ring_counts counts;	/* all CPUs' */
-	struct mctracer_stream *streams, *first;	/* by CPU; as they were at first */
-	unsigned int *heap, nr;		/* CPUs that have something, the oldest first */
+	struct mctracer_streams all;		/* by CPU */
+	struct mctracer_stream *first;		/* as they were at first */
 	struct snapshot_cpu cpus[];		/* up to nr_cpu_ids */
 };
 
@@ -68,47 +69,10 @@ static void advance(struct mctracer_stream *stream)
 	stream->found = mctracer_cursor_next(&stream->cursor);
 }
 
-/* A caller's address is right behind its call. */
-static bool comes_before(const struct mctracer_snapshot *snapshot, unsigned int a, unsigned int b)
-{
-	const struct mctracer_stream *x = &snapshot->streams[a], *y = &snapshot->streams[b];
-
-	if (x->found == MCTRACER_FOUND_FRAME || y->found == MCTRACER_FOUND_FRAME)
-		return y->found != MCTRACER_FOUND_FRAME;
-	return x->cursor.ns != y->cursor.ns ? x->cursor.ns < y->cursor.ns : a < b;
-}
-
-/* Let what is at @i of the binary heap come to its place: O(log CPUs). */
-static void sift_down(struct mctracer_snapshot *snapshot, unsigned int i)
-{
-	unsigned int *heap = snapshot->heap, child;
-
-	for (; (child = 2 * i + 1) < snapshot->nr; i = child) {
-		if (child + 1 < snapshot->nr &&
-		    comes_before(snapshot, heap[child + 1], heap[child]))
-			child++;
-		if (!comes_before(snapshot, heap[child], heap[i]))
-			break;
-		swap(heap[i], heap[child]);
-	}
-}
-
-static void make_heap(struct mctracer_snapshot *snapshot)
-{
-	unsigned int cpu, i;
-
-	snapshot->nr = 0;
-	for_each_possible_cpu(cpu)
-		if (snapshot->streams[cpu].found != MCTRACER_FOUND_NOTHING)
-			snapshot->heap[snapshot->nr++] = cpu;
-	for (i = snapshot->nr / 2; i; i--)
-		sift_down(snapshot, i - 1);
-}
-
 static void take_ring(struct mctracer_snapshot *snapshot, int i, const struct mctracer_ring *ring)
 {
 	struct mctracer_ring_counts *sum = &snapshot->counts;
-	struct mctracer_stream *stream = &snapshot->streams[i];
+	struct mctracer_stream *stream = &snapshot->all.streams[i];
 	struct snapshot_cpu *cpu = &snapshot->cpus[i];
 	u64 calls, entries, lost, written;
 
@@ -173,21 +137,19 @@ struct mctracer_snapshot *mctracer_snapshot_take(int only)
 			    GFP_KERNEL | __GFP_NOWARN);
 	if (!snapshot)
 		return NULL;
-	snapshot->streams = kvcalloc(2 * nr_cpu_ids, sizeof(*snapshot->streams),
-				     GFP_KERNEL | __GFP_NOWARN);
-	snapshot->heap = kvcalloc(nr_cpu_ids, sizeof(*snapshot->heap), GFP_KERNEL | __GFP_NOWARN);
-	if (!snapshot->streams || !snapshot->heap || !alloc_copies(snapshot, only)) {
+	snapshot->first = kvcalloc(nr_cpu_ids, sizeof(*snapshot->first), GFP_KERNEL | __GFP_NOWARN);
+	if (!snapshot->first || mctracer_streams_alloc(&snapshot->all, nr_cpu_ids) ||
+	    !alloc_copies(snapshot, only)) {
 		mctracer_snapshot_free(snapshot);
 		return NULL;
 	}
-	snapshot->first = snapshot->streams + nr_cpu_ids;
 
 	guard(mutex)(&mctracer_mutex);
 	for_each_possible_cpu(cpu)
 		if (snapshot->cpus[cpu].room)
 			take_ring(snapshot, cpu, per_cpu_ptr(&mctracer_rings, cpu));
-	memcpy(snapshot->first, snapshot->streams, nr_cpu_ids * sizeof(*snapshot->streams));
-	make_heap(snapshot);
+	memcpy(snapshot->first, snapshot->all.streams, nr_cpu_ids * sizeof(*snapshot->first));
+	mctracer_streams_order(&snapshot->all);
 	return snapshot;
 }
 
@@ -200,33 +162,30 @@ void mctracer_snapshot_free(struct mctracer_snapshot *snapshot)
 		return;
 	for_each_possible_cpu(cpu)
 		kvfree(snapshot->cpus[cpu].memory);
-	kvfree(snapshot->heap);
-	kvfree(snapshot->streams);
+	mctracer_streams_free(&snapshot->all);
+	kvfree(snapshot->first);
 	kvfree(snapshot);
 }
 
 void mctracer_snapshot_rewind(struct mctracer_snapshot *snapshot)
 {
-	memcpy(snapshot->streams, snapshot->first, nr_cpu_ids * sizeof(*snapshot->streams));
-	make_heap(snapshot);
+	memcpy(snapshot->all.streams, snapshot->first, nr_cpu_ids * sizeof(*snapshot->first));
+	mctracer_streams_order(&snapshot->all);
 }
 
 const struct mctracer_stream *mctracer_snapshot_next(struct mctracer_snapshot *snapshot, int *cpu)
 {
-	if (!snapshot->nr)
-		return NULL;
-	*cpu = snapshot->heap[0];
-	return &snapshot->streams[*cpu];
+	const struct mctracer_stream *oldest = mctracer_streams_oldest(&snapshot->all);
+
+	if (oldest)
+		*cpu = oldest - snapshot->all.streams;
+	return oldest;
 }
 
 void mctracer_snapshot_advance(struct mctracer_snapshot *snapshot)
 {
-	struct mctracer_stream *stream = &snapshot->streams[snapshot->heap[0]];
-
-	advance(stream);
-	if (stream->found == MCTRACER_FOUND_NOTHING)
-		snapshot->heap[0] = snapshot->heap[--snapshot->nr];
-	sift_down(snapshot, 0);
+	advance(mctracer_streams_oldest(&snapshot->all));
+	mctracer_streams_moved(&snapshot->all);
 }
 
 const struct mctracer_ring_counts *

@@ -65,6 +65,7 @@ struct mctracer_text {
 	size_t (*elsewhere)(const void *data, char *name, u32 *low);	/* or NULL */
 	const void *data;	/* for it */
 	int modules_changed;	/* when the first of them was looked up */
+	u32 module_count;	/* of the event that is printed */
 	char name[KSYM_SYMBOL_LEN];	/* for what is not remembered */
 	struct {		/* "CPU 2: hackbench:11867 " ... */
 		int cpu;
@@ -170,6 +171,11 @@ static u32 print_address(struct mctracer_text *text, u32 low)
 	size_t length = 0;
 	bool lasting = true;
 
+	if (text->module_count != mctracer_module_count() && !text->elsewhere &&
+	    !mctracer_module_was_there((unsigned long)(long)(s32)low, text->module_count)) {
+		seq_buf_puts(&text->line, "[unknown]");
+		return 0;
+	}
 	if (symbol->address != low || !symbol->length) {
 		if (text->elsewhere)
 			length = text->elsewhere(text->data, text->name, &now);
@@ -501,6 +507,8 @@ const struct seq_buf *mctracer_text_event(struct mctracer_text *text,
 	const struct mctracer_state *state = &cursor->state;
 	u32 function;
 
+	text->module_count = state->known & MCTRACER_KNOWS_MODULES ? state->modules :
+							     mctracer_module_count();
 	if (stream->missed || stream->found == MCTRACER_FOUND_GAP) {
 		mctracer_text_rewind(text);
 		return print_gap(text, stream->missed ?: state->value);

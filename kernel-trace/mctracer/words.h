@@ -14,15 +14,15 @@
 /* What a reader needs to know that begins here; of the state, what it says it knows. */
 #define MCTRACER_NOTES		(MCTRACER_KNOWS_COUNT | MCTRACER_KNOWS_CLOCK |	\
 				 MCTRACER_KNOWS_TIME | MCTRACER_KNOWS_CONTEXT |	\
-				 MCTRACER_KNOWS_TASK)
-#define MCTRACER_NOTES_WORDS	9
+				 MCTRACER_KNOWS_MODULES | MCTRACER_KNOWS_TASK)
+#define MCTRACER_NOTES_WORDS	10
 
 /* How many words say what is @known. */
 static __always_inline unsigned int mctracer_words_of(u32 known)
 {
 	return !!(known & MCTRACER_KNOWS_COUNT) + 2 * !!(known & MCTRACER_KNOWS_CLOCK) +
 	       !!(known & MCTRACER_KNOWS_TIME) + !!(known & MCTRACER_KNOWS_CONTEXT) +
-	       4 * !!(known & MCTRACER_KNOWS_TASK);
+	       !!(known & MCTRACER_KNOWS_MODULES) + 4 * !!(known & MCTRACER_KNOWS_TASK);
 }
 
 static inline bool mctracer_word_is_other(u64 word, unsigned int which)
@@ -59,6 +59,8 @@ static __always_inline u64 *mctracer_compose(u64 *word, const struct mctracer_st
 		*word++ = mctracer_word(MCTRACER_TIME, state->time >> 1);
 	if (state->known & MCTRACER_KNOWS_CONTEXT)
 		*word++ = mctracer_word(MCTRACER_CONTEXT, state->context);
+	if (state->known & MCTRACER_KNOWS_MODULES)
+		*word++ = mctracer_other_word(MCTRACER_MODULES, state->modules);
 	if (state->known & MCTRACER_KNOWS_TASK) {
 		*word++ = mctracer_word(MCTRACER_TASK, state->pid |
 					(u64)(u8)state->comm[0] << MCTRACER_COMM_SHIFT);

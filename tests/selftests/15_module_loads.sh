@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # description: Modules come, go, and fail while the tracer is switched
 # requires: root tracer hackbench testmod:mct_target testmod:mct_initfail helper:tracecheck
+# requires: helper:rawreader
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-plan 30
+plan 34
 
 trace=$MCT_TMP/trace
 # An emulated machine takes seconds for each.
@@ -180,4 +181,35 @@ trace_off
 check "the counts add up" stats_add_up
 cat "$MCT_TRACE" > "$trace"
 check "the trace is well-formed" examine "$trace"
+
+# --- calls tell which modules were there
+# numbers: how many times modules had come or gone, each number once
+numbers()
+{
+	local raw
+	for raw in "$MCT_DIR"/per_cpu/cpu*/raw; do
+		"$MCT_BIN/rawreader" modules "$raw"
+	done | sort -un
+}
+
+put 'vfs_read mct_target_leaf' "$MCT_DIR/filter"
+trace_clear
+trace_on
+cat /proc/self/stat > /dev/null
+mod_set mct_target calls 10
+mod_unload mct_target
+cat /proc/self/stat > /dev/null
+mod_load mct_target
+cat /proc/self/stat > /dev/null
+trace_off
+put "" "$MCT_DIR/filter"
+cat "$MCT_TRACE" > "$trace"
+equal "a module in the place of one that went names its own calls only" 1 \
+	"$(grep -c ' mct_target_leaf+' "$trace")"
+at_least "the others are there" 10 "$(grep -c '\[unknown\] <-- ' "$trace")"
+numbers > "$MCT_TMP/numbers"
+diag_lines < "$MCT_TMP/numbers"
+equal "calls before, between and after have numbers of their own" 3 "$(wc -l < "$MCT_TMP/numbers")"
+equal "and these follow each other" 2 \
+	"$(awk 'NR == 1 { first = $1 } END { print $1 - first }' "$MCT_TMP/numbers")"
 finish

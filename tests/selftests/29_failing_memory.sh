@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: Whichever allocation fails, it is ENOMEM, nothing changes, and the next try works
-# requires: root tracer helper:failnth helper:tracecheck
+# requires: root tracer helper:failnth helper:tracecheck testmod:mct_target
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
@@ -26,7 +26,7 @@ else
 	. "$(dirname "$0")/rings.sh"
 fi
 
-plan 25
+plan 28
 
 size=$MCT_DIR/buffer_size_kb
 mode=$MCT_DIR/mode
@@ -34,6 +34,7 @@ mode=$MCT_DIR/mode
 at_end()
 {
 	faults_end
+	! mod_loaded mct_target || mod_unload mct_target
 	put "" "$MCT_DIR/triggers"
 	put "" "$MCT_DIR/filter"
 	put function "$mode"
@@ -152,6 +153,44 @@ else
 		skip "$name" "this kernel does not see returns"
 	done
 fi
+# A module comes with functions that are chosen, and each allocation in its loading fails in turn.
+# records_truly: what ctrl reads holds; if it reads 0, why is in stats, and writing 1 mends it.
+records_truly()
+{
+	if [ "$(cat "$MCT_CTRL")" = 0 ]; then
+		grep -q '^# failed: ' "$MCT_STATS" && put 1 "$MCT_CTRL" || return
+	fi
+	trace_clear
+	cat /proc/self/stat > /dev/null
+	grep -q ' vfs_read+' "$MCT_TRACE"
+}
+
+each_load_is_told()
+{
+	local n=0 ended=0
+	while [ "$n" -lt 2000 ]; do
+		n=$((n + 1))
+		said=$("$MCT_BIN/failnth" "$n" load "$MCT_BIN/test_modules/mct_target.ko")
+		! mod_loaded mct_target || mod_unload mct_target
+		[ "$(cat "$MCT_CTRL")" = 1 ] || ended=$((ended + 1))
+		records_truly || {
+			echo "number $n: $said, and vfs_read is not recorded"
+			return 1
+		}
+		[ "$said" != "whole ok" ] || {
+			echo "$((n - 1)) allocations, $ended of them ended tracing"
+			return 0
+		}
+	done
+	return 1
+}
+
+put 'vfs_read mod:mct_target' "$MCT_DIR/filter"
+trace_on
+check "a module comes without memory: what ctrl reads holds, and 1 mends it" each_load_is_told
+check "then there is nothing that failed" not grep -q '^# failed: ' "$MCT_STATS"
+check "and what was chosen is recorded" records_truly
+put "" "$MCT_DIR/filter"
 trace_off
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
 check "in the end the trace is well-formed" examine "$MCT_TMP/trace"

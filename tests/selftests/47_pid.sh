@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 32
+plan 42
 
 pids=$MCT_DIR/pid
 badwrite=$MCT_BIN/badwrite
@@ -99,6 +99,33 @@ trace_on
 trace_off
 equal "what it forks is another" "$$" "$(who)"
 check "the counts add up" counts_add_up
+
+# A process may be left out, and what it forks may not.
+put "not $$" "$pids"
+equal "a process that is left out" "not $$" "$(list)"
+trace_clear
+trace_on
+echo > "$MCT_TMP/a"
+(sleep 1; echo) > "$MCT_TMP/a" &
+child=$!
+wait "$child"
+trace_off
+check "all others are recorded" eval "who | grep -qw 0"
+check "its children, too" eval "who | grep -qw $child"
+check "and it is not" eval "! who | grep -qw $$"
+check "the counts add up then" counts_add_up
+echo "$$ children" >> "$pids"
+trace_clear
+trace_on
+echo > "$MCT_TMP/a"
+/bin/true
+trace_off
+check "its children may be chosen" eval "who | grep -q ."
+check "it stays out" eval "! who | grep -qw $$"
+equal "what is read can be written, too" ok "$(set_pids "$(cat "$pids")")"
+equal "\"not\" takes a number" "write EINVAL" "$(set_pids "not")"
+equal "and nothing else" "write EINVAL" "$(set_pids "not $$ children")"
+put "tid $$" "$pids"
 
 for bad in "x EINVAL" "-1 EINVAL" "0 EINVAL" "4194304 ESRCH"; do
 	equal "\"${bad% *}\": ${bad#* }" "write ${bad#* }" "$(set_pids "${bad% *}")"

@@ -24,7 +24,7 @@ if [ "$(set_to 'alloc_empty_file:follow ret')" = "write EOPNOTSUPP" ]; then
 fi
 put "" "$triggers"
 
-plan 10
+plan 12
 
 # Each open file is one, from where it is allocated to where it is freed.
 rules()
@@ -77,4 +77,34 @@ rules
 traced cat /dev/null
 equal "there is room again" 0 "$(grep -c '^# follow: too many' "$MCT_TRACE")"
 check "and what begins is followed" [ "$(begun | wc -l)" -ge 1 ]
+
+# While places are looked for in vain, what ends meanwhile ends.
+files()
+{
+	local i=0
+	while [ $i -lt 100 ]; do
+		: < /dev/null
+		i=$((i + 1))
+	done
+}
+
+open_while_full()
+{
+	find /proc /sys > /dev/null &
+	files &
+	files &
+	files
+	wait
+}
+
+put '__d_alloc:follow ret' "$triggers"
+for rule in 'alloc_empty_file:follow ret' '__fput:unfollow 1'; do
+	add "$rule"
+done
+traced open_while_full
+sed -n 's/^CPU.* alloc_empty_file+.* +#\([0-9]*\):ret.*/\1/p' "$MCT_TRACE" | sort > "$MCT_TMP/files"
+ended | sort > "$MCT_TMP/ended"
+at_least "files get places among them" 10 "$(wc -l < "$MCT_TMP/files")"
+equal "and none stays followed when it is freed" "" \
+	"$(comm -23 "$MCT_TMP/files" "$MCT_TMP/ended" | xargs)"
 finish

@@ -14,7 +14,7 @@ enabled=$tracing/enabled_functions
 grep -qw function $tracing/available_tracers 2>/dev/null ||
 	skip_all "this kernel has no other function tracer"
 
-plan 68
+plan 69
 
 filter=$MCT_DIR/filter
 triggers=$MCT_DIR/triggers
@@ -371,7 +371,7 @@ how=$(refused 0 $switch)
 if [ "$how" = "write EOPNOTSUPP" ]; then
 	for what in "ftrace can't be switched off under us" \
 		    "switched off before, the tracer can't start" "the log says why" \
-		    "and when it is on it can"; do
+		    "the text is what it was before the try" "and when it is on it can"; do
 		skip "$what" "ftrace can't be switched off"
 	done
 else
@@ -379,8 +379,12 @@ else
 	trace_off
 	put 0 $switch
 	put 1 "$MCT_SYSCTL"
+	text_save untried
 	equal "switched off before, the tracer can't start" "write EBUSY" "$(refused 1 "$MCT_CTRL")"
 	check "the log says why" eval 'kmsg_since | grep -q "mcount: .*ftrace_enabled is 0"'
+	# Static keys that fork and exec look at are text, too.
+	text_save tried
+	check "the text is what it was before the try" text_same untried tried
 	put 1 $switch
 	check "and when it is on it can" trace_on
 fi

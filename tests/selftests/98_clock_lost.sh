@@ -22,7 +22,7 @@ at_end()
 
 said()
 {
-	kmsg_since | grep -q 'mctracer: the cycle counter is not reliable'
+	kmsg_since | grep -q 'mctracer: the cycle counter can.t be used'
 }
 
 # second_apart LABEL: are two events that are a second apart shown as that?

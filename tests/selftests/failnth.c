@@ -6,6 +6,7 @@
  *	failnth N read FILE
  *	failnth N map FILE
  *	failnth N write FILE TEXT
+ *	failnth N load MODULE.ko
  *
  * Prints whether an allocation failed by that, "failed", or there are not so many,
  * "whole"; then what the call came to: "ok" or the error's name. What can't be
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static char buffer[65536];
@@ -65,7 +67,7 @@ int main(int argc, char **argv)
 	long n, result;
 
 	if (argc < 4 || argc != 4 + !strcmp(argv[2], "write")) {
-		fprintf(stderr, "usage: failnth N open|read|map|write FILE [TEXT]\n");
+		fprintf(stderr, "usage: failnth N open|read|map|write|load FILE [TEXT]\n");
 		return 2;
 	}
 	n = atol(argv[1]);
@@ -91,6 +93,10 @@ int main(int argc, char **argv)
 		fd = open_file(file, O_WRONLY);
 		set_nth(nth, n);
 		result = dprintf(fd, "%s\n", argv[4]);	/* one write() */
+	} else if (!strcmp(what, "load")) {
+		fd = open_file(file, O_RDONLY);
+		set_nth(nth, n);
+		result = syscall(SYS_finit_module, fd, "", 0);
 	} else {
 		fprintf(stderr, "failnth: no such call: %s\n", what);
 		return 2;

@@ -12,6 +12,8 @@
  *					the line of TEXT, made with the option "time"
  *	rawreader errors FILE KB	what must not work with a ring of that size:
  *					one line "WHAT ERROR" for each
+ *	rawreader modules FILE		takes all words; of each call, how many
+ *					times modules had come or gone
  *	rawreader header FILE		"NAME NUMBER" for each field of a mapping
  *	rawreader hold FILE		maps it, says so, and sleeps
  *	rawreader follow FILE		maps it and follows the ring from the last
@@ -53,7 +55,7 @@
 /* Calls before the first notes. */
 #define MOST_PENDING	(MCTRACER_NOTES_WITHIN / WORD)
 #define KNOWS		(MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME | \
-			 MCTRACER_KNOWS_CLOCK | MCTRACER_KNOWS_COUNT)
+			 MCTRACER_KNOWS_CLOCK | MCTRACER_KNOWS_COUNT | MCTRACER_KNOWS_MODULES)
 
 /* As the kernel's: a load that the compiler neither leaves out nor splits. */
 #define READ_ONCE(x)	__atomic_load_n(&(x), __ATOMIC_RELAXED)
@@ -206,7 +208,7 @@ static void judge(const struct mctracer_state *state, struct before *before)
 	if (!is_text(state->parent_ip))
 		complain("parent_ip is not in the text", state);
 	if ((state->known & KNOWS) != KNOWS)
-		complain("task, time, clock or count are not known", state);
+		complain("task, time, clock, count or modules are not known", state);
 	if (before->any && ns < before->ns && same_clock(&state->clock, &before->clock))
 		complain("the time went back", state);
 	before->any = 1;
@@ -267,6 +269,18 @@ static void judge_word(const struct reader *reader, __u64 word,
 	if (reader->at == 1 && !reader->seekable && !mctracer_word_is_call(word) &&
 	    mctracer_word_type(word) == MCTRACER_MORE)
 		complain("a read began within an entity", state);
+}
+
+/* Print how many times modules had come or gone, for each call by read(). */
+static void print_modules(const char *path)
+{
+	struct reader reader = begin_reading(path, 65536);
+	struct mctracer_state state = {};
+	__u64 word;
+
+	while (next_word(&reader, &word))
+		if (mctracer_decode(&state, word) == MCTRACER_EVENT_CALL)
+			printf("%u\n", state.modules);
 }
 
 static void read_all(const char *path, size_t size, unsigned long most)
@@ -855,6 +869,8 @@ int main(int argc, char **argv)
 		match(path, arg);
 	} else if (!strcmp(mode, "errors") && arg) {
 		errors(path, strtoul(arg, NULL, 10));
+	} else if (!strcmp(mode, "modules")) {
+		print_modules(path);
 	} else if (!strcmp(mode, "header")) {
 		print_header(path);
 	} else if (!strcmp(mode, "hold")) {

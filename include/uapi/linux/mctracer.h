@@ -160,6 +160,9 @@
  *	number is in bits 0 to 31 of the value, above that MCTRACER_OBJECT_ROLE, and whether it
  *	begins or ends here to be followed. MCTRACER_OBJECTS at most.
  * MCTRACER_TOOK: how long the call took whose return, or mark, is behind it, in nanoseconds.
+ * MCTRACER_MODULES: how many times modules had come or gone, in 32 bits. It is repeated with task,
+ *	clock and count, and written before the first call of a module that comes. So an address
+ *	in a module's function belongs to a module that was there at this number.
  */
 #define MCTRACER_OTHER_SHIFT	53
 #define MCTRACER_COUNT_BITS	51
@@ -170,6 +173,7 @@
 #define MCTRACER_MARK		5
 #define MCTRACER_TOOK		6
 #define MCTRACER_OBJECT		7
+#define MCTRACER_MODULES	8
 
 /* An object, and its role: which argument is its address, counted from 1, or one of those */
 #define MCTRACER_OBJECT_ROLE_SHIFT	32

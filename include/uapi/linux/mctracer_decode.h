@@ -35,6 +35,7 @@ enum mctracer_event {
 #define MCTRACER_KNOWS_CLOCK	4
 #define MCTRACER_KNOWS_COUNT	8
 #define MCTRACER_KNOWS_CONTEXT	16
+#define MCTRACER_KNOWS_MODULES	32
 
 /* In has: what has been said of a return, or a mark. */
 #define MCTRACER_HAS_RESULT	1
@@ -80,6 +81,7 @@ struct mctracer_clock {
  * @context: of the calls that come next
  * @pid: their task's
  * @tgid: their process's
+ * @modules: how many times modules had come or gone
  * @known: MCTRACER_KNOWS_TASK and so on
  * @has: MCTRACER_HAS_RESULT and so on, of the last return or mark
  * @said: the same of one that is to come
@@ -109,6 +111,7 @@ struct mctracer_state {
 	__u32 context;
 	__u32 pid;
 	__u32 tgid;
+	__u32 modules;
 	__u32 known;
 	__u32 has;
 	__u32 said;
@@ -257,6 +260,10 @@ static inline enum mctracer_event mctracer_decode_other(struct mctracer_state *s
 	case MCTRACER_TOOK:
 		state->took = value;
 		state->said |= MCTRACER_HAS_TOOK;
+		return MCTRACER_EVENT_NONE;
+	case MCTRACER_MODULES:
+		state->modules = (__u32)value;
+		state->known |= MCTRACER_KNOWS_MODULES;
 		return MCTRACER_EVENT_NONE;
 	}
 	return MCTRACER_EVENT_UNKNOWN;

@@ -27,8 +27,9 @@ static void words_notes(struct kunit *test)
 		.time = 0x0fedcba987654320, .calls = 12345678901234,
 		.clock = { .offset = -5, .mult = 0xfedcba98, .shift = 31 },
 		.context = MCTRACER_IRQS_OFF | 3,
-		.pid = 4194303, .tgid = 77, .comm = "fifteen letters",
-		.known = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_CLOCK | MCTRACER_KNOWS_CONTEXT,
+		.pid = 4194303, .tgid = 77, .comm = "fifteen letters", .modules = 0xfedcba98,
+		.known = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_CLOCK | MCTRACER_KNOWS_CONTEXT |
+			 MCTRACER_KNOWS_MODULES,
 	}, heard = { .clock.mult = 1 };
 	u64 words[MCTRACER_NOTES_WORDS];
 	unsigned int n = mctracer_compose_notes(&said, words), i;
@@ -43,6 +44,7 @@ static void words_notes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, heard.context, said.context);
 	KUNIT_EXPECT_EQ(test, heard.pid, said.pid);
 	KUNIT_EXPECT_EQ(test, heard.tgid, said.tgid);
+	KUNIT_EXPECT_EQ(test, heard.modules, said.modules);
 	KUNIT_EXPECT_STREQ(test, heard.comm, said.comm);
 }
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Count how many times modules came or went, and remember at which count each module came. So a
+ * call whose module has gone does not get a name from a module that was loaded in its place.
+ */
+#include <linux/cleanup.h>
+#include <linux/gfp.h>
+#include <linux/init.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
+#include <linux/preempt.h>
+#include <linux/xarray.h>
+
+#include "mctracer.h"
+
+/* Of each module that is there: the count when it came. Modules lie in pages of their own. */
+static DEFINE_XARRAY(module_counts);
+/* A count could not be stored: a module without one may have come at any time. */
+static bool incomplete;
+
+static unsigned long module_index(const struct module *mod)
+{
+	return (unsigned long)mod >> PAGE_SHIFT;
+}
+
+bool mctracer_module_was_there(unsigned long address, u32 count)
+{
+	const struct module *mod;
+	void *came;
+
+	guard(preempt_notrace)();	/* keeps the module */
+	mod = __module_address(address);
+	if (!mod)
+		return true;	/* an address of the kernel, or of nothing */
+	came = xa_load(&module_counts, module_index(mod));
+	return came ? (s32)(count - xa_to_value(came)) >= 0 : !READ_ONCE(incomplete);
+}
+
+static int count_modules(struct notifier_block *nb, unsigned long event, void *data)
+{
+	u32 count;
+
+	if (event != MODULE_STATE_COMING && event != MODULE_STATE_GOING)
+		return NOTIFY_DONE;
+	CLASS(mctracer_own_work, own)();
+	count = mctracer_note_modules();
+	if (event == MODULE_STATE_GOING)
+		xa_erase(&module_counts, module_index(data));
+	else if (xa_is_err(xa_store(&module_counts, module_index(data),
+				    xa_mk_value(count & LONG_MAX), GFP_KERNEL)))
+		WRITE_ONCE(incomplete, true);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block count_notifier = {
+	.notifier_call	= count_modules,
+	.priority	= INT_MAX,
+};
+
+static int __init count_modules_init(void)
+{
+	return register_module_notifier(&count_notifier);
+}
+core_initcall(count_modules_init);
