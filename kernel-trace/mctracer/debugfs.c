@@ -344,7 +344,7 @@ static int stats_show(struct seq_file *m, void *v)
 			   READ_ONCE(*per_cpu_ptr(&mctracer_recursions, cpu)), counts.read);
 		own += READ_ONCE(*per_cpu_ptr(&mctracer_own_calls, cpu));
 	}
-	seq_printf(m, "# own: %lu\n", own);
+	seq_printf(m, "# own: %lu\n# modules: %u\n", own, mctracer_module_count());
 	return 0;
 }
 

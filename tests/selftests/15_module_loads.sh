@@ -8,7 +8,7 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-plan 34
+plan 35
 
 trace=$MCT_TMP/trace
 # An emulated machine takes seconds for each.
@@ -212,4 +212,6 @@ diag_lines < "$MCT_TMP/numbers"
 equal "calls before, between and after have numbers of their own" 3 "$(wc -l < "$MCT_TMP/numbers")"
 equal "and these follow each other" 2 \
 	"$(awk 'NR == 1 { first = $1 } END { print $1 - first }' "$MCT_TMP/numbers")"
+equal "stats has the last of them" "$(tail -n 1 "$MCT_TMP/numbers")" \
+	"$(sed -n 's/^# modules: //p' "$MCT_STATS")"
 finish
