@@ -144,6 +144,7 @@ void mctracer_set_task_pids(struct task_struct *task, unsigned long pids);
 #define mctracer_task_pids	mctracer_task_pids
 
 /* What the module takes back when it goes. */
+extern struct xarray *mctracer_compat_xarray;
 int mctracer_compat_module_notifier(struct notifier_block *nb);
 int mctracer_compat_die_notifier(struct notifier_block *nb);
 int mctracer_compat_panic_notifier(struct notifier_block *nb);
@@ -249,8 +250,6 @@ bool mctracer_compat_kernel_inittext(unsigned long addr);
 #define kvfree(memory)			((void)(memory))	/* at the end, with the rest */
 #endif
 
-/* Free it when the module goes. */
-extern struct xarray *mctracer_compat_xarray;
 #ifdef MCTRACER_COMPAT_MODULES
 #include <linux/xarray.h>
 #undef DEFINE_XARRAY

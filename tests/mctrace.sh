@@ -5,7 +5,7 @@
 . "${0%/*}/../scripts/test-lib.sh"
 
 tree=$("$REPO/scripts/kernel-tree") || exit 1
-mkdir "$T/good" "$T/checking" "$T/bare" "$T/growing" "$T/kept" "$T/installed"
+mkdir "$T/good" "$T/checking" "$T/bare" "$T/growing" "$T/kept" "$T/installed" "$T/failing"
 
 # made FOLDER FLAGS...: as people build it, without a word of the compiler
 made()
@@ -35,6 +35,22 @@ truth()
 		--keep "$T/kept" "$T/good/mctrace" >"$T/truth" 2>&1
 	sed 's/^/    /' "$T/truth"
 	grep -q '^1\.\.[1-9]' "$T/truth" && ! grep '^not ok' "$T/truth" | grep -v '# TODO'
+}
+
+# faults: at each step of what sets the tracer a call fails, or a signal comes; of some steps, unless SPARSE is 1
+faults()
+{
+	wrapped=
+	for function in open access stat read write close fork pipe pipe2 mmap flock linkat pthread_create calloc waitpid \
+		sigtimedwait; do
+		wrapped="$wrapped -Wl,--wrap=$function"
+	done
+	gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -c -o "$T/failing.o" "$REPO/tests/mctrace/faults.c" &&
+		made failing links=n LDFLAGS="$T/failing.o $wrapped" || return
+	"$REPO/tests/mctrace/faults.py" --header "$tree/include/uapi/linux/mctracer.h" \
+		--sparse $((${SPARSE:-5} * 3 - 2)) "$T/failing/mctrace" >"$T/faults" 2>&1
+	sed 's/^/    /' "$T/faults"
+	grep -q '^1\.\.[1-9]' "$T/faults" && ! grep '^not ok' "$T/faults"
 }
 
 # seen PROGRAM: it has read what was exported for it
@@ -70,6 +86,12 @@ installed()
 			return 1
 		}
 	done
+	for file in share/man/man5/mctrace-json.5 share/man/man5/mctrace.dat.5 share/mctrace/mctrace.schema.json; do
+		[ -s "$T/installed/usr/$file" ] || {
+			echo "$file is not installed"
+			return 1
+		}
+	done
 	"$T/installed/usr/bin/mctrace" --version
 }
 
@@ -100,7 +122,7 @@ completed()
 		"$T/completing/mctrace.dat"
 	completes profile mctrace pro &&
 		completes folded mctrace export --to fol &&
-		completes --callers mctrace profile --cal &&
+		completes "--called-by --callers" mctrace profile --cal &&
 		completes "vfs_read vfs_readv" mctrace record -l vfs_rea &&
 		completes "vfs_read vfs_readv" mctrace record --func vfs_rea &&
 		completes "vfs_read vfs_readv" mctrace graph vfs_rea &&
@@ -116,18 +138,22 @@ completed()
 		completes "lsdir lsfile" mctrace record -o ls &&
 		completes "lsdir lsfile" mctrace export --output ls &&
 		completes vfs_recording mctrace latency vfs_read vfs_re &&
-		completes "" mctrace latency f -l vfs_o &&
+		completes "" mctrace latency f --live vfs_o &&
+		completes report mctrace help rep &&
+		completes "--help --hide-empty" mctrace latency f --h &&
+		completes total mctrace profile --sort t &&
 		completes "" mctrace profile vfs_o &&
-		completes --no-pager mctrace report --no &&
+		completes "--no-pager --notrace" mctrace report --no &&
 		completes mctrace mctrace record mctrac &&
 		completes mctrace mctrace why mctrac
 }
 
-# whereis NAME [LESS]: where a function of the recording is, or was linked
+# whereis NAME [LESS]: where a function of $recording is, or was linked
+recording=$T/whole
 whereis()
 {
 	python3 -c 'import sys; print(hex(int(sys.argv[1], 16) - int(sys.argv[2], 0)), end="")' \
-		"$(grep -a -o "^[0-9a-f]* [tT] $1\$" "$T/whole" | head -n 1 | cut -c 1-16)" "${2:-0}"
+		"$(grep -a -o "^[0-9a-f]* [tT] $1\$" "$recording" | head -n 1 | cut -c 1-16)" "${2:-0}"
 }
 
 # A kernel that has run elsewhere than where it was linked, with two functions
@@ -158,6 +184,24 @@ END
 		! grep -v -e vfs_read -e kfree "$T/lines" | grep '\.c:'
 }
 
+# So have returns that failed.
+lines_of_returns()
+{
+	recording=$T/kept/places.dat
+	echo 'long vfs_read(void) { __asm__ volatile(".skip 1024, 0x90"); return 0; }' >"$T/returns.c"
+	cat >"$T/returns.lds" <<END
+SECTIONS {
+	_stext = $(whereis _stext);
+	.text.vfs_read $(whereis vfs_read) : { *(.text.vfs_read) }
+}
+END
+	(cd "$T" && gcc -g -ffunction-sections -fno-pie -mcmodel=kernel -nostdlib -static -no-pie returns.c \
+		-o returns -Wl,-T,returns.lds -Wl,-e,0) &&
+		"$T/good/mctrace" why --vmlinux "$T/returns" --from "$recording" >"$T/lines" || return
+	sed 's/^/    /' "$T/lines"
+	grep -q '^    vfs_read+0x[0-9a-f/x]* (returns.c:1)   <- first$' "$T/lines"
+}
+
 types()
 {
 	(cd "$T" && gcc -gbtf -c fs.c -o fs.o) || return
@@ -183,11 +227,12 @@ bare()
 		grep 'built without libdw' "$T/lines"
 }
 
-plan 16
+plan 17
 check "it is built without a warning" made good
 check "also so that it checks itself" made checking CFLAGS='-O1 -g -fsanitize=address,undefined'
 check "and with what it records coming from a file" grown
 check "its answers are the truth" truth
+check "whatever fails or ends it, the tracer is as it was" faults
 check "trace-cmd reads what it exports" seen trace.dat
 check "so does libkshark, KernelShark's" seen libkshark
 check "so does uftrace" seen "export --to uftrace"
@@ -197,6 +242,7 @@ check "four million events are gone through quickly, in little memory" quick
 "$REPO/tests/mctrace/recordings.py" -o "$T/whole" --events 3000
 check "it names the libraries that it uses" libraries
 check "addresses have lines of source, wherever the kernel was" lines
+check "so do the returns that why shows" lines_of_returns
 check "and functions types" types
 check "without these libraries it can be built, and says so" bare
 check "it is installed with its man pages" installed

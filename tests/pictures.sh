@@ -16,6 +16,7 @@ prepared()
 	make -s -C "$tree/tools/tracing/mctrace" OUTPUT="$T/mctrace/" &&
 		"$REPO/tests/mctrace/recordings.py" -o "$T/recording" --events 3000 &&
 		"$T/mctrace/mctrace" flame -o "$T/flame.svg" "$T/recording" &&
+		"$T/mctrace/mctrace" flame --off-cpu -o "$T/off-cpu.svg" "$T/recording" &&
 		for to in folded speedscope; do
 			"$T/mctrace/mctrace" export --to "$to" -o "$T/$to" "$T/recording" || return
 		done &&
@@ -25,7 +26,7 @@ prepared()
 seen()
 {
 	node "$REPO/tests/mctrace/pictures.mjs" "$modules" "$(command -v chromium)" "$T/flame.svg" \
-		"$T/folded" "$T/speedscope" "$shots"
+		"$T/off-cpu.svg" "$T/folded" "$T/speedscope" "$shots"
 }
 
 plan 2

@@ -34,7 +34,10 @@ bool mctracer_module_was_there(unsigned long address, u32 count)
 	if (!mod)
 		return true;	/* an address of the kernel, or of nothing */
 	came = xa_load(&module_counts, module_index(mod));
-	return came ? (s32)(count - xa_to_value(came)) >= 0 : !READ_ONCE(incomplete);
+	/* One that comes has no count yet, and one that goes has none any more. */
+	if (!came)
+		return mod->state == MODULE_STATE_LIVE && !READ_ONCE(incomplete);
+	return (s32)(count - xa_to_value(came)) >= 0;
 }
 
 static int count_modules(struct notifier_block *nb, unsigned long event, void *data)

@@ -19,15 +19,21 @@ import xml.dom.minidom
 
 import arguments
 import decoder
+import failing
 import lines
 import modules
+import options
 import packets
 import perfetto
 import recordings
+import schema
+import selection
+import sources
 import terminal
+import times
 import ways
 from harness import (TIMEOUT, Case, Mctrace, Tap, Wrong, attempt, compare, compare_lists,
-                     json_lines)
+                     json_lines, plain)
 
 # --- the recordings themselves ---
 
@@ -88,8 +94,10 @@ SMALL = {       # calls, total, self, average, longest
     "do_exit": (1, 0, 0, 0, 0),
 }
 SMALL_FOLDED = {
-    "cat;vfs_read": 6,
-    "cat;vfs_read;kfree": 104,
+    "cat;vfs_read": 4,
+    "cat;vfs_read;[off CPU]": 2,        # from 112 to 114
+    "cat;vfs_read;kfree": 102,
+    "cat;vfs_read;kfree;[off CPU]": 2,  # from 110 to 112
     "cat;vfs_read;kfree;kfree": 2,
     "cat;vfs_read;sysvec_apic_timer_interrupt": 6,
     "cat;vfs_read;sysvec_apic_timer_interrupt;dput": 2,
@@ -189,6 +197,7 @@ class Tree:
             self.open(stack, depth, text, took)
 
     def add(self, depth, what, name, took):
+        name = plain(name)
         self.events.setdefault(self.task, []).append([depth, what, name, took])
 
     def open(self, stack, depth, text, took):
@@ -244,16 +253,18 @@ def check_function_tree(mctrace, case):
 
 # --- profile, latency ---
 
-PROFILE = ["function", "total_ns", "self_ns", "avg_ns", "max_ns", "calls"]
+PROFILE = ["function", "total_ns", "self_ns", "avg_ns", "max_ns", "calls", "total_cpu_ns",
+           "self_cpu_ns"]
 
 
 def check_profile(mctrace, case):
     keys = PROFILE if case.truth["mode"] == "graph" else ["function", "calls"]
     differences, got = [], {}
     for line in json_lines(mctrace.text("profile", "--json", case.path)):
-        if sorted(line) != sorted(keys):
+        if set(line) - {"name", "module"} != set(keys):
             differences.append("%s has other keys than %s" % (line, keys))
             continue
+        line["function"] = plain(line["function"])
         if line["function"] in got:
             differences.append("%s is there twice" % line["function"])
         got[line["function"]] = [line[key] for key in keys]
@@ -271,7 +282,7 @@ def latency_functions(case):
     return sorted(set(often[:3] + slow[:2]))
 
 
-def check_buckets(name, lines, durations):
+def check_buckets(name, lines, durations, cpu_durations):
     differences, left = [], list(durations)
     end = 0
     for line in lines:
@@ -280,6 +291,9 @@ def check_buckets(name, lines, durations):
         if begin & (begin - 1) or behind & (behind - 1) or behind < 2 * begin or begin < end:
             differences.append("%s: %s is no bucket behind %d" % (name, line, end))
         inside = [ns for ns in left if begin <= ns < behind]
+        on_cpu = [ns for ns in cpu_durations if begin <= ns < behind]
+        if line["count_cpu"] != len(on_cpu):
+            differences.append("%s: %s, not %d on a CPU" % (name, line, len(on_cpu)))
         if len(inside) != count:
             differences.append("%s: %s, not %d" % (name, line, len(inside)))
         left = [ns for ns in left if not begin <= ns < behind]
@@ -296,9 +310,13 @@ def check_latency(mctrace, case):
         durations = one["durations"]
         lines = json_lines(mctrace.text("latency", name, "--json", case.path))
         last = lines.pop()
-        differences += check_buckets(name, lines, durations)
-        wanted = {"function": name, "min_ns": min(durations), "max_ns": max(durations),
-                  "avg_ns": one["avg_ns"]}
+        differences += check_buckets(name, lines, durations, one["cpu_durations"])
+        wanted = {"kind": "summary", "open": one["calls"] - one["completed"],
+                  "estimated": False,
+                  "function": name, "min_ns": min(durations), "max_ns": max(durations),
+                  "avg_ns": one["avg_ns"], "max_cpu_ns": max(one["cpu_durations"]),
+                  "avg_cpu_ns": sum(one["cpu_durations"]) // len(durations),
+                  "total_cpu_ns": sum(one["cpu_durations"])}
         # "calls" may be those that have a duration, and a recursive one may be within another.
         if last.get("calls") in (one["calls"], one["completed"]):
             wanted["calls"] = last["calls"]
@@ -316,7 +334,7 @@ def check_latency(mctrace, case):
 def check_folded(mctrace, case):
     got, differences = {}, []
     for line in mctrace.text("export", "--to", "folded", case.path).splitlines():
-        stack, ns = line.rsplit(" ", 1)
+        stack, ns = plain(line).rsplit(" ", 1)
         if stack in got or ns == "0":
             differences.append("'%s' is too much" % line)
         got[stack] = int(ns)
@@ -361,6 +379,7 @@ def chrome_calls(events):
     calls, stacks, wrong = {}, {}, []
     last = {}
     for event in [event for event in events if event["ph"] in "BE"]:
+        event.update({"name": plain(event["name"])} if "name" in event else {})
         thread = (event["pid"], event["tid"])
         if event["ts"] < last.get(thread, event["ts"]):
             wrong.append("%s is before %s" % (event, last[thread]))
@@ -509,10 +528,12 @@ def check_uftrace(mctrace, case):
 def check_perfetto(mctrace, case):
     trace = perfetto.read(export(mctrace, case, "perfetto", "perfetto"))
     if not case.truth["functions"] or trace.instants:
-        return trace.wrong + compare_lists("function", trace.instants, case.calls())
-    missing = wanted_durations(case) - collections.Counter(trace.calls)
+        return trace.wrong + compare_lists("function", list(map(plain, trace.instants)),
+                                           case.calls())
+    calls = collections.Counter((plain(name), ns) for name, ns in trace.calls)
+    missing = wanted_durations(case) - calls
     return trace.wrong + ["there is no call that took %s" % (call,) for call in missing] + \
-        between(collections.Counter(name for name, _ in trace.calls), case)
+        between(collections.Counter(plain(name) for name, _ in trace.calls), case)
 
 
 def check_ctf(mctrace, case):
@@ -624,7 +645,7 @@ def check_cuts(mctrace, folder, data):
     path = os.path.join(folder, "cut.dat")
     for cut in sorted(cut for cut in cuts if 0 <= cut < len(data))[::sparse]:
         write_file(path, data[:cut])
-        complaints.file(path, "cut at %d" % cut, "offset")
+        complaints.file(path, "cut at %d" % cut, "offset" if cut else "is empty")
     return complaints.lines()
 
 
@@ -749,6 +770,14 @@ def check_odd(mctrace, folder, data):
     return complaints.lines()
 
 
+def answer(mctrace, arguments, path):
+    """What a command says of @path, also that it has no answer: `why` without marks, say."""
+    ran = mctrace.run(*with_file(arguments, path))
+    if ran.returncode not in (0, 1):
+        raise Wrong("%s: status %d" % (" ".join(arguments), ran.returncode))
+    return ran.returncode, ran.stdout, ran.stderr.replace(path.encode(), b"FILE")
+
+
 def check_unknown(mctrace, folder):
     """A chunk, words and lines that this mctrace doesn't know change nothing."""
     wrong = []
@@ -771,7 +800,7 @@ def check_unknown(mctrace, folder):
     with open(paths[1], "ab") as file:
         recordings.write_text(file, 77, "what is this?")
     for arguments in readers(mctrace):
-        old, new = [mctrace.text(*with_file(arguments, path)) for path in paths]
+        old, new = [answer(mctrace, arguments, path) for path in paths]
         if old != new:
             wrong.append(" ".join(arguments) + " prints something else")
     return wrong
@@ -783,15 +812,18 @@ def check_compressed(mctrace, folder, data, packed):
     for path, content in zip(paths, (data, packed)):
         write_file(path, content)
     return [" ".join(arguments) + " prints something else" for arguments in readers(mctrace)
-            if mctrace.text(*with_file(arguments, paths[0])) !=
-            mctrace.text(*with_file(arguments, paths[1]))]
+            if answer(mctrace, arguments, paths[0]) != answer(mctrace, arguments, paths[1])]
+
+
+def has_zstd(mctrace):
+    return shutil.which("zstd") and "without zstd" not in mctrace.text("--version")
 
 
 def test_compressed(tap, mctrace, folder):
     def test(name, check, *arguments):
         attempt(tap, "compressed: " + name, None, check, mctrace, *arguments)
 
-    if not shutil.which("zstd") or "without zstd" in mctrace.text("--version"):
+    if not has_zstd(mctrace):
         tap.skip("compressed", "there is no zstd, or this mctrace is without it")
         return
     with open(bad_case(folder).path, "rb") as file:
@@ -868,6 +900,64 @@ def check_picture_of_names(mctrace, folder):
     return []
 
 
+NAMES = {   # a task's name, and what is written where a name must be text
+    "two words": "two words", " blank": " blank", "   ": "<...>", "": "<...>",
+    "new\nline": "new?line", "a\tb": "a?b", "\udcff\udcfe": "??", "a;b": "a;b",
+    "\u00e9" * 7 + "\udcc3": "\u00e9" * 7 + "?", "\uffff!": "???!", "%s %n": "%s %n",
+}
+
+
+def check_names_everywhere(mctrace, folder):
+    """Each form is whole, and has the names, as text."""
+    rec = recordings.Recording(cpus=1, late=False)
+    for pid, comm in enumerate(NAMES, 65):
+        rec.run(0, rec.task(pid, comm))
+        rec.call(0, "vfs_read")
+        rec.wait(1000)
+        rec.leave(0)
+    case = Case(folder, "names everywhere", rec)
+    texts = {pid: text for pid, text in enumerate(NAMES.values(), 65)}
+    wrong = []
+    for command in (["report"], ["report", "--tree"], ["report", "--json"], ["profile"],
+                    ["profile", "--by-task", "--json"], ["export", "--to", "folded"],
+                    ["graph", "vfs_read"], ["why", "--from"]):
+        got = mctrace.run(*command, case.path).stdout
+        if command[0] == "report" and "--json" not in command:
+            continue            # they have the bytes that the kernel writes
+        try:
+            got.decode("utf-8")
+        except UnicodeDecodeError as error:
+            wrong.append("%s: %s" % (" ".join(command), error))
+    lines = mctrace.text("export", "--to", "folded", case.path).splitlines()
+    wrong += compare("folded", {line.rsplit(";", 1)[0]: line.rsplit(" ")[-1] for line in lines},
+                     {text.replace(";", ":"): "1002" if text != "<...>" else "2004"
+                      for text in texts.values()})
+    events = load_json(export(mctrace, case, "json", "json"))["traceEvents"]
+    wrong += compare("json", {event["tid"]: event["args"]["name"] for event in events
+                              if event["ph"] == "M"}, texts)
+    scope = load_json(export(mctrace, case, "speedscope", "speedscope.json"))
+    wrong += compare_lists("speedscope", [profile["name"] for profile in scope["profiles"]],
+                           ["%s %d" % (text, pid) for pid, text in texts.items()])
+    with open(export(mctrace, case, "perfetto", "perfetto"), "rb") as file:
+        data = file.read()
+    wrong += ["perfetto: no '%s'" % text for text in texts.values()
+              if bytes([len(text.encode())]) + text.encode() not in data]
+    with open(export(mctrace, case, "trace.dat", "trace.dat"), "rb") as file:
+        data = file.read()
+    wrong += ["trace.dat: no '%s'" % text for pid, text in texts.items()
+              if b"\n%d %s\n" % (pid, text.encode()) not in b"\n" + data and pid != 65]
+    if is_there("trace-cmd"):
+        got = read_by("trace-cmd", "report", "-i", case.path + ".trace.dat").splitlines()
+        named = {int(found[2]): found[1] for found in
+                 (re.match(r" *(.*)-(\d+) +\[\d+\]", line) for line in got) if found}
+        wrong += compare("trace-cmd", named, {pid: text.strip() for pid, text in texts.items()})
+    out = export(mctrace, case, "ctf", "ctf")
+    if is_there("babeltrace2"):
+        lines = read_by("babeltrace2", out).splitlines()
+        wrong += compare("ctf", {"": len(lines)}, {"": 2 * len(texts)})
+    return wrong
+
+
 # --- a task that gets another name while it is in a call, as by exec() ---
 
 def check_renamed(mctrace, folder):
@@ -896,8 +986,13 @@ def check_renamed(mctrace, folder):
         mctrace, case, "json", "json"))["traceEvents"] if event.get("name") == "thread_name"]
     if names[-1] != "ls":
         wrong.append("its name at the end is %s" % names[-1])
-    if "1844674407" in mctrace.text("latency", "--task", "ls", "vfs_open", case.path):
-        wrong.append("latency: fewer than no call is open")
+    # It is open when the name changes, and belongs to both.
+    text = mctrace.text("latency", "--task", "ls", "vfs_open", case.path)
+    if "1844674407" in text or "# 1 calls" not in text:
+        wrong.append("latency: %s" % text)
+    text = mctrace.text("latency", "--task", "mctrace", "vfs_open", case.path)
+    if "1844674407" in text or "# 1 calls" not in text:
+        wrong.append("latency: %s" % text)
     return wrong
 
 
@@ -933,33 +1028,6 @@ def check_few_returns(mctrace, folder):
     if texts[0][1] != texts[1][1]:
         wrong.append("graph prints something else")
     return wrong
-
-
-# --- why ---
-
-def check_why(mctrace, folder):
-    """What a system call goes on in is the system call. Failures elsewhere are nobody's."""
-    rec = recordings.Recording(cpus=1, late=False)
-    task = rec.task(65, "cat")
-    rec.run(0, task)
-
-    def fail(error):
-        ip = task.stack[-1].function.exits[0] & 0xffffffff
-        rec.wait(2)
-        rec.put(0, recordings.value_words(-error) + [
-            recordings.other_word(recordings.MARK, ip)], 0)
-        rec.leave(0, result=-error)
-
-    for _ in range(3):
-        rec.call(0, "ksys_read")
-        rec.call(0, "vfs_read")
-        fail(21)
-        fail(21)
-    case = Case(folder, "why", rec)
-    text = mctrace.text("why", "--from", case.path).splitlines()
-    if len(text) != 2 or text[0] != "cat:65 ksys_read returned -EISDIR: Is a directory (3 times)":
-        return text or ["nothing"]
-    return [] if re.match(r" +vfs_read\+\S+ +<- first$", text[1]) else text
 
 
 # --- small cases that are easy to get wrong ---
@@ -1181,6 +1249,7 @@ CHECKS = [
     ("report", "report --tree", check_tree, "plain full small", None),
     ("report", "report --tree without returns", check_function_tree, "function", None),
     ("report", "report --json", lines.check_report_json, "plain full function small", None),
+    ("report", "selected parts", selection.check_selection, "plain", None),
     ("report", "report --tree --json", lines.check_tree_json, "plain full small", None),
     ("profile", "profile", check_profile, "plain full function small", None),
     ("latency", "latency", check_latency, "plain full", None),
@@ -1265,6 +1334,12 @@ def test_changed(tap, mctrace, folder):
                         ("profile", check_profile), ("graph", ways.check_graph),
                         ("export --to folded", check_folded)):
         run_check(tap, mctrace, name, check, case)
+    attempt(tap, "functions of one name in two modules", None, modules.check_twins, mctrace,
+            Case(folder, "twins", modules.twins_recording()))
+    attempt(tap, "functions without a name", None, modules.check_nameless, mctrace,
+            Case(folder, "nameless", modules.nameless_recording(["lost_a", "lost_b", "lost_c"])))
+    attempt(tap, "modules that nobody looked at", None, modules.check_counted, mctrace,
+            Case(folder, "counted", modules.counted_recording()))
     case = Case(folder, "modules that change", modules.changed_recording())
     for name, check in (("report, profile", modules.check_modules), ("report", check_report),
                         ("report --json", lines.check_report_json),
@@ -1301,6 +1376,17 @@ def test_people(tap, mctrace, folder):
     test("a pager and colours come on a terminal alone", terminal.check_terminal)
     test("colours", terminal.check_colours)
     test("a pager is waited for", terminal.check_pager_waited_for)
+    test("man pages have the options of --help", options.check_pages)
+    test("a letter means the same in all commands", options.check_letters)
+    test("letters of before name the word of today", options.check_instead)
+    test("options stand anywhere", options.check_order)
+    test("wrong options and arguments", options.check_wrong)
+    test("the first lines", options.check_first)
+    test("lines are as wide as the terminal", options.check_width)
+    test("what is selected, and is not there", selection.check_missing)
+    test("tasks whose names are long, or numbers", selection.check_names_of_tasks)
+    test("a selected depth keeps the time of what is deeper", selection.check_depth_of_stacks)
+    test("diff of what one has", selection.check_diff)
 
 
 def test_all(tap, mctrace, folder, seeds, growing):
@@ -1318,8 +1404,15 @@ def test_all(tap, mctrace, folder, seeds, growing):
         attempt(tap, "names that are to be quoted", None, check_names, mctrace, folder)
         attempt(tap, "names that are no text", None, check_picture_of_names, mctrace, folder)
         attempt(tap, "a name that changes within a call", None, check_renamed, mctrace, folder)
+        attempt(tap, "time on a CPU and off it", None, times.check_sleeping, mctrace, folder)
+        attempt(tap, "a task that becomes another by exec()", None, times.check_exec, mctrace,
+                folder)
+        attempt(tap, "a pid that is used again", None, times.check_reused, mctrace, folder)
+        attempt(tap, "a task that ends, and sleeps", None, times.check_still_ending, mctrace, folder)
+        attempt(tap, "names in each form", None, check_names_everywhere, mctrace, folder)
         attempt(tap, "a return where there are none", None, check_few_returns, mctrace, folder)
-        attempt(tap, "why: system calls that go on elsewhere", None, check_why, mctrace, folder)
+        for name, check in failing.tests():
+            attempt(tap, "why: " + name, None, check, mctrace, folder)
     else:
         tap.skip("names that are to be quoted", "there is no 'export'")
     bad_case(folder)            # which is good as yet, to be compared with
@@ -1327,6 +1420,8 @@ def test_all(tap, mctrace, folder, seeds, growing):
             plain + full + function + small)
     test_bad_files(tap, mctrace, folder)
     test_compressed(tap, mctrace, folder)
+    sources.test(tap, attempt, mctrace, folder, has_zstd(mctrace))
+    schema.test(tap, attempt, mctrace.schema)
 
 
 def main():

@@ -7,6 +7,9 @@ import re
 import subprocess
 import sys
 
+import schema
+from schema import Wrong
+
 TIMEOUT = 60            # seconds, for anything
 SHOWN = 8               # differences of one test
 
@@ -40,30 +43,30 @@ class Mctrace:
     def __init__(self, path, sanitized):
         self.path = os.path.abspath(path)
         self.sanitized = sanitized and os.path.abspath(sanitized)
+        self.schema = schema.Schema()
         self.commands = re.findall(r"^  (\w+) ", self.run("--help").stdout.decode(), re.M)
 
     def has(self, *arguments):
         return arguments[0] in self.commands
 
-    def run(self, *arguments, sanitized=False):
+    def run(self, *arguments, sanitized=False, **more):
         environment = dict(os.environ, LC_ALL="C", ASAN_OPTIONS="exitcode=99:detect_leaks=0",
-                           UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1")
+                           UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1", **more)
         path = self.sanitized if sanitized else self.path
-        return subprocess.run([path, *arguments], stdout=subprocess.PIPE, env=environment,
-                              stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=TIMEOUT,
-                              check=False)
+        ran = subprocess.run([path, *arguments], stdout=subprocess.PIPE, env=environment,
+                             stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=TIMEOUT,
+                             check=False)
+        if "--json" in arguments and not ran.returncode:
+            self.schema.check(arguments, ran.stdout.decode())
+        return ran
 
-    def text(self, *arguments):
+    def text(self, *arguments, **more):
         """What it prints; it is not to complain."""
-        ran = self.run(*arguments)
+        ran = self.run(*arguments, **more)
         if ran.returncode or ran.stderr:
             raise Wrong("%s: status %d, %s" % (" ".join(arguments), ran.returncode,
                                                ran.stderr.decode(errors="replace")))
         return ran.stdout.decode("utf-8", "surrogateescape")
-
-
-class Wrong(Exception):
-    pass
 
 
 class Case:
@@ -98,6 +101,28 @@ def compare_lists(what, got, wanted):
     if len(got) != len(wanted):
         return ["%s: %d, not %d" % (what, len(got), len(wanted))]
     return []
+
+
+def plain(text):
+    """Without the modules of functions."""
+    return re.sub(r" \[\w+\]", "", text)
+
+
+def duration(ns):
+    """As tables show it: four digits, and a unit."""
+    for unit, size in (("ns", 1), ("us", 1000), ("ms", 1000000)):
+        if ns / size < 999.95:
+            break
+    else:
+        unit, size = "s", 1000000000
+    value = ns / size
+    digits = [d for least, d in ((999.95, 0), (99.995, 1), (9.9995, 2), (0, 3)) if value >= least]
+    return "%.*f %s" % (0 if unit == "ns" else digits[0], value, unit)
+
+
+def steps_of(path):
+    """The functions of a "path", the outermost first."""
+    return [step["function"] for step in path]
 
 
 def json_lines(text):

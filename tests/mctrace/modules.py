@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Names of modules that come and go while it is recorded: there are several tables of symbols then.
 import collections
+import re
 
 import recordings
-from harness import compare, compare_lists, json_lines
+from harness import compare, compare_lists, json_lines, steps_of
 
 OLD = ["old_open", "old_read"]
 NEW = ["new_open", "new_read"]
@@ -60,4 +61,137 @@ def check_modules(mctrace, case):
     profile = collections.Counter()
     for line in json_lines(mctrace.text("profile", "--json", case.path)):
         profile[line["function"]] += line["calls"]
-    return wrong + compare("calls", profile, collections.Counter(case.calls()))
+    return wrong + compare("calls", profile, collections.Counter(map(titled, case.calls())))
+
+
+def titled(name):
+    module = name.split("_")[0]
+    return "%s [%s]" % (name, module) if module in ("old", "new", "between", "gone") else name
+
+
+# --- functions of one name in two modules ---
+
+def load_as(rec, module, names, begin):
+    """Their keys are "MODULE:NAME"; where the next module may be."""
+    end = rec.functions.load(module, names, begin)
+    for name in names:
+        rec.functions.by_name["%s:%s" % (module, name)] = rec.functions.by_name.pop(name)
+    return end
+
+
+def twins_recording():
+    """Modules one and two, each with a probe: one's takes 1000 ns, two's 3000, and each is called
+    twice. Both call kfree."""
+    rec = recordings.Recording(cpus=1, late=False)
+    begin = recordings.MODULES_BEGIN + (1 << 20)
+    begin = load_as(rec, "one", ["probe", "remove"], begin)
+    load_as(rec, "two", ["probe", "remove"], begin)
+    rec.run(0, rec.task(65, "cat"))
+    for _ in range(2):
+        for module, ns in (("one", 994), ("two", 2994)):
+            rec.call(0, module + ":probe")
+            rec.call(0, "kfree")
+            rec.leave(0)
+            rec.wait(ns)
+            rec.leave(0)
+    return rec
+
+
+PICKS = [("probe[one]", [1000, 1000]), ("probe [two]", [3000, 3000]),
+         ("probe", [1000, 1000, 3000, 3000])]
+
+
+def check_twins(mctrace, case):
+    lines = json_lines(mctrace.text("profile", "--json", case.path))
+    wrong = compare("profile", {line["function"]: (line["calls"], line["total_ns"])
+                                for line in lines},
+                    {"probe [one]": (2, 2000), "probe [two]": (2, 6000), "kfree": (4, 8)})
+    wrong += [line for line in mctrace.text("diff", "-I", case.path, case.path).splitlines()
+              if line and not line.startswith("# ")]
+    for asked, took in PICKS:
+        last = json_lines(mctrace.run("latency", asked, "--json", case.path).stdout.decode())[-1]
+        wrong += compare("latency " + asked, {"": (last["min_ns"], last["max_ns"], last["calls"])},
+                         {"": (min(took), max(took), len(took))})
+        graph = json_lines(mctrace.run("graph", asked, "--json", case.path).stdout.decode())
+        ways = {tuple(steps_of(line["path"])[::-1]) for line in graph
+                if line["way"] == "calls"}
+        modules = [name for name in ("one", "two") if name in asked] or ["one", "two"]
+        wanted = {("probe [%s]" % module,) for module in modules}
+        wanted |= {("kfree",) + way for way in wanted}
+        wrong += compare_lists("graph " + asked, sorted(ways), sorted(wanted))
+        slow = json_lines(mctrace.run("slow", asked, "--json", case.path).stdout.decode())
+        if slow[0]["most_ns"] != max(took):
+            wrong.append("slow %s: %s" % (asked, slow[0]))
+        said = mctrace.run("latency", asked, case.path).stderr.decode()
+        if ("taken together" in said) != ("[" not in asked):
+            wrong.append("latency %s says '%s'" % (asked, said))
+    if mctrace.run("latency", "probe[three]", case.path).returncode == 0:
+        wrong.append("there is no probe in three")
+    for command in (["report", "--tree"], ["export", "--to", "folded"],
+                    ["export", "--to", "speedscope"], ["export", "--to", "json"]):
+        text = mctrace.text(*command, case.path)
+        wrong += ["%s: no probe [%s]" % (" ".join(command), module) for module in ("one", "two")
+                  if "probe [%s]" % module not in text]
+    return wrong
+
+
+# --- calls of a module that the recording has no names of ---
+
+def nameless_recording(names):
+    """Module old is known, with sections far apart, and what lies between is not."""
+    rec = recordings.Recording(cpus=1, late=False)
+    functions = rec.functions
+    begin = recordings.MODULES_BEGIN + (1 << 20)
+    functions.load("old", ["old_first", "old_last"], begin)
+    functions.load("old", ["old_init"], begin + 0x9000)
+    functions.load("nameless", names, begin + 0x3000)
+    functions.unload("nameless")
+    rec.run(0, rec.task(65, "cat"))
+    for name in ["old_first", "old_last", "old_init"] + names:
+        rec.call(0, name)
+        rec.leave(0)
+    return rec
+
+
+def check_nameless(mctrace, case):
+    """None of them has the name of the function before."""
+    got = collections.Counter(re.sub("0x[0-9a-f]+", "0x", line["function"]) for line in json_lines(
+        mctrace.text("profile", "--json", case.path)))
+    return compare("profile", got, {"old_first [old]": 1, "old_last [old]": 1, "old_init [old]": 1,
+                                    "0x": 3})
+
+
+# --- modules that come and go before anybody looks ---
+
+def counted_recording():
+    """Module flash comes and goes between two tables, and new takes its place; old stays."""
+    rec = recordings.Recording(cpus=1, late=False)
+    functions, rng = rec.functions, rec.rng
+    begin = recordings.MODULES_BEGIN + (1 << 20)
+    place = functions.load("old", OLD, begin)
+    rec.run(0, rec.task(65, "cat"))
+    rec.count_modules(4)
+    rec.look()
+    call_each(rec, OLD)
+    state = rng.getstate()
+    functions.load("flash", ["flash_open", "flash_read"], place)
+    rec.count_modules(5)
+    call_each(rec, OLD + ["flash_open", "flash_read"])
+    functions.unload("flash")
+    rng.setstate(state)
+    functions.load("new", NEW, place)
+    rec.count_modules(7)
+    rec.look()
+    call_each(rec, OLD + NEW)
+    rec.count_modules(8)
+    call_each(rec, OLD)
+    return rec
+
+
+def check_counted(mctrace, case):
+    """No call has the name of a function of another time, or one that is not sure."""
+    got = [line["function"].split("+")[0] for line in json_lines(mctrace.text(
+        "report", "--json", case.path)) if line["event"] == "call"]
+    got = [name for name in got if name != "kfree"]
+    unknown = ["[unknown]"] * 2
+    return compare_lists("name", got, OLD + OLD + unknown + OLD + NEW + unknown)

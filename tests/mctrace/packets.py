@@ -13,10 +13,14 @@ SETS = "skb bio request task_struct inode file folio".split()
 NAMES = """__alloc_skb skb_clone __copy_skb_header __dev_queue_xmit ip_rcv tcp_v4_rcv udp_rcv
 arp_rcv ipv6_rcv __udp_enqueue_schedule_skb skb_copy_datagram_iter sk_skb_reason_drop consume_skb
 kfree_skbmem tpacket_rcv skb_release_data kfree_skb_list_reason kmem_cache_free_bulk
-__napi_kfree_skb napi_skb_cache_put local_bh_enable""".split()
+__napi_kfree_skb napi_skb_cache_put local_bh_enable skb_splice_bits skb_try_coalesce tcp_queue_rcv
+skb_copy_and_csum_datagram_msg skb_consume_udp __consume_stateless_skb kfree_skb_reason udp_recvmsg
+unix_stream_read_generic __tcp_close __kfree_skb dev_kfree_skb_irq_reason unix_destruct_scm
+nf_hook_slow eth_type_trans""".split()
 TYPES = """
 enum skb_drop_reason { SKB_NOT_DROPPED_YET, SKB_CONSUMED, SKB_DROP_REASON_NOT_SPECIFIED,
-                       SKB_DROP_REASON_NO_SOCKET, SKB_DROP_REASON_QDISC_DROP };
+                       SKB_DROP_REASON_NO_SOCKET, SKB_DROP_REASON_QDISC_DROP,
+                       SKB_DROP_REASON_QUEUE_PURGE, SKB_DROP_REASON_UDP_CSUM };
 struct sk_buff {
     void *next, *prev;
     union { int other; struct { unsigned flag:1;
@@ -74,12 +78,18 @@ class Net:
     def run(self, pid, comm):
         self.rec.run(0, self.rec.task(pid, comm))
 
-    def call(self, name, *objects, data=b"", args=(), result=()):
-        """A call and its return, 1 us each."""
+    def call(self, name, *objects, data=b"", args=(), result=(), returns=None):
+        """A call and its return, 1 us each. @returns: the number that it returns."""
         self.rec.wait(998)
         self.rec.call(0, name, objects=objects, data=data[:84], args=args)
         self.rec.wait(998)
-        self.rec.leave(0, objects=result)
+        self.rec.leave(0, objects=result, result=returns)
+
+    def within(self, caller, name, *objects, **how):
+        """A call by @caller, which has no object itself."""
+        self.rec.call(0, caller)
+        self.call(name, *objects, **how)
+        self.rec.leave(0)
 
     def begin(self, number):
         self.call("__alloc_skb", result=["+%d:ret" % number])
@@ -100,29 +110,31 @@ def cloned():
     net.call("ip_rcv", "12:1", data=udp("10.0.0.1", 4711, "10.0.0.2", 53, 28))
     net.call("__udp_enqueue_schedule_skb", "12:2")
     net.run(66, "dnsd")
-    net.call("skb_copy_datagram_iter", "12:1")
+    net.call("skb_copy_datagram_iter", "12:1", returns=0)
     net.call("consume_skb", "12:1")
     net.end(12)
     return net.rec
 
 
 CLONED = """#12 UDP 10.0.0.1:4711 > 10.0.0.2:53, 28 bytes
-  +0.000 us CPU 0 .... __alloc_skb returns
-  +1.000 us CPU 0 .... __dev_queue_xmit <-- do_syscall_64
-  +3.000 us CPU 0 .... __copy_skb_header <-- do_syscall_64
-  +11.000 us CPU 0 .... ip_rcv <-- do_syscall_64
-  +13.000 us CPU 0 .... __udp_enqueue_schedule_skb <-- do_syscall_64
-  +15.000 us CPU 0 .... skb_copy_datagram_iter <-- do_syscall_64
-  +17.000 us CPU 0 .... consume_skb <-- do_syscall_64
-  +19.000 us CPU 0 .... kfree_skbmem <-- do_syscall_64
+  +0.000 us CPU 0 .... nc:65 __alloc_skb returns
+  +1.000 us CPU 0 .... nc:65 __dev_queue_xmit <-- do_syscall_64
+  +3.000 us CPU 0 .... nc:65 __copy_skb_header <-- do_syscall_64
+  +11.000 us CPU 0 .... nc:65 ip_rcv <-- do_syscall_64
+  +13.000 us CPU 0 .... nc:65 __udp_enqueue_schedule_skb <-- do_syscall_64
+  +15.000 us CPU 0 .... dnsd:66 skb_copy_datagram_iter <-- do_syscall_64
+  +17.000 us CPU 0 .... dnsd:66 consume_skb <-- do_syscall_64
+  +19.000 us CPU 0 .... dnsd:66 kfree_skbmem <-- do_syscall_64
   #13 of #12
-    +3.000 us CPU 0 .... __copy_skb_header <-- do_syscall_64
-    +5.000 us CPU 0 .... tpacket_rcv <-- do_syscall_64
-    +7.000 us CPU 0 .... consume_skb <-- do_syscall_64
-    +9.000 us CPU 0 .... kfree_skbmem <-- do_syscall_64
+    +3.000 us CPU 0 .... nc:65 __copy_skb_header <-- do_syscall_64
+    +5.000 us CPU 0 .... nc:65 tpacket_rcv <-- do_syscall_64
+    +7.000 us CPU 0 .... nc:65 consume_skb <-- do_syscall_64
+    +9.000 us CPU 0 .... nc:65 kfree_skbmem <-- do_syscall_64
     copied to a packet socket
   delivered to dnsd (66)
 """
+
+
 
 
 def several():
@@ -173,16 +185,17 @@ REUSED = """#1 UDP 10.0.0.1:1 > 10.0.0.9:2, 5 bytes
 """.splitlines()
 
 
-CONSUMED, NOT_SPECIFIED, NO_SOCKET, QDISC_DROP = range(1, 5)
+CONSUMED, NOT_SPECIFIED, NO_SOCKET, QDISC_DROP, QUEUE_PURGE, UDP_CSUM = range(1, 7)
 
 
 def freed_in_list(net, numbers, reason):
     """As kfree_skb_list_reason() does; the words of a call have room for four objects."""
-    net.call("kfree_skb_list_reason", "%d:1" % numbers[0], args=[0, reason])
+    net.rec.call(0, "kfree_skb_list_reason", objects=["%d:1" % numbers[0]], args=[0, reason])
     for number in numbers:
         net.call("skb_release_data", "%d:1" % number, args=[0, reason])
     for i in range(0, len(numbers), 4):
         net.call("kmem_cache_free_bulk", *["-%d:3" % number for number in numbers[i:i + 4]])
+    net.rec.leave(0)
 
 
 def in_lists():
@@ -204,6 +217,111 @@ def in_interrupts():
         net.call("__napi_kfree_skb", "%d:1" % number, args=[0, reason])
         net.call("napi_skb_cache_put", "-%d:1" % number)
     return net.rec
+
+
+def copied(net, reason, returns, caller="unix_stream_read_generic"):
+    """What lay in a queue, and was read."""
+    net.call("__udp_enqueue_schedule_skb", "1:2")
+    net.within(caller, "skb_copy_datagram_iter", "1:1", returns=returns)
+    net.call("kfree_skb_reason", "1:1", args=[0, reason], data=struct.pack("<I", 1))
+
+
+def udp_read(net, peek):
+    net.call("__udp_enqueue_schedule_skb", "1:2")
+    net.within("udp_recvmsg", "skb_copy_datagram_iter", "1:1", returns=0)
+    net.call("skb_consume_udp", "1:2")
+    if not peek:
+        net.call("__consume_stateless_skb", "1:1")
+
+
+def in_irq(net):
+    net.call("dev_kfree_skb_irq_reason", "1:1", args=[0, QDISC_DROP])
+    net.call("__kfree_skb", "1:1")
+
+
+def queued(net, name, caller=None):
+    net.call("tcp_queue_rcv", "1:2")
+    if caller:
+        net.within(caller, name, "1:1")
+
+
+def spliced(net, returns):
+    net.call("tcp_queue_rcv", "1:2")
+    net.call("skb_splice_bits", "1:1", returns=returns)
+    net.call("__kfree_skb", "1:1")
+
+
+def joined(net, returns):
+    net.call("tcp_queue_rcv", "1:2")
+    net.call("skb_try_coalesce", "2:1", "1:2", returns=returns)
+
+
+def shared(net, users):
+    net.call("kfree_skb_reason", "1:1", args=[0, NO_SOCKET], data=struct.pack("<I", users))
+    net.call("consume_skb", "1:1")
+
+
+# What happens to packet 1, whether it ends, and what became of it
+FATES = (
+    (lambda net: copied(net, CONSUMED, 0), True, "delivered to nc (65)"),
+    (lambda net: copied(net, QUEUE_PURGE, 0), True, "dropped: SKB_DROP_REASON_QUEUE_PURGE"),
+    (lambda net: copied(net, UDP_CSUM, -22), True, "dropped: SKB_DROP_REASON_UDP_CSUM"),
+    (lambda net: copied(net, CONSUMED, -14), True, "consumed"),
+    (lambda net: copied(net, CONSUMED, None), True, "consumed"),
+    (lambda net: copied(net, CONSUMED, 0, "udp_recvmsg"), True, "consumed"),
+    (lambda net: udp_read(net, False), True, "delivered to nc (65)"),
+    (lambda net: udp_read(net, True), False,
+     "left in a UDP socket's queue, read by nc (65) with MSG_PEEK, not freed when recording ended"),
+    (lambda net: (udp_read(net, True), copied(net, NOT_SPECIFIED, -1)), True,
+     "dropped: SKB_DROP_REASON_NOT_SPECIFIED"),
+    (lambda net: (udp_read(net, True), udp_read(net, False)), True, "delivered to nc (65)"),
+    (in_irq, True, "dropped: SKB_DROP_REASON_QDISC_DROP"),
+    (lambda net: queued(net, None), False,
+     "left in a TCP socket's queue, not freed when recording ended"),
+    (lambda net: queued(net, None), True, "ended"),
+    (lambda net: queued(net, "__kfree_skb", "__tcp_close"), True,
+     "dropped: its socket was closed before it was read"),
+    (lambda net: queued(net, "__kfree_skb", "udp_recvmsg"), True, "consumed"),
+    (lambda net: spliced(net, 100), True, "delivered to a pipe by nc (65)"),
+    (lambda net: spliced(net, -11), True, "consumed"),
+    (lambda net: joined(net, 0xff01), True, "joined to the one before"),
+    (lambda net: joined(net, 0xff00), False,
+     "left in a TCP socket's queue, not freed when recording ended"),
+    (lambda net: shared(net, 2), True, "consumed"),
+    (lambda net: shared(net, 1), True, "dropped: SKB_DROP_REASON_NO_SOCKET"),
+)
+
+
+def check_fates(mctrace, folder):
+    """The last event decides, by results, values and callers."""
+    btf, wrong = types(folder), []
+    for nr, (happens, ends, wanted) in enumerate(FATES):
+        net = Net()
+        net.begin(1)
+        net.begin(2)
+        happens(net)
+        if ends:
+            net.call("local_bh_enable" if wanted == "ended" else "napi_skb_cache_put", "-1:1")
+        case = Case(folder, "fate %d" % nr, net.rec)
+        text = packet(mctrace, case, "--btf", btf)
+        wrong += compare_lists("fate %d" % nr, re.findall(r"^#1\n(?:  \+.*\n)*  (.*)$", text, re.M),
+                               [wanted])
+    return wrong
+
+
+def check_no_tracepoints(mctrace, folder):
+    """Without consume_skb no packet is known to be dropped without a reason."""
+    NAMES.remove("consume_skb")
+    net = Net()
+    NAMES.append("consume_skb")
+    for number, reason in ((1, NOT_SPECIFIED), (2, NO_SOCKET)):
+        net.begin(number)
+        net.call("kfree_skb_reason", "%d:1" % number, args=[0, reason])
+        net.end(number)
+    case = Case(folder, "no tracepoints", net.rec)
+    got = re.findall("^  ([a-z].*)$", packet(mctrace, case, "--btf", types(folder)), re.M)
+    return compare_lists("verdict", got, ["freed, with no reason given",
+                                          "dropped: SKB_DROP_REASON_NO_SOCKET"])
 
 
 def heads(text):
@@ -269,7 +387,7 @@ def check_kinds(mctrace, folder):
                            ("still under way when recording ended", 1)):
         if text.count("\n  %s\n" % verdict) != times:
             wrong.append("'%s' is not there %d times: %s" % (verdict, times, text))
-    if "dropped: 3\n" not in packet(mctrace, case):
+    if "freed, for reason 3\n" not in packet(mctrace, case):
         wrong.append("without types the reason is no number")
     return wrong
 
@@ -311,8 +429,107 @@ def check_bad_expression(mctrace, folder):
 
 def check_reused(mctrace, folder):
     case = Case(folder, "addresses used again", reused())
+    ran = mctrace.run("packet", "--rules", RULES + "/skb.rules", "-i", case.path, "src 10.0.0.2")
     return (compare_lists("head", heads(packet(mctrace, case)), REUSED) +
-            compare_lists("head", heads(packet(mctrace, case, "src 10.0.0.2")), REUSED[1:2]))
+            compare_lists("head", heads(ran.stdout.decode()), REUSED[1:2]) +
+            compare_lists("said", ran.stderr.decode().splitlines(), [
+                "mctrace: 1 of 3 packets ended before they could be matched: without headers"]))
+
+
+def check_never(mctrace, folder):
+    """Of sockets that send no headers none could ever match; and a filter comes before the card."""
+    net = Net()
+    for number in (1, 2):
+        net.begin(number)
+    net.call("unix_destruct_scm", "1:1")
+    net.call("nf_hook_slow", "2:1", data=udp("10.0.0.1", 1, "10.0.0.2", 2, 0))
+    for number in (1, 2):
+        net.end(number)
+    case = Case(folder, "never headers", net.rec)
+    return compare_lists("head", heads(packet(mctrace, case, "udp")),
+                         ["#2 UDP 10.0.0.1:1 > 10.0.0.2:2, 0 bytes"])
+
+
+# What can't be matched, and what is said of it
+UNMATCHED = (("vlan", "another type of Ethernet"), ("tcp or vlan 5", "another type of Ethernet"),
+             ("ether proto 0x88cc", "another type of Ethernet"), ("llc", "another type of Ethernet"),
+             ("ether host 1:2:3:4:5:6", "addresses of Ethernet"),
+             ("udp and not ether multicast", "addresses of Ethernet"),
+             ("inbound", "only a device knows"), ("ip or outbound", "only a device knows"))
+MATCHED = ("host 10.0.0.1", "not arp", "net 10 and not port 3", "ether proto 0x800", "ip multicast",
+           "tcp[tcpflags] & tcp-syn != 0 or icmp", "host 10.0.0.9 and not host 10.0.0.8", "ip6")
+
+
+def check_unmatched(mctrace, folder):
+    """An expression that needs what was not recorded is refused, others are not."""
+    case = Case(folder, "expressions", several())
+    from_it = ("packet", "--rules", RULES + "/skb.rules", "-i", case.path)
+    wrong = []
+    for expression, why in UNMATCHED:
+        wrong += refused(mctrace, "'%s' asks for" % expression, 2, *from_it, expression)
+        wrong += refused(mctrace, why, 2, *from_it, expression)
+    for expression in MATCHED:
+        ran = mctrace.run(*from_it, expression)
+        if ran.returncode:
+            wrong.append("%s: %s" % (expression, ran.stderr.decode()))
+    rules = os.path.join(folder, "ethernet.rules")
+    with open(rules, "w", encoding="utf-8") as file:
+        file.write("ip_rcv:follow 1\nheader ip_rcv eth\n")
+    ran = mctrace.run("packet", "--rules", rules, "-i", case.path, "vlan or ether host 1:2:3:4:5:6")
+    if ran.returncode:
+        wrong.append("with Ethernet's header: " + ran.stderr.decode())
+    return wrong
+
+
+def check_labels(mctrace, folder):
+    """Which device, and what is selected by it: a packet by the labels of what comes of it, too."""
+    net = Net()
+    for number, names in ((1, ("eth0", "eth1", "eth0")), (2, ()), (3, ("lo",))):
+        net.begin(number)
+        for name in names:
+            net.call("eth_type_trans", "%d:1" % number, data=name.encode() + b"\0" * 12)
+    net.call("__copy_skb_header", "+4:1", "2:2")
+    net.call("eth_type_trans", "4:1", data=b"eth7\0")
+    for number in range(1, 5):
+        net.end(number)
+    case = Case(folder, "labels", net.rec)
+    all_of = ["#1 dev=eth0,eth1", "#2", "  #4 of #2 dev=eth7", "#3 dev=lo"]
+    wrong = compare_lists("all", heads(packet(mctrace, case)), all_of)
+    for arguments, wanted in ((("--dev", "lo"), all_of[3:]), (("--dev", "eth*"), all_of[:3]),
+                              (("--label", "dev=eth1"), all_of[:1]), (("--dev", "eth7"), all_of[1:3]),
+                              (("--dev", "lo", "--dev", "eth0"), []), (("--netns", "1"), [])):
+        wrong += compare_lists(" ".join(arguments), heads(packet(mctrace, case, *arguments)), wanted)
+    first = json_lines(packet(mctrace, case, "--json"))[0]
+    wrong += compare_lists("JSON", [first["labels"], first["events"][0]["comm"],
+                                    first["events"][0]["pid"]], [{"dev": ["eth0", "eth1"]}, "nc", 65])
+    from_it = ("packet", "--rules", RULES + "/skb.rules", "-i", case.path)
+    return (wrong + refused(mctrace, "have no label 'path'", 2, *from_it, "--path", "x") +
+            refused(mctrace, "--label wants KEY=GLOB", 2, *from_it, "--label", "lo") +
+            refused(mctrace, "--dev lo selects a device's packets", 2, "packet", "-i", "lo", "icmp"))
+
+
+def check_begun(mctrace, folder):
+    """What begins in a task while a function runs has its label, and nothing else has."""
+    rules = os.path.join(folder, "begun.rules")
+    with open(rules, "w", encoding="utf-8") as file:
+        file.write("kfree:unfollow 1\nbegins vfs_open path {data:string}\n")
+    net = Net()
+    opens = net.rec.current[0]
+    net.rec.call(0, "vfs_open", data=b"/etc/passwd\0")
+    net.run(66, "cat")
+    net.begin(1)
+    net.rec.run(0, opens)
+    net.begin(2)
+    net.rec.leave(0)
+    net.begin(3)
+    net.rec.call(0, "vfs_open")
+    net.begin(4)
+    net.rec.leave(0)
+    case = Case(folder, "begun", net.rec)
+    got = mctrace.text("object", "--rules", rules, "-i", case.path)
+    some = mctrace.text("object", "--rules", rules, "-i", case.path, "--path", "/etc/*")
+    return (compare_lists("head", heads(got), ["#1", "#2 path=/etc/passwd", "#3", "#4"]) +
+            compare_lists("some", heads(some), ["#2 path=/etc/passwd"]))
 
 
 def check_lists(mctrace, folder):
@@ -323,7 +540,9 @@ def check_lists(mctrace, folder):
     wrong = []
     for name, arguments, wanted in (
             ("list", btf, 6 * [dropped] + 2 * [bare] + 2 * ["consumed"]),
-            ("without types", (), 6 * ["dropped: 4"] + 2 * ["dropped: 2"] + 2 * ["dropped: 1"])):
+            ("without types", (), ["freed, for reason %d" % reason
+                                   for reason in 6 * [QDISC_DROP] + 2 * [NOT_SPECIFIED] +
+                                   2 * [CONSUMED]])):
         packets = json_lines(packet(mctrace, case, "--json", *arguments))
         packets.sort(key=lambda packet: packet["object"])
         wrong += compare_lists(name, [packet["verdict"] for packet in packets], wanted)
@@ -336,8 +555,9 @@ def check_lists(mctrace, folder):
 def check_task(mctrace, folder):
     case = Case(folder, "packets of a task", cloned())
     return (compare_lists("head", heads(packet(mctrace, case, "--task", "dnsd")), heads(CLONED)) +
-            compare_lists("head", heads(packet(mctrace, case, "--task", "cat")), []) +
-            compare_lists("head", heads(packet(mctrace, case, "--task", "cat", "udp")), []))
+            compare_lists("status", [mctrace.run("packet", "--rules", RULES + "/skb.rules", "--input",
+                                                 case.path, "--task", "cat", *more).returncode
+                                     for more in ([], ["udp"])], [1, 1]))
 
 
 def check_left_over(mctrace, folder):
@@ -349,7 +569,7 @@ def check_left_over(mctrace, folder):
     net.call("udp_rcv", "1:2")
     net.end(1)
     case = Case(folder, "left over", net.rec)
-    got = re.findall(r" us CPU 0 \.\.\.\. (\w+)", packet(mctrace, case, "--btf", types(folder)))
+    got = re.findall(r" us CPU 0 \.\.\.\. nc:65 (\w+)", packet(mctrace, case, "--btf", types(folder)))
     return compare_lists("call", got, ["__alloc_skb", "udp_rcv", "kfree_skbmem"])
 
 
@@ -378,8 +598,8 @@ def check_object(mctrace, folder):
     case = Case(folder, "an object", net.rec)
     text = mctrace.text("object", "--rules", rules, "-i", case.path)
     return compare_lists("line", text.splitlines(), [
-        "#1", "  +0.000 us CPU 0 .... dput <-- do_syscall_64",
-        "  +0.004 us CPU 0 .... kfree <-- do_syscall_64", "  put by nc: 0xff ? ?"])
+        "#1", "  +0.000 us CPU 0 .... nc:65 dput <-- do_syscall_64",
+        "  +0.004 us CPU 0 .... nc:65 kfree <-- do_syscall_64", "  put by nc: 0xff ? ?"])
 
 
 def check_conditions(mctrace, folder):
@@ -443,9 +663,10 @@ def check_rules(mctrace, folder):
     gives(["kfree:data {sk_buff.nothing}"],
           "line 1: the kernel's types have no 'sk_buff.nothing', or", *blob)
     gives(["?nothing:data {nothing.at_all}"], "none of these functions", *blob)
-    gives(["kfree"], "line 1: a rule is FUNCTION:ACTION")
+    gives(["kfree"], "line 1: a rule is FUNCTION:ACTION, or begins with 'verdict', 'state', ")
+    gives(["kfree:unfollow 1", "label kfree dev"], "line 2: a label wants a function, a key and")
     gives(["", "kfree:follow 1 -> 9"], "line 2: 'follow N -> M' wants")
-    gives(["header kfree ipx"], "headers are 'eth' or 'ip'")
+    gives(["header kfree ipx"], "headers are 'eth', 'ip' or 'never'")
     gives(["verdict kfree"], "wants a function and a text")
     gives(["kfree:data {sk_buff.head"], "a brace is not closed", *blob)
     return wrong
@@ -558,7 +779,13 @@ def tests(libraries):
             ("packet: what matches", check_expressions, "libpcap"),
             ("packet: no expression", check_bad_expression, "libpcap"),
             ("packet: an address that is used again is another one", check_reused, "libpcap"),
+            ("packet: what never has headers", check_never, "libpcap"),
+            ("packet: what can't be matched", check_unmatched, "libpcap"),
+            ("packet: which one it is", check_labels, None),
+            ("object: what begins within a call", check_begun, None),
             ("packet: lists of packets end, and why", check_lists, "libbpf"),
+            ("packet: the last event decides", check_fates, "libbpf"),
+            ("packet: a kernel without tracepoints", check_no_tracepoints, "libbpf"),
             ("packet: of a task", check_task, "libpcap"),
             ("packet: registers that are no arguments", check_left_over, "libbpf"),
             ("packet: what is missing is said", check_missing, None),

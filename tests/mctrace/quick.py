@@ -12,7 +12,7 @@ MOST = 20               # seconds, for all of it
 FIRST = 2               # and for the first line, which does not wait for the last
 MEMORY = 64 << 20
 COMMANDS = ["report", "report --json", "report --tree", "report --tree --json", "profile",
-            "graph vfs_read", "latency vfs_read", "export --to folded"]
+            "graph vfs_read", "latency vfs_read", "export --to folded", "export --to speedscope"]
 SOON = ["report", "report --json", "report --tree"]
 
 

@@ -25,7 +25,7 @@ import sys
 VALID = 1 << 63
 CALL = 1 << 31
 TIME, MORE, TASK, OTHER, CONTEXT, VALUE, DATA, RETURN = range(8)
-COUNT, CLOCK, GAP, FRAME, MARK, TOOK, OBJECT = 1, 2, 3, 4, 5, 6, 7
+COUNT, CLOCK, GAP, FRAME, MARK, TOOK, OBJECT, MODULE_COUNT = 1, 2, 3, 4, 5, 6, 7, 8
 DATA_BITS = 59
 OTHER_SHIFT = 53
 POSITION_MASK = (1 << 54) - 1
@@ -108,7 +108,7 @@ __rcu_read_unlock kmem_cache_alloc kmem_cache_free __kmalloc kfree page_cache_ge
 filemap_read copy_page_to_iter touch_atime link_path_walk walk_component lookup_fast dput mntput
 schedule __schedule pick_next_task_fair update_curr enqueue_task_fair dequeue_task_fair
 try_to_wake_up hrtimer_interrupt tick_nohz_handler irq_enter_rcu irq_exit_rcu handle_irq_event
-free_pcppages_bulk __mod_zone_page_state mutex_lock mutex_unlock""".split()
+free_pcppages_bulk __mod_zone_page_state mutex_lock mutex_unlock finish_task_switch""".split()
 MODULES = {
     "ext4": "ext4_map_blocks ext4_file_read_iter ext4_da_write_begin ext4_getblk".split(),
     "nf_tables": "nft_do_chain nft_lookup_eval".split(),
@@ -119,6 +119,7 @@ INTERRUPTS = {
 }
 NEVER_RETURN = ["do_exit"]
 CALLERS = ["do_syscall_64", "ret_from_fork_asm", "cpu_startup_entry", *INTERRUPTS.values()]
+SLEEPS = ["schedule", "__schedule"]
 COLD = ["vfs_read", "do_sys_openat2", "kfree", "ext4_map_blocks"]
 ALIASES = {"vfs_open": "vfs_open_alias"}        # the second name of an address
 USUAL = CORE + [name for names in MODULES.values() for name in names]
@@ -195,6 +196,8 @@ class Frame:
         self.irq = irq
         self.ns = 0
         self.callees_ns = 0     # of the direct callees that have returned
+        self.off = 0            # its task's when it was called
+        self.callees_off = 0    # as callees_ns, of the time off the CPU
 
 
 class Task:
@@ -205,6 +208,8 @@ class Task:
         self.label = label
         self.stack = []         # of Frame: all
         self.known = []         # those whose calls were recorded, and not forgotten since
+        self.last = None        # its last event: ns, CPU, and the Frame if that was a call
+        self.off = 0            # ns so far during which it was on no CPU
 
 
 class Truth:
@@ -213,19 +218,36 @@ class Truth:
         self.functions = {}
         self.folded = {}
         self.events = []
+        self.offs = []          # of each event: how long its task was off the CPU so far
         self.callers = []       # of each call, by name
         self.open = []          # tasks that have known calls, or had some
+        self.running = {}       # by CPU: whose event was the last one
 
     def of(self, name):
         return self.functions.setdefault(name, {"calls": 0, "total_ns": 0, "self_ns": 0,
-                                                "durations": []})
+                                                "durations": [], "total_cpu_ns": 0,
+                                                "self_cpu_ns": 0, "cpu_durations": []})
+
+    def event(self, task, what, *rest):
+        self.events.append([task.label, len(task.known), what, *rest])
+        self.offs.append(task.off)
+
+    def pass_time(self, task, ns, cpu, frame=None, away=False):
+        """@task has an event, a call if there is a @frame. @away: it has just been switched in."""
+        if task.last:
+            before, where, _ = task.last
+            if away or where != cpu or self.running.get(cpu) is not task:
+                task.off += ns - before
+        self.running[cpu] = task
+        task.last = (ns, cpu, frame)
 
     def enter(self, task, frame, ns, cpu):
         self.of(frame.function.name)["calls"] += 1
-        self.events.append([task.label, len(task.known), "enter", frame.function.name, ns, cpu,
-                            None])
         self.callers.append(frame.caller.name)
+        self.pass_time(task, ns, cpu, frame, frame.function.name == "finish_task_switch")
         frame.ns = ns
+        frame.off = task.off
+        self.event(task, "enter", frame.function.name, ns, cpu, None)
         if not task.known:
             self.open.append(task)
         task.known.append(frame)
@@ -233,30 +255,41 @@ class Truth:
     def leave(self, task, frame, ns, cpu):
         """@frame ends, and whatever was called in it."""
         took = None
+        slept = frame.function.name in SLEEPS and task.last and task.last[2] is frame
+        self.pass_time(task, ns, cpu, away=slept and frame in task.known)
         if frame in task.known:
             while task.known[-1] is not frame:
                 gone = task.known.pop()         # what it called is within its caller all the same
                 task.known[-1].callees_ns += gone.callees_ns
+                task.known[-1].callees_off += gone.callees_off
             took = ns - frame.ns
             self.add(task, frame, took)
             task.known.pop()
             if task.known:
                 task.known[-1].callees_ns += took
+                task.known[-1].callees_off += task.off - frame.off
         else:
             task.known.clear()
-        self.events.append([task.label, len(task.known), "leave", frame.function.name, ns, cpu,
-                            took])
+        self.event(task, "leave", frame.function.name, ns, cpu, took)
 
     def add(self, task, frame, took):
         name = frame.function.name
         own = took - frame.callees_ns
+        off = task.off - frame.off
+        off_own = off - frame.callees_off
         function = self.of(name)
+        function["cpu_durations"].append(took - off)
+        function["self_cpu_ns"] += own - off_own
         function["durations"].append(took)
         function["self_ns"] += own
         if name not in [outer.function.name for outer in task.known[:-1]]:
             function["total_ns"] += took
+            function["total_cpu_ns"] += took - off
         stack = ";".join([task.comm] + [known.function.name for known in task.known])
-        self.folded[stack] = self.folded.get(stack, 0) + own
+        self.folded[stack] = self.folded.get(stack, 0) + own - off_own
+        if off_own:
+            stack += ";[off CPU]"
+            self.folded[stack] = self.folded.get(stack, 0) + off_own
 
     def forget(self):
         for task in self.open:
@@ -273,15 +306,19 @@ class Truth:
                 "completed": len(durations) * times,
                 "total_ns": function["total_ns"] * times,
                 "self_ns": function["self_ns"] * times,
+                "total_cpu_ns": function["total_cpu_ns"] * times,
+                "self_cpu_ns": function["self_cpu_ns"] * times,
                 "avg_ns": sum(durations) // len(durations) if durations else 0,
                 "max_ns": max(durations, default=0),
                 "min_ns": min(durations, default=0),
                 "durations": durations if times == 1 else [],
+                "cpu_durations": function["cpu_durations"] if times == 1 else [],
             }
         return {
             "functions": functions,
             "folded": {stack: ns * times for stack, ns in self.folded.items()},
             "events": self.events if times == 1 else [],
+            "offs": self.offs if times == 1 else [],
             "callers": self.callers if times == 1 else [],
         }
 
@@ -306,6 +343,7 @@ class Ring:
         self.late = False       # a call comes before the notes
         self.gap = 0            # calls that are missing, which is to be said
         self.times = True       # each call has its own
+        self.modules = None     # how many times modules came or went; None: that is not said
         self.tables = []        # which run is the first behind each table of symbols
         self.begin_run()
 
@@ -331,6 +369,8 @@ class Ring:
                 words.append(other_word(GAP, self.gap))
             words.append(other_word(COUNT, self.calls))
             words += clock_words(self.clock_offset)
+            if self.modules is not None:
+                words.append(other_word(MODULE_COUNT, self.modules))
         words.append(self.time_word(ns))
         if everything or context != self.context:
             words.append(make_word(CONTEXT, context))
@@ -412,6 +452,7 @@ class Recording:
         self.entries = self.lost = self.overwritten = 0
         self.info = ""                  # more lines
         self.seen = None                # how many calls whoever recorded says to have seen
+        self.table_modules = []
         self.tables = []                # of symbols; none: one, of what is there in the end
 
     def task(self, pid, comm, tgid=None, inside=()):
@@ -498,7 +539,8 @@ class Recording:
     def mark(self, cpu, name, which=MARK_MARK):
         self.wait(2)
         ip = self.functions.by_name[name].entry & 0xffffffff
-        self.put(cpu, [other_word(MARK, which << 32 | ip)], 0)
+        if self.put(cpu, [other_word(MARK, which << 32 | ip)], 0):
+            self.facts.pass_time(self.current[cpu], self.now, cpu)
         if which in (MARK_ON, MARK_OFF, MARK_OFF_SOON):
             self.facts.forget()
 
@@ -532,9 +574,16 @@ class Recording:
     def look(self):
         """What functions there are now is written; what is recorded from now on is behind that."""
         self.tables.append(self.functions.kallsyms())
+        self.table_modules.append(self.rings[0].modules)
         for ring in self.rings:
             ring.tables.append(len(ring.runs))
             ring.begin_run()
+
+    def count_modules(self, count):
+        """So many times modules have come or gone."""
+        for ring in self.rings:
+            ring.modules = count
+            ring.append([other_word(MODULE_COUNT, count)])
 
     def filler(self, cpu, word=NOTHING):
         """A word that says nothing; 0: one that was never written."""
@@ -566,12 +615,14 @@ class Recording:
             write_text(file, INFO, self.info_text())
             for nr, table in enumerate(self.tables or [self.functions.kallsyms()]):
                 write_text(file, SYMBOLS, table)
+                if self.table_modules[nr:] and self.table_modules[nr] is not None:
+                    write_modules(file, self.table_modules[nr])
                 write_runs(file, [[ring, pos, words] for ring in self.rings
                                   for pos, words in ring.behind_table(nr)], largest, rng)
             write_end(file, self.counts(), self.seen)
 
 
-INFO, SYMBOLS, WORDS, END = 1, 2, 3, 4
+INFO, SYMBOLS, WORDS, END, MODULES_CHUNK = 1, 2, 3, 4, 5
 COMPRESSED = 1 << 31
 CHUNK_MARK = 0x6b6e6863
 CHUNK = struct.Struct("<IIQIIQQ")       # mark, type, size, cpu, notes, position, start
@@ -585,6 +636,10 @@ def write_text(file, kind, text):
     data = text.encode()
     data += b"\0" * (8 - len(data) % 8)         # one at least
     file.write(CHUNK.pack(CHUNK_MARK, kind, len(data), 0, 0, 0, 0) + data)
+
+
+def write_modules(file, count):
+    file.write(CHUNK.pack(CHUNK_MARK, MODULES_CHUNK, 8, 0, 0, 0, 0) + struct.pack("<Q", count))
 
 
 def write_words(file, ring, pos, data):

@@ -76,12 +76,13 @@ SLIPS = [       # arguments, status, what is said
     (["report", "-x", "FILE"], 2, "report has no option -x"),
     (["report", "--color", "perhaps", "FILE"], 2, "--color is yes, no or auto"),
     (["diff", "FILE"], 2, "diff of which two recordings?"),
-    (["slow", "-p", "51", "vfs_read", "FILE"], 2, "--percent is from 1 to 50"),
+    (["slow", "--percent", "51", "vfs_read", "FILE"], 2, "--percent is from 1 to 50"),
     (["graph"], 2, "graph of which function?"),
     (["graph", "vfs_raed", "FILE"], 1, "vfs_raed was not called in FILE: did you mean vfs_read"),
     (["latency", "vfs_raed", "FILE"], 1, "vfs_raed was not called in FILE: did you mean vfs_read"),
     (["slow", "vfs_raed", "FILE"], 1, "vfs_raed was not called in FILE: did you mean vfs_read"),
-    (["graph", "xyzzyxyzzy", "FILE"], 1, "xyzzyxyzzy was not called in FILE"),
+    (["graph", "xyzzyxyzzy", "FILE"], 1, "xyzzyxyzzy was not called in FILE: "
+     "the kernel has no function of this name, unless it is inlined"),
 ]
 
 

@@ -4,20 +4,21 @@ import collections
 import re
 
 import recordings
-from harness import Wrong, compare, compare_lists, json_lines
+from harness import Wrong, compare, compare_lists, duration, json_lines, plain, steps_of
 
 ALL = "1000000"         # lines
 
 
 class Call:
     """One that was recorded, within those that are known to have made it."""
-    def __init__(self, above, caller, event):
+    def __init__(self, above, caller, event, off):
         self.task, self.depth, _, self.name, self.ns, self.cpu, _ = event
         self.caller = caller
         self.names = (above.names if above else ()) + (self.name,)
         self.first = above.first if above else self         # the outermost
         self.below = 0          # ns of the calls in it
-        self.took = self.own = None
+        self.off, self.off_below = off, 0       # its task's, in all so far; in these calls
+        self.took = self.own = self.cpu = self.own_cpu = None
         mine = self.name in recordings.INTERRUPTS or caller in recordings.INTERRUPTS
         self.interrupt = mine or (above is not None and above.interrupt)
 
@@ -26,29 +27,33 @@ def calls_of(case):
     """In the order in which they were made."""
     calls, stacks = [], {}
     callers = iter(case.truth["callers"])
-    for event in case.truth["events"]:
+    for event, off in zip(case.truth["events"], case.truth["offs"]):
         task, depth, what, _, ns, _, took = event
         stack = stacks.setdefault(task, [])
         if what == "enter":
             del stack[depth:]
-            stack.append(Call(stack[-1] if stack else None, next(callers), event))
+            stack.append(Call(stack[-1] if stack else None, next(callers), event, off))
             calls.append(stack[-1])
         elif took is None:
             stack.clear()
         else:
-            close(stack, depth, ns)
+            close(stack, depth, ns, off)
     return calls
 
 
-def close(stack, depth, ns):
+def close(stack, depth, ns, off):
     while len(stack) > depth + 1:
         gone = stack.pop()
         stack[-1].below += gone.below
+        stack[-1].off_below += gone.off_below
     call = stack.pop()
     call.took = ns - call.ns
     call.own = call.took - call.below
+    call.cpu = call.took - (off - call.off)
+    call.own_cpu = call.own - (off - call.off - call.off_below)
     if stack:
         stack[-1].below += call.took
+        stack[-1].off_below += off - call.off
 
 
 def within(call, function):
@@ -58,17 +63,19 @@ def within(call, function):
 
 
 def add_up(calls, way_of):
-    """For each way: calls, ns in all, ns of its own."""
+    """For each way: calls, ns in all, ns of its own; both on a CPU."""
     ways = {}
     for call in calls:
         way = way_of(call)
         if not way:
             continue
-        one = ways.setdefault(way, [0, 0, 0])
+        one = ways.setdefault(way, [0, 0, 0, 0, 0])
         one[0] += 1
         if call.took is not None:
             one[1] += call.took
             one[2] += call.own
+            one[3] += call.cpu
+            one[4] += call.own_cpu
     return ways
 
 
@@ -82,6 +89,10 @@ def functions_to_ask(case):
     often = sorted(case.truth["functions"],
                    key=lambda name: (-case.truth["functions"][name]["completed"], name))
     return sorted(set(often[:2] + ["vfs_read", "sysvec_apic_timer_interrupt"]) & set(often))
+
+
+def way_of(line):
+    return ";".join(steps_of(line["path"]))
 
 
 # --- graph ---
@@ -101,11 +112,12 @@ def sums(ways):
     return result
 
 
-GRAPH_LINE = re.compile(r" *(?:(\d+)\.(\d{3}) us)? *(\d+)  ( *)(\S+)$")
+GRAPH_LINE = re.compile(
+    r" *(?:([\d.]+ [num]?s) +([\d.]+ [num]?s))? *(\d+)  ( *)(\S+(?: \[\w+\])?)$")
 
 
 def parse_graph(lines):
-    """For each way down the tree: ns, calls. What is wrong with its form."""
+    """For each way down the tree: times, calls. What is wrong with its form."""
     ways, wrong, way = {}, [], []
     for line in lines:
         found = GRAPH_LINE.match(line)
@@ -113,10 +125,10 @@ def parse_graph(lines):
             wrong.append("what is '%s'?" % line)
             continue
         del way[len(found[4]) // 2:]
-        way.append(found[5])
+        way.append(plain(found[5]))
         if tuple(way) in ways:
             wrong.append("%s is there twice" % way)
-        ways[tuple(way)] = (int(found[1] + found[2]) if found[1] else None, int(found[3]))
+        ways[tuple(way)] = (found[1], found[2], int(found[3]))
     return ways, wrong
 
 
@@ -144,15 +156,16 @@ def check_graph_text(mctrace, case, function, above, below):
     text = mctrace.text("graph", function, case.path)
     headings, (callers, callees) = parts_of(text)
     wrong = compare_lists("heading", headings, ["# called by: calls, and the ways upwards",
-                                                "# calls: total time, calls"])
+                                                "# calls: time on a CPU, time in all, calls"])
     got, complaints = parse_graph(callers)
     wrong += complaints + compare(function + " is called by", got,
-                                  {way: (None, calls) for way, calls in sums(above).items()})
-    wrong += check_order(function + " is called by", got, 1)
+                                  {way: (None, None, calls) for way, calls in sums(above).items()})
+    wrong += check_order(function + " is called by", got, 2)
     got, complaints = parse_graph(callees)
     wrong += complaints + compare(function + " calls", got,
-                                  {way: (one[1], one[0]) for way, one in below.items()})
-    shallow = [line for line in text.splitlines() if not re.search(r"\d      +\S+$", line)]
+                                  {way: (duration(one[3]), duration(one[1]), one[0])
+                                   for way, one in below.items()})
+    shallow = [line for line in text.splitlines() if not re.search(r"\d      +\S+( \[\w+\])?$", line)]
     return wrong + compare_lists("-D 1: line", mctrace.text(
         "graph", "-D", "1", function, case.path).splitlines(), shallow)
 
@@ -164,11 +177,14 @@ def check_graph(mctrace, case):
         below = add_up(calls, lambda call, function=function: within(call, function))
         got = {"calls": {}, "called by": {}}
         for line in json_lines(mctrace.text("graph", function, "--json", case.path)):
-            got[line["way"]][tuple(line["path"][::-1])] = [
-                line["calls"], line.get("total_ns", 0), line.get("self_ns", 0)]
+            way = tuple(map(plain, steps_of(line["path"])))
+            got[line["way"]][way[::-1] if line["way"] == "called by" else way] = [
+                line["calls"], line.get("total_ns", 0), line.get("self_ns", 0),
+                line.get("total_cpu_ns", 0), line.get("self_cpu_ns", 0)]
         wrong += compare(function + " calls", got["calls"], below)
         wrong += compare(function + " is called by", got["called by"],
-                         {way: one[:2] + [0] for way, one in above.items()})
+                         {way: one[:2] + [0, one[3], 0] for way, one in above.items()})
+        wrong += check_order(function + " calls", got["calls"], 1)
         wrong += check_graph_text(mctrace, case, function, above, below)
     return wrong
 
@@ -191,8 +207,9 @@ def order_recording():
 
 
 def check_graph_order(mctrace, case):
-    _, (_, callees) = parts_of(mctrace.text("graph", "vfs_read", case.path))
-    return check_order("callees", parse_graph(callees)[0], 0)
+    lines = json_lines(mctrace.text("graph", "vfs_read", "--json", case.path))
+    return check_order("callees", {tuple(steps_of(line["path"])): [line["total_ns"]]
+                                   for line in lines if line["way"] == "calls"}, 0)
 
 
 # --- slow ---
@@ -201,6 +218,7 @@ class Group:
     """Some calls of a function, none of them within another one, with all that is in them."""
     def __init__(self, outer, calls, function):
         self.took = [call.took for call in outer]
+        self.cpu = [call.cpu for call in outer]
         mine = {id(call) for call in outer}
         chosen = []
         current = {}            # of each task: is what it does now in one of them?
@@ -215,8 +233,10 @@ class Group:
         return total // len(self.took) if self.took else 0
 
     def line(self, name):
-        return {"group": name, "calls": len(self.took), "least_ns": min(self.took, default=0),
-                "most_ns": max(self.took, default=0), "avg_ns": self.each(sum(self.took))}
+        return {"kind": "group", "group": name, "calls": len(self.took),
+                "least_ns": min(self.took, default=0),
+                "most_ns": max(self.took, default=0), "avg_ns": self.each(sum(self.took)),
+                "avg_cpu_ns": self.each(sum(self.cpu))}
 
 
 def divide(calls, function, percent):
@@ -233,8 +253,9 @@ def differences_of(slow, usual):
     """By way: ns of its own, of a slow and of a usual call; how often it was gone."""
     result = {}
     for way in set(slow.ways) | set(usual.ways):
-        mine, other = slow.ways.get(way, [0, 0, 0]), usual.ways.get(way, [0, 0, 0])
-        one = (slow.each(mine[2]), usual.each(other[2]), mine[0], other[0])
+        mine, other = slow.ways.get(way, [0] * 5), usual.ways.get(way, [0] * 5)
+        one = (slow.each(mine[2]), usual.each(other[2]), mine[0], other[0],
+               slow.each(mine[4]), usual.each(other[4]))
         if one[0] != one[1]:
             result[";".join(way)] = one
     return result
@@ -245,23 +266,27 @@ def slow_text(lines):
     counts = {}
     for line in lines[:2]:
         counts[line["group"]] = line["calls"]
-        yield "# %s: %d calls, %.3f to %.3f us, %.3f on average" % (
-            line["group"], line["calls"], line["least_ns"] / 1e3, line["most_ns"] / 1e3,
-            line["avg_ns"] / 1e3)
-    yield "# us of its own a call: slow - usual, slow, usual; calls: slow, usual"
+        yield "# %s: %d calls, %s to %s, %s on average, %s of it on a CPU" % (
+            line["group"], line["calls"], duration(line["least_ns"]), duration(line["most_ns"]),
+            duration(line["avg_ns"]), duration(line["avg_cpu_ns"]))
+    yield "#%11s%11s%11s%11s%11s %9s %9s  %s" % (
+        "slow-usual", "slow", "on CPU", "usual", "on CPU", "calls", "calls", "of its own, a call")
     for line in lines[2:]:
         slow, usual = line["slow_self_ns"], line["usual_self_ns"]
-        yield "%+14.3f %12.3f %12.3f %10.2f %10.2f  %s" % (
-            (slow - usual) / 1e3, slow / 1e3, usual / 1e3, line["slow_calls"] / counts["slow"],
-            line["usual_calls"] / (counts["usual"] or 1), line["path"])
+        yield "%12s%11s%11s%11s%11s %9.2f %9.2f  %s" % (
+            "-+"[slow > usual] + duration(abs(slow - usual)), duration(slow),
+            duration(line["slow_self_cpu_ns"]), duration(usual),
+            duration(line["usual_self_cpu_ns"]), line["slow_calls"] / counts["slow"],
+            line["usual_calls"] / (counts["usual"] or 1), way_of(line))
 
 
 def check_slow_of(mctrace, case, calls, function, percent):
     groups = divide(calls, function, percent)
-    options = ["slow", function, "-p", str(percent), "-n", ALL, case.path]
+    options = ["slow", function, "--percent", str(percent), "--lines", ALL, case.path]
     lines = json_lines(mctrace.text(*options, "--json"))
-    got = {line["path"]: (line["slow_self_ns"], line["usual_self_ns"], line["slow_calls"],
-                          line["usual_calls"]) for line in lines[2:]}
+    got = {plain(way_of(line)): (line["slow_self_ns"], line["usual_self_ns"], line["slow_calls"],
+                                 line["usual_calls"], line["slow_self_cpu_ns"],
+                                 line["usual_self_cpu_ns"]) for line in lines[2:]}
     who = "%s, %d %%" % (function, percent)
     wrong = compare_lists(who, lines[:2], [groups[0].line("slow"), groups[1].line("usual")])
     wrong += compare(who, got, differences_of(*groups))
@@ -284,7 +309,7 @@ def check_slow(mctrace, case):
 def functions_of(ways):
     """Calls, and ns: of calls within calls of the same only the outer one's."""
     result = {}
-    for way, (calls, total, _) in ways.items():
+    for way, (calls, total, *_) in ways.items():
         one = result.setdefault(way[-1], [0, 0])
         one[0] += calls
         one[1] += 0 if way[-1] in way[:-1] else total
@@ -310,18 +335,18 @@ def parse_diff(lines):
     ways, one, both, wrong = {}, {}, {}, []
     for line in lines:
         if "only_in" in line:
-            ways[line["only_in"], line["path"]] = line["calls"]
+            ways[line["only_in"], plain(way_of(line))] = line["calls"]
             if one or both:
                 wrong.append("%s is too late" % line)
             continue
         values = (line["calls_a"], line["calls_b"], line.get("total_a_ns", 0),
                   line.get("total_b_ns", 0))
         if not values[0] or not values[1]:
-            one[line["function"]] = values
+            one[plain(line["function"])] = values
             if both:
                 wrong.append("%s is too late" % line)
         else:
-            both[line["function"]] = values
+            both[plain(line["function"])] = values
     for part in (one, both):
         wrong += descending("functions", [(abs(v[2] - v[3]), abs(v[0] - v[1]))
                                           for v in part.values()])
@@ -330,7 +355,7 @@ def parse_diff(lines):
 
 DIFF_HEADINGS = ["# ways that only A (-) or B (+) went: calls, and the way",
                  "# functions that only A (-) or B (+) has: calls",
-                 "# functions of both: us in all, B - A, A, B; calls, A, B"]
+                 "# functions of both: time in all, B - A, A, B; calls, A, B"]
 
 
 def diff_text(ways, one, both):
@@ -338,8 +363,8 @@ def diff_text(ways, one, both):
     yield ["%s %10d  %s" % ("-" if who == "A" else "+", calls, way)
            for (who, way), calls in ways.items()]
     yield ["%s %10d  %s" % ("-" if v[0] else "+", v[0] + v[1], name) for name, v in one.items()]
-    yield ["%+14.3f %14.3f %14.3f %10d %10d  %s" % (v[3] / 1e3 - v[2] / 1e3, v[2] / 1e3,
-                                                   v[3] / 1e3, v[0], v[1], name)
+    yield ["%11s%11s%11s %10d %10d  %s" % (
+        "+-"[v[3] < v[2]] + duration(abs(v[3] - v[2])), duration(v[2]), duration(v[3]), *v[:2], name)
            for name, v in both.items()]
 
 
@@ -350,7 +375,7 @@ def check_diff(mctrace, first, second, *options):
         both.append(add_up(calls_of(case), lambda call: call.names
                            if "-I" in options or not call.interrupt else ()))
     a, b = both
-    command = ["diff", *options, "-n", ALL, first.path, second.path]
+    command = ["diff", *options, "--lines", ALL, first.path, second.path]
     *got, wrong = parse_diff(json_lines(mctrace.text(*command, "--json")))
     mine, others = functions_of(a), functions_of(b)
     wrong += compare("way", got[0], dict([*only_in("A", a, b), *only_in("B", b, a)]))
@@ -359,17 +384,17 @@ def check_diff(mctrace, first, second, *options):
     headings, parts = parts_of(mctrace.text(*command))
     wrong += compare_lists("heading", headings, DIFF_HEADINGS)
     for part, wanted in zip(parts, diff_text(*got)):
-        wrong += compare_lists("line", part, wanted)
-    few = mctrace.text("diff", *options, "-n", "2", first.path, second.path)
+        wrong += compare_lists("line", list(map(plain, part)), wanted)
+    few = mctrace.text("diff", *options, "--lines", "2", first.path, second.path)
     left = [len(part) - 2 for part in got if len(part) > 2]
-    return wrong + compare_lists("what -n 2 leaves", [int(n) for n in re.findall(
+    return wrong + compare_lists("what --lines 2 leaves", [int(n) for n in re.findall(
         r"^# and (\d+) more: --lines$", few, re.M)], left)
 
 
 def check_diff_without_returns(mctrace, first, second):
     """Only how often."""
-    lines = json_lines(mctrace.text("diff", "-I", "-n", ALL, "--json", first.path, second.path))
-    got = {line["function"]: (line["calls_a"], line["calls_b"], 0, 0)
+    lines = json_lines(mctrace.text("diff", "-I", "--lines", ALL, "--json", first.path, second.path))
+    got = {plain(line["function"]): (line["calls_a"], line["calls_b"], 0, 0)
            for line in lines if "function" in line and line["calls_a"] + line["calls_b"]}
     if any("total_a_ns" in line for line in lines):
         raise Wrong("it has times")

@@ -15,7 +15,7 @@ filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
 triggers=$MCT_DIR/triggers
 
-plan 113
+plan 175
 
 at_end()
 {
@@ -34,7 +34,7 @@ words='for i in 1 2 3; do ls / > /dev/null; done; :'
 # settings: all that mctrace sets
 settings()
 {
-	for file in ctrl pid filter notrace options buffer_size_kb mode triggers; do
+	for file in ctrl tracing_on pid filter notrace options buffer_size_kb mode triggers; do
 		echo "$file:"
 		cat "$MCT_DIR/$file" 2>/dev/null
 	done
@@ -128,7 +128,7 @@ for how in "" "-t" "-c" "-t -c" "-g -T" "-g" "-g -c"; do
 	case $how in *-c*) put context "$MCT_OPTIONS" ;; *) put nocontext "$MCT_OPTIONS" ;; esac
 	settings > before
 	# shellcheck disable=SC2086	# a list of options
-	mctrace record $how -o file sh -c "$words" 2> said
+	mctrace record $how -o file ls / > out 2> said
 	same "record $how: report prints what the kernel does" file
 	as_before "record $how: and all is set as it was"
 	equal "record $how: all of it is there" \
@@ -182,6 +182,7 @@ kill $sleeper
 # --- how it ends
 equal "the status is the command's" 7 "$(status mctrace record -o file sh -c 'exit 7')"
 equal "or says which signal it got" 137 "$(status mctrace record -o file sh -c 'kill -KILL $$')"
+equal "what --seconds ends has not failed" 0 "$(status mctrace record --seconds 1 -o file sleep 10)"
 equal "or that there is no such command" 127 "$(status mctrace record -o file no_such_command)"
 check "what it says is what the shell says" grep -q 'no_such_command: No such file' err
 as_before "after all that nothing is set"
@@ -198,12 +199,25 @@ in_background()
 	wait_until "$MCT_PATIENCE" copying
 }
 
+# child NAME: the recorder's child of this name
+child()
+{
+	for p in /proc/[0-9]*; do
+		grep -qs "^PPid:[[:space:]]*$recorder\$" "$p/status" &&
+			[ "$(cat "$p/comm" 2>/dev/null)" = "$1" ] && echo "${p#/proc/}"
+	done | head -n 1
+}
+
 # The process that copies.
 follower()
 {
-	for p in /proc/[0-9]*; do
-		grep -qs "^PPid:[[:space:]]*$recorder\$" "$p/status" && echo "${p#/proc/}"
-	done | head -n 1
+	child mctrace
+}
+
+# The process that sets everything back.
+keeper()
+{
+	child mctrace-restore
 }
 
 recording()
@@ -222,7 +236,7 @@ gone()
 	[ "$(cat "$MCT_CTRL")" = 0 ] && settings > after && cmp -s before after
 }
 
-in_background
+in_background -l 'vfs_*'
 check "it goes on while nobody ends it" recording
 check "another one is refused, and told who is the first" \
 	says "process $recorder (mctrace)" mctrace record -o file2 ls
@@ -234,7 +248,7 @@ equal "Ctrl-C ends it well" 0 $?
 as_before "and all is set as it was"
 check "the file can be read" sh -c 'mctrace report file > report'
 
-in_background
+in_background -l 'vfs_*'
 kill -KILL $recorder
 wait $recorder
 check "nor does anything stay on if it is killed" wait_until "$MCT_PATIENCE" gone
@@ -254,9 +268,100 @@ mctrace record -q -o - sh -c "$words" 2> err | head -c 100 > out
 check "nor does a pipe that nobody reads" wait_until "$MCT_PATIENCE" gone
 check "which is said" grep -q 'Broken pipe' err
 
+
+# ended HOW:SECONDS COMMAND...: kill it so after these seconds; all must be as before then
+ended()
+{
+	local how=${1%:*} moment=${1#*:}
+	shift
+	"$@" > out 2> err &
+	recorder=$!
+	sleep "$moment"
+	case $how in
+	keeper | follower)	kill -KILL "$($how)" ;;
+	all)			kill -KILL $recorder "$(follower)" ;;
+	*)			kill "-$how" $recorder ;;
+	esac 2> /dev/null
+	# Some are ignored, and the process to be killed may not be there yet.
+	case $how in
+	PIPE | XFSZ | keeper | follower)	sleep 0.1; kill -INT $recorder 2> /dev/null ;;
+	esac
+	wait $recorder
+	wait_until "$MCT_PATIENCE" gone && return
+	echo "$how after $moment s: $*"
+	cat err
+	diff before after
+	mctrace reset --force
+	cp -f after before
+}
+
+# Moments before, while and after it sets the tracer, a signal each; more for what nobody can catch.
+for how in HUP:0 INT:0.1 QUIT:0.3 ILL:1 ABRT:0 BUS:0.1 FPE:0.3 USR1:1 SEGV:0 USR2:0.1 PIPE:0.3 \
+	ALRM:1 TERM:0.3 XCPU:0 XFSZ:0.1 SYS:0.3 KILL:0 KILL:0.1 KILL:0.3 KILL:1 all:0.1 all:0.3 \
+	all:1 follower:0.3 follower:1 keeper:0.1 keeper:0.3 keeper:1; do
+	equal "ended by ${how%:*} after ${how#*:} s, record leaves all as it was" "" \
+		"$(ended "$how" mctrace record -q -o file)"
+done
+for how in INT:0.3 KILL:0.3 KILL:1 TERM:1 SEGV:0.1 PIPE:0.3 keeper:1; do
+	equal "ended by ${how%:*} after ${how#*:} s, stream does, too" "" \
+		"$(ended "$how" mctrace stream -l 'vfs_*')"
+done
+for how in INT:1 KILL:0.3 SEGV:1 keeper:0.3; do
+	equal "ended by ${how%:*} after ${how#*:} s, why does, too" "" \
+		"$(ended "$how" mctrace why sleep 1)"
+done
+in_background
+kill -KILL $recorder
+check "the next one waits for what a killed one has set to be set back" \
+	mctrace record -q -o file2 true
+wait $recorder
+wrong=
+for limit in "-f 0" "-f 64" "-n 3" "-n 5" "-n 6" "-n 7" "-n 8" "-n 10" "-v 4096" "-v 16384" \
+	"-v 32768" "-v 65536" "-t 0"; do
+	# shellcheck disable=SC2086	# an option and its value
+	(ulimit $limit; mctrace record -q -o file true) > out 2> err
+	wait_until "$MCT_PATIENCE" gone || wrong="$wrong $limit: $(cat err; diff before after)"
+done
+equal "nor do low limits leave anything set" "" "$wrong"
+mctrace record -q -o file true <&- >&- 2>&-
+equal "with descriptors 0 to 2 closed the recording is good" "0 0" \
+	"$? $(status mctrace report file)"
+mctrace record -q -o file no_such_command 2> err
+check "a command that there is not destroys no recording" sh -c 'mctrace report file > report'
+mctrace record -q -o file true
+check "the recording before is kept" sh -c 'mctrace report file.old | cmp - report'
+check "to record for no time is a slip" says 'wants 1 at least' mctrace record --seconds 0
+{ mctrace stream -l sched_cpu_dying 2> err; echo $? > ended; } | true
+equal "stream ends when nobody reads it" "0 0" "$(cat ended "$MCT_CTRL" | xargs)"
+if mctrace record -q -a -o file sh -c "cat $pid > list; $words" && grep -q not list; then
+	# The command's process has this name, too, until its exec().
+	sed -n 's/^not \(.*\)/:\1 /p' list > own
+	equal "mctrace itself is not recorded" 0 "$(mctrace report file | grep -c -F -f own)"
+	timeout -s INT 2 mctrace stream -l vfs_read > out 2> err
+	check "nor is stream flooded by itself" test "$(wc -l < out)" -lt 1000
+else
+	skip "mctrace itself is not recorded" "this kernel can't leave processes out"
+	skip "nor is stream flooded by itself" "this kernel can't leave processes out"
+fi
+if command -v unshare > /dev/null; then
+	# shellcheck disable=SC2016
+	unshare -p -f sh -c 'mctrace record -q -o file sh -c "$1"' sh "$words" 2> err
+	at_least "in a pid namespace COMMAND is recorded" 1000 \
+		"$(mctrace report file | grep -c ' <-- ')"
+else
+	skip "in a pid namespace COMMAND is recorded" "no unshare"
+fi
+in_background
+sleep 2
+kill -KILL $recorder "$(follower)"
+at_least "what was recorded is in the file a second later" 100 \
+	"$(mctrace report file 2> /dev/null | head -n 1000 | grep -c ' <-- ')"
+wait_until "$MCT_PATIENCE" gone
+settings > before
+
 # --- what the kernel is quicker with
 put 64 "$MCT_SIZE"
-mctrace record -q -b 64 -a -o file hackbench -g 1 -l 100 > /dev/null 2>&1
+mctrace record -q -b 64 -a -o file hackbench -g 1 -f 10 -l 50 > /dev/null 2>&1
 mctrace report file > report
 equal "what was overwritten is counted" "$(header written report)" \
 	"$(($(header entries report) + $(header overwritten report)))"
@@ -278,7 +383,7 @@ equal "what opens is closed, or at the end" "" "$(sed -n 's/^[^|]*|\( *\)} \(.*\
 check "a call is within its caller" sh -c \
 	"grep -A 1 'ksys_read() {' tree | grep -q '    vfs_read()' || ! cat tree"
 if put graph "$mode" 2>/dev/null; then
-	mctrace record -q -g -o file sh -c "$words"
+	mctrace record -q -g -o file ls / > out
 	put function "$mode"
 	mctrace report file > report
 	mctrace report --tree file > tree
@@ -329,6 +434,12 @@ if put graph "$mode" 2>/dev/null; then
 	check "live, too" sh -c \
 		'mctrace latency vfs_open --live --json ls / | grep -q "\"calls\":[1-9]"'
 	as_before "which sets all back"
+	mctrace record -q -g -o slept sleep 1
+	check "a sleep is time off the CPU" sh -c 'mctrace profile --json slept | grep nanosleep |
+		sed -n "s/.*\"total_ns\":\([0-9]*\).*\"total_cpu_ns\":\([0-9]*\).*/\1 \2/p" |
+		awk "\$1 >= 1000000000 && \$2 < 500000000 { slept = 1 } END { exit !slept }"'
+	check "what is live and not called is said" says 'was not called' \
+		mctrace latency kthread_stop --live true
 	check "slow calls are compared with usual ones" sh -c \
 		'mctrace slow vfs_open file | grep -q "^# usual: [1-9]"'
 	mctrace why -e ENOENT cat /proc/no_such_file > out 2> err
@@ -337,10 +448,20 @@ if put graph "$mode" 2>/dev/null; then
 	equal "it is one of that call's" "$(grep -c '<- first' out)" \
 		"$(grep -c ' returned -ENOENT' out)"
 	as_before "and leaves nothing set"
+	PATH=/nonexist:$PATH mctrace why -e ENOENT sh -c 'test -e /nonexist' > out 2> err
+	check "so it does where entries end by jumps" grep -q 'sys_.*stat.* returned -ENOENT' out
+	equal "how mctrace looks for the command is not shown" "" "$(grep execve out)"
+	sh -c 'while :; do read -r line < /nonexist; sleep 1; done' 2> /dev/null &
+	sleeper=$!
+	mctrace why -P $sleeper --seconds 3 > out 2> err
+	kill $sleeper
+	check "why looks at a process that runs" \
+		grep -q "^sh:$sleeper .*sys_open.* returned -ENOENT" out
 	check "no error is no answer" sh -c \
 		'mctrace why -e EDOM true | grep -q "no system call failed"'
 else
-	for test in self latency live before slow why first one nothing none; do
+	for test in self latency live before slept called slow why first one nothing jumps own \
+			process none; do
 		skip "returns: $test" "this kernel does not see returns"
 	done
 fi
@@ -349,7 +470,9 @@ sleeper=$!
 put $sleeper "$pid"
 (sleep 1; kill $sleeper) &
 mctrace record -q -o file sleep 2
-equal "a process that has gone meanwhile is not set back" "0 " "$? $(cat "$pid")"
+equal "of a process that has gone meanwhile it is said that it is not set back" 1 $?
+check "and nothing is recorded, as before" grep -qx '[0-9]*' "$pid"
+put "" "$pid"
 mctrace record -q -o file sleep 100 &
 recorder=$!
 wait_until "$MCT_PATIENCE" recording
@@ -399,7 +522,7 @@ wrong=
 for cut in 0 1 15 16 17 55 56 57 100 $((size / 3)) $((size / 2)) $((size - 41)) $((size - 1)); do
 	head -c "$cut" file > cut
 	[ "$(status mctrace report cut)" = 1 ] || wrong="$wrong $cut"
-	grep -q 'offset' err || wrong="$wrong $cut:silent"
+	grep -q -e 'offset' -e 'is empty' err || wrong="$wrong $cut:silent"
 done
 equal "of one that is cut it is said where" "" "$wrong"
 wrong=
@@ -426,8 +549,23 @@ check "twice is refused" says 'on already' mctrace start
 mctrace stop
 equal "stop stops" 0 "$(cat "$MCT_CTRL")"
 mctrace reset
+equal "also kernel.mcount_enabled" 0 "$(cat "$MCT_SYSCTL")"
 equal "reset sets all back" notime "$(grep time "$MCT_OPTIONS"; cat "$filter" "$pid" "$never")"
-mctrace stream -l 'vfs_*' > out 2> err &	# also its own calls, so that more is there always
+mctrace start -l 'vfs_*'
+cat /proc/uptime > out
+echo T > /proc/sysrq-trigger
+mctrace stop
+mctrace show > report
+check "of a crash's last calls record says that they are there" \
+	says 'frozen (sysrq): .*mctrace show' mctrace record -q -o file2 true
+# shellcheck disable=SC2016
+check "and stream, and start, and reset" sh -c \
+	'! mctrace stream 2> err && ! mctrace start 2> err && ! mctrace reset 2> err'
+mctrace show > kernel
+check "which leave them" cmp report kernel
+mctrace reset --force
+check "with --force they go" sh -c "! grep -q frozen '$MCT_STATS' && ! mctrace show | grep ' <-- '"
+mctrace stream -l 'vfs_*' > out 2> err &
 recorder=$!
 wait_until "$MCT_PATIENCE" recording
 cat /proc/uptime > /dev/null

@@ -63,6 +63,42 @@ void buffer_thousandths(struct buffer *buffer, uint64_t n)
 	buffer_number(buffer, n % 1000, 3);
 }
 
+void buffer_duration(struct buffer *buffer, uint64_t ns)
+{
+	static const char * const units[] = { "ns", "us", "ms", "s" };
+	unsigned int unit = 0, digits = 3;
+	double value = ns;
+
+	for (; value >= 999.95 && unit < 3; unit++)
+		value /= 1000;
+	if (!unit || value >= 999.95)
+		digits = 0;
+	else if (value >= 99.995)
+		digits = 1;
+	else if (value >= 9.9995)
+		digits = 2;
+	buffer_printf(buffer, "%.*f %s", digits, value, units[unit]);
+}
+
+void buffer_duration_column(struct buffer *buffer, uint64_t ns, int width)
+{
+	struct buffer time = { };
+
+	buffer_duration(&time, ns);
+	buffer_printf(buffer, "%*.*s", width, (int)time.length, time.data);
+	buffer_free(&time);
+}
+
+void buffer_difference_column(struct buffer *buffer, int64_t ns, int width)
+{
+	struct buffer time = { };
+
+	buffer_char(&time, ns < 0 ? '-' : '+');
+	buffer_duration(&time, ns < 0 ? -(uint64_t)ns : (uint64_t)ns);
+	buffer_printf(buffer, "%*.*s", width, (int)time.length, time.data);
+	buffer_free(&time);
+}
+
 void buffer_printf(struct buffer *buffer, const char *format, ...)
 {
 	va_list args;

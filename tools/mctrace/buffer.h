@@ -22,6 +22,12 @@ void buffer_spaces(struct buffer *buffer, size_t nr);
 void buffer_number(struct buffer *buffer, uint64_t n, int digits);
 /* "12.345": thousandths with their point. */
 void buffer_thousandths(struct buffer *buffer, uint64_t n);
+/* A duration in the unit that leaves few digits: "532 ns", "1.250 ms", "124.0 s". */
+void buffer_duration(struct buffer *buffer, uint64_t ns);
+/* The same as a column of @width, at its right. */
+void buffer_duration_column(struct buffer *buffer, uint64_t ns, int width);
+/* The same of how much longer something is: "+1.250 ms", "-532 ns". */
+void buffer_difference_column(struct buffer *buffer, int64_t ns, int width);
 void buffer_printf(struct buffer *buffer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* All of it, and it is empty then. */

@@ -20,10 +20,13 @@ struct call {
 	bool implied;		/* it is not traced, but what it has called is */
 	uint64_t ns;
 	uint64_t below;		/* how long the calls took that it has made and that returned */
-	bool shown;		/* walk.c: its task was one of those asked for when it was made */
+	uint64_t off;		/* walk.c: its task's when it was made */
+	uint64_t off_below;	/* walk.c: as below, of the time that its task was off the CPU */
+	bool shown;		/* walk.c: it is selected */
 	/* What who looks at calls remembers of this one. */
 	bool open;		/* tree.c: its "{" is printed */
 	uint32_t path;		/* paths.c: where in all that was called it is */
+	uint32_t failure;	/* failures.c: its index */
 	uint64_t nr;		/* tally.c: the how manieth of the function that is asked for */
 };
 
@@ -33,13 +36,22 @@ struct task_calls {
 	uint32_t tgid;
 	unsigned int cpu;	/* of the idle tasks, which share pid 0; else 0 */
 	char comm[MCTRACER_COMM_LEN + 1];
+	bool has_name;		/* walk.c: comm and tgid have been recorded */
+	char raw[MCTRACER_COMM_LEN];	/* walk.c: and this is how */
 	struct call *calls;	/* the outermost first */
 	unsigned int nr, room;
 	unsigned int oldest;	/* those before it are forgotten */
+	struct task_calls *selected;	/* walk.c: its calls that are; NULL: none yet */
+	/* walk.c: its last event, if there was one; and how long it was off the CPU so far, ns. */
+	uint64_t last_ns;
+	unsigned int last_cpu;
+	bool has_last;
+	bool last_calls;	/* that was a call */
+	uint64_t off;
 	/* What who looks at tasks remembers of this one. */
 	bool waits;		/* tree.c: the last call is not printed yet: is it a leaf? */
 	int shown;		/* tree.c: where it is being printed: 1 + CPU; 0: nowhere */
-	uint32_t track;		/* export: which it is there, from 1 on, ... */
+	uint32_t track;		/* export, failures.c: which it is there, from 1 on, ... */
 	char named[MCTRACER_COMM_LEN + 1];	/* ... and its name: exec() gives another one */
 };
 

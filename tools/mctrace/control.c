@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mctrace start, stop, reset, show, snapshot: the tracer's switches. */
-#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mctrace.h"
+#include "options.h"
 #include "session.h"
 #include "setup.h"
 #include "tracer.h"
 #include "util.h"
 
-static const struct option only_help[] = {
-	{ "help", no_argument, NULL, 'h' },
-	{ }
-};
-
 /* No option but --help, and no argument. */
 static void parse(int argc, char **argv, const char *help)
 {
-	int c;
-
-	while ((c = next_option(argc, argv, "h", only_help)) != -1) {
-		if (c == 'h')
-			show_help(argv[0], help);
-	}
-	if (optind < argc)
+	argc = options_parse(argc, argv, common_options, argv[0], help, OPTIONS_ANYWHERE);
+	if (argc > 1)
 		die_usage(argv[0], "%s takes no argument", argv[0]);
 	tracer_find();
 }
@@ -35,8 +25,7 @@ int cmd_start(int argc, char **argv)
 	sigset_t before;
 
 	setup_block_signals(&before);	/* none comes between two settings */
-	setup_from(argc, argv,
-		   "Traces into the kernel's rings, until 'mctrace stop'.\n\n" SETUP_HELP);
+	setup_from(argc, argv, "Traces into the kernel's rings, until 'mctrace stop'.\n");
 	setup_switch_on();
 	session_keep();
 	return EXIT_SUCCESS;
@@ -50,6 +39,24 @@ int cmd_stop(int argc, char **argv)
 	return EXIT_SUCCESS;
 }
 
+static bool parse_reset(int argc, char **argv)
+{
+	static bool force;
+	static const struct option options[] = {
+		OPT_BOOLEAN(0, "force", &force,
+			    "even if the last calls before a crash are lost by it"),
+		OPT_PARENT(common_options)
+	};
+
+	argc = options_parse(argc, argv, options, "reset [--force]",
+			     "Ends tracing, and sets all to what it is after boot, but for the rings' size.\n",
+			     OPTIONS_ANYWHERE);
+	if (argc > 1)
+		die_usage(argv[0], "%s takes no argument", argv[0]);
+	tracer_find();
+	return force;
+}
+
 /* As after boot, but for the rings' size. */
 int cmd_reset(int argc, char **argv)
 {
@@ -57,11 +64,12 @@ int cmd_reset(int argc, char **argv)
 	static const char * const off[] = { "notime", "nocontext", "nomax_stack", "overwrite",
 		"nofreeze_on_warning", "nofreeze_on_hung_task",
 		"nofreeze_on_soft_lockup", "nofreeze_on_hard_lockup" };
+	bool force = parse_reset(argc, argv);
 	unsigned int i;
+	char *hook;
 
-	parse(argc, argv, "Ends tracing, and sets all to what it is after boot, but for\n"
-	      "the rings' size and kernel.mcount_enabled.\n");
 	session_lock();
+	setup_check_frozen(force);
 	tracer_write("ctrl", "0");
 	for (i = 0; i < ARRAY_SIZE(lists); i++)
 		tracer_write(lists[i], "");
@@ -72,63 +80,47 @@ int cmd_reset(int argc, char **argv)
 	tracer_write("snapshot", "0");
 	tracer_write("max_stack", "0");
 	tracer_write("trace", "");
+	tracer_write("tracing_on", "1");	/* which thaws the rings, too */
+	/* A hook that is called is somebody else's. */
+	hook = tracer_others_hook();
+	if (!hook)
+		tracer_write(TRACER_SYSCTL, "0");
+	free(hook);
 	return EXIT_SUCCESS;
 }
 
 int cmd_show(int argc, char **argv)
 {
+	static bool pipe;
 	static const struct option options[] = {
-		{ "pipe", no_argument, NULL, 'p' },
-		{ "help", no_argument, NULL, 'h' },
-		{ }
+		OPT_BOOLEAN(0, "pipe", &pipe, "take it away, and wait for more"),
+		OPT_INSTEAD('p', NULL, "-p is --pid where it is known: --pipe"),
+		OPT_PARENT(common_options)
 	};
-	const char *file = "trace";
-	int c;
 
-	while ((c = next_option(argc, argv, "ph", options)) != -1) {
-		switch (c) {
-		case 'p':
-			file = "trace_pipe";
-			break;
-		case 'h':
-			show_help("show [--pipe]",
-				  "Shows what is in the kernel's rings.\n\n"
-				  "  -p, --pipe            take it away, and wait for more\n");
-		}
-	}
-	if (optind < argc)
+	argc = options_parse(argc, argv, options, "show [--pipe]",
+			     "Shows what is in the kernel's rings.\n", OPTIONS_ANYWHERE);
+	if (argc > 1)
 		die_usage("show", "show takes no argument");
 	tracer_find();
-	tracer_show(file, NULL, NULL);
+	tracer_show(pipe ? "trace_pipe" : "trace", NULL, NULL);
 	return EXIT_SUCCESS;
 }
 
 int cmd_snapshot(int argc, char **argv)
 {
+	static bool take, drop;
 	static const struct option options[] = {
-		{ "take", no_argument, NULL, 't' },
-		{ "free", no_argument, NULL, 'f' },
-		{ "help", no_argument, NULL, 'h' },
-		{ }
+		OPT_BOOLEAN(0, "take", &take, "keep the rings as they are now"),
+		OPT_BOOLEAN('f', "free", &drop, "forget what was kept"),
+		OPT_INSTEAD('t', NULL, "-t is --times where it is known: --take"),
+		OPT_PARENT(common_options)
 	};
-	int c, take = 0, drop = 0;
 
-	while ((c = next_option(argc, argv, "tfh", options)) != -1) {
-		switch (c) {
-		case 't':
-			take = 1;
-			break;
-		case 'f':
-			drop = 1;
-			break;
-		case 'h':
-			show_help("snapshot [--take | --free]",
-				  "Shows the rings as they were when a trigger, or --take, kept them.\n\n"
-				  "  -t, --take            keep them as they are now\n"
-				  "  -f, --free            forget what was kept\n");
-		}
-	}
-	if (optind < argc || (take && drop))
+	argc = options_parse(argc, argv, options, "snapshot [--take | --free]",
+			     "Shows the rings as they were when a trigger, or --take, kept them.\n",
+			     OPTIONS_ANYWHERE);
+	if (argc > 1 || (take && drop))
 		die_usage("snapshot", "either --take or --free, and no argument");
 	tracer_find();
 	if (take || drop) {

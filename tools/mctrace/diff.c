@@ -9,6 +9,7 @@
 #include "buffer.h"
 #include "json.h"
 #include "mctrace.h"
+#include "select.h"
 #include "tally.h"
 #include "util.h"
 
@@ -16,22 +17,22 @@ static const char usage[] = "diff [OPTION...] A B";
 static const char help[] =
 "Where two recordings differ: ways through functions that only one of them went ('-' A, '+' B),\n"
 "functions that only one of them has, and for those of both how long they took. What interrupts\n"
-"do comes by chance, and is left out.\n"
-"\n"
-"  -I, --interrupts      is not\n"
-"  -n, --lines N         of each kind the N greatest differences (20)\n"
-VIEW_HELP;
+"do comes by chance, and is left out.\n";
+
+static struct {
+	bool interrupts;
+	unsigned long lines;
+} asked = { .lines = 20 };
 
 static const struct option options[] = {
-	{ "interrupts", no_argument, NULL, 'I' },
-	{ "lines", required_argument, NULL, 'n' },
-	VIEW_OPTIONS,
-	{ }
+	OPT_BOOLEAN('I', "interrupts", &asked.interrupts, "also what interrupts do"),
+	OPT_NUMBER(0, "lines", &asked.lines, "N", "of each kind the N greatest differences (20)"),
+	OPT_PARENT(select_depth_options)
 };
 
 enum { A, B, NR };
 
-/* A function, by name: the two kernels need not be the same. */
+/* A function, by name and module: the two kernels need not be the same. */
 struct function {
 	const char *name;
 	uint64_t calls[NR], total[NR];	/* ns */
@@ -48,6 +49,7 @@ struct diff {
 	struct view views[NR];
 	struct tally tallies[NR];
 	uint32_t *ids[NR];	/* by the recording's id: which function */
+	struct paths paths[NR];	/* those of the tallies, by these functions */
 	struct function *functions;
 	size_t nr;
 	struct way *ways;
@@ -82,7 +84,7 @@ static void join(struct diff *diff)
 		diff->ids[who] = xcalloc(nr[who], sizeof(**diff->ids));
 		for (i = 0; i < nr[who]; i++)
 			names[n++] = (struct name) {
-				symbols_name(diff->views[who].symbols, i), who, i
+				symbols_title(diff->views[who].symbols, i), who, i
 			};
 	}
 	qsort(names, n, sizeof(*names), by_name);
@@ -95,16 +97,40 @@ static void join(struct diff *diff)
 	free(names);
 }
 
+/*
+ * Sum up the ways by functions of both recordings: several of one recording may be the same one,
+ * such as those of a module that was loaded twice.
+ */
+static void sum_up(struct diff *diff, int who)
+{
+	const struct paths *from = &diff->tallies[who].paths;
+	uint32_t *places = xcalloc(from->nr, sizeof(*places)), i;
+	const struct path *path;
+	struct path *to;
+
+	paths_begin(&diff->paths[who]);
+	for (i = 1; i < from->nr; i++) {		/* a place is behind its parent */
+		path = &from->all[i];
+		places[i] = paths_below(&diff->paths[who], places[path->parent],
+					diff->ids[who][path->id]);
+		to = &diff->paths[who].all[places[i]];
+		to->calls += path->calls;
+		to->total += path->total;
+	}
+	free(places);
+	paths_sum(&diff->paths[who], path_calls);
+}
+
 /* What each function has in all; of calls within calls of itself only the outer ones' time. */
 static void add_up(struct diff *diff, int who)
 {
-	const struct path *all = diff->tallies[who].paths.all, *path;
+	const struct path *all = diff->paths[who].all, *path;
 	struct function *function;
 	uint32_t place, above;
 
-	for (place = 1; place < diff->tallies[who].paths.nr; place++) {
+	for (place = 1; place < diff->paths[who].nr; place++) {
 		path = &all[place];
-		function = &diff->functions[diff->ids[who][path->id]];
+		function = &diff->functions[path->id];
 		function->calls[who] += path->calls;
 		for (above = path->parent; above && all[above].id != path->id;)
 			above = all[above].parent;
@@ -115,17 +141,6 @@ static void add_up(struct diff *diff, int who)
 
 /* --- ways --- */
 
-static uint32_t same_below(const struct diff *diff, int who, uint32_t place, uint32_t function)
-{
-	const struct path *all = diff->tallies[who].paths.all;
-	uint32_t at;
-
-	for (at = all[place].first; at; at = all[at].next)
-		if (diff->ids[who][all[at].id] == function)
-			return at;
-	return 0;
-}
-
 static void add_way(struct diff *diff, int who, uint32_t place)
 {
 	if (!(diff->nr_ways & (diff->nr_ways - 1)))	/* 0 or a power of two */
@@ -134,25 +149,25 @@ static void add_way(struct diff *diff, int who, uint32_t place)
 	diff->ways[diff->nr_ways++] = (struct way) {
 		.who = who,
 		.place = place,
-		.calls = diff->tallies[who].paths.all[place].sum,
+		.calls = diff->paths[who].all[place].sum,
 	};
 }
 
 /* Below two places that are the same. */
 static void compare(struct diff *diff, uint32_t a, uint32_t b)
 {
-	const struct path *of_a = diff->tallies[A].paths.all, *of_b = diff->tallies[B].paths.all;
+	const struct path *of_a = diff->paths[A].all, *of_b = diff->paths[B].all;
 	uint32_t at, other;
 
 	for (at = of_a[a].first; at; at = of_a[at].next) {
-		other = same_below(diff, B, b, diff->ids[A][of_a[at].id]);
+		other = paths_find(&diff->paths[B], b, of_a[at].id);
 		if (other)
 			compare(diff, at, other);
 		else
 			add_way(diff, A, at);
 	}
 	for (at = of_b[b].first; at; at = of_b[at].next)
-		if (!same_below(diff, A, a, diff->ids[B][of_b[at].id]))
+		if (!paths_find(&diff->paths[A], a, of_b[at].id))
 			add_way(diff, B, at);
 }
 
@@ -167,36 +182,47 @@ static int by_calls(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-static void put_stack(struct buffer *to, const struct tally *tally, uint32_t place)
+static void put_stack(struct buffer *to, const struct diff *diff, int who, uint32_t place)
 {
-	uint32_t above = tally->paths.all[place].parent;
+	const struct path *path = &diff->paths[who].all[place];
 
-	if (above) {
-		put_stack(to, tally, above);
+	if (path->parent) {
+		put_stack(to, diff, who, path->parent);
 		buffer_char(to, ';');
 	}
-	buffer_puts(to, tally_name(tally, place));
+	buffer_puts(to, diff->functions[path->id].name);
+}
+
+static void json_steps(struct buffer *to, const struct diff *diff, int who, uint32_t place)
+{
+	const struct path *path = &diff->paths[who].all[place];
+
+	if (path->parent)
+		json_steps(to, diff, who, path->parent);
+	json_step(to, diff->functions[path->id].name);
 }
 
 static void put_way(const struct diff *diff, const struct way *way)
 {
-	struct buffer line = { }, stack = { };
+	struct buffer line = { };
 
-	put_stack(&stack, &diff->tallies[way->who], way->place);
-	buffer_char(&stack, '\0');
 	if (diff->views[A].json) {
 		buffer_char(&line, '{');
+		json_text(&line, "kind", "way");
 		json_text(&line, "only_in", way->who == A ? "A" : "B");
-		json_text(&line, "path", stack.data);
+		buffer_puts(&line, ",\"path\":[");
+		json_steps(&line, diff, way->who, way->place);
+		buffer_char(&line, ']');
 		json_number(&line, "calls", way->calls);
 		buffer_puts(&line, "}\n");
 	} else {
-		buffer_printf(&line, "%c %10llu  %s\n", way->who == A ? '-' : '+',
-			      (unsigned long long)way->calls, stack.data);
+		buffer_printf(&line, "%c %10llu  ", way->who == A ? '-' : '+',
+			      (unsigned long long)way->calls);
+		put_stack(&line, diff, way->who, way->place);
+		buffer_char(&line, '\n');
 	}
 	buffer_write(&line, stdout);
 	buffer_free(&line);
-	buffer_free(&stack);
 }
 
 /* --- functions --- */
@@ -233,7 +259,8 @@ static void put_function(const struct diff *diff, const struct function *functio
 
 	if (diff->views[A].json) {
 		buffer_char(&line, '{');
-		json_text(&line, "function", function->name);
+		json_text(&line, "kind", "function");
+		json_function(&line, "function", function->name);
 		json_number(&line, "calls_a", function->calls[A]);
 		json_number(&line, "calls_b", function->calls[B]);
 		if (diff->times) {
@@ -242,11 +269,13 @@ static void put_function(const struct diff *diff, const struct function *functio
 		}
 		buffer_puts(&line, "}\n");
 	} else if (is_in_both(function)) {
-		if (diff->times)
-			buffer_printf(&line, "%+14.3f %14.3f %14.3f ",
-				      function->total[B] / 1e3 - function->total[A] / 1e3,
-				      function->total[A] / 1e3, function->total[B] / 1e3);
-		buffer_printf(&line, "%10llu %10llu  %s\n",
+		if (diff->times) {
+			buffer_difference_column(&line,
+						 function->total[B] - function->total[A], 11);
+			buffer_duration_column(&line, function->total[A], 11);
+			buffer_duration_column(&line, function->total[B], 11);
+		}
+		buffer_printf(&line, " %10llu %10llu  %s\n",
 			      (unsigned long long)function->calls[A],
 			      (unsigned long long)function->calls[B], function->name);
 	} else {
@@ -298,54 +327,53 @@ static void put_all(struct diff *diff)
 		put_way(diff, &diff->ways[i]);
 	if (i < diff->nr_ways && !diff->views[A].json)
 		printf("# and %zu more: --lines\n", diff->nr_ways - i);
+	sorted = diff;			/* paths do not need their order any more */
+	qsort(diff->functions, diff->nr, sizeof(*diff->functions), by_difference);
 	heading(diff, "\n# functions that only A (-) or B (+) has: calls");
 	put_functions(diff, false);
-	heading(diff, diff->times ? "\n# functions of both: us in all, B - A, A, B; calls, A, B" :
+	heading(diff, diff->times ? "\n# functions of both: time in all, B - A, A, B; calls, A, B" :
 		"\n# functions of both: calls, A, B");
 	put_functions(diff, true);
 }
 
 int cmd_diff(int argc, char **argv)
 {
-	struct diff diff = { .lines = 20 };
-	bool interrupts = false;
-	struct view *a = &diff.views[A];
-	int c, who, ret = EXIT_SUCCESS;
+	struct diff diff = { };
+	const char *files[NR];
+	int who, ret = EXIT_SUCCESS;
 
-	while ((c = next_option(argc, argv, "In:i:h", options)) != -1) {
-		if (c == 'I')
-			interrupts = true;
-		else if (c == 'n')
-			diff.lines = option_number("diff", "--lines", optarg);
-		else
-			view_option(a, c, optarg, "diff", usage, help);
-	}
-	if (argc - optind != 2)
+	argc = options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
+	if (argc + !!view_asked.input != NR + 1)
 		die_usage("diff", "diff of which two recordings?");
-	diff.views[B] = *a;
+	files[A] = view_asked.input ?: argv[1];
+	files[B] = argv[argc - 1];
+	view_asked.input = NULL;
+	diff.lines = asked.lines;
 	diff.views[B].no_pager = true;
 	for (who = A; who < NR; who++) {
-		view_open(&diff.views[who], argv[optind + who]);
+		diff.views[who].check_later = true;
+		view_open(&diff.views[who], files[who]);
 		tally_begin(&diff.tallies[who], &diff.views[who]);
-		diff.tallies[who].no_interrupts = !interrupts;
+		diff.tallies[who].no_interrupts = !asked.interrupts;
 		tally_walk(&diff.tallies[who]);
 	}
+	for (who = A; who < NR; who++)
+		select_check(diff.views[who].select);
 	diff.times = diff.tallies[A].walker.returns && diff.tallies[B].walker.returns;
 	join(&diff);
 	for (who = A; who < NR; who++) {
+		sum_up(&diff, who);
 		add_up(&diff, who);
-		paths_sum(&diff.tallies[who].paths, path_calls);
 	}
 	compare(&diff, 0, 0);
 	if (diff.nr_ways)
 		qsort(diff.ways, diff.nr_ways, sizeof(*diff.ways), by_calls);
-	sorted = &diff;
-	qsort(diff.functions, diff.nr, sizeof(*diff.functions), by_difference);
 	put_all(&diff);
 	free(diff.ways);
 	free(diff.functions);
 	for (who = A; who < NR; who++) {
 		free(diff.ids[who]);
+		paths_end(&diff.paths[who]);
 		tally_end(&diff.tallies[who]);
 	}
 	for (who = B; who >= A; who--)

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "buffer.h"
 #include "events.h"
+#include "symbols.h"
 #include "util.h"
 
 #define WORD		sizeof(uint64_t)
@@ -221,6 +223,7 @@ void events_begin(struct events *events, const struct recording *from)
 	unsigned int i;
 
 	events->from = from;
+	events->taken = 0;
 	events->nr = 0;
 	events->room = from->nr_cpus;
 	events->cursors = xcalloc(events->room, sizeof(*events->cursors));
@@ -297,7 +300,15 @@ static void find_next(struct events *events)
 		events->next = oldest(events, events->current);
 }
 
-static void take_current(const struct events *events, struct event *event)
+/* Return for symbols_at() when an event was recorded: by the count of modules, if known. */
+static uint64_t symbols_then(const struct cursor *cursor)
+{
+	if (cursor->cpu->from->nr_modules && cursor->state.known & MCTRACER_KNOWS_MODULES)
+		return SYMBOLS_AT_MODULES | cursor->state.modules;
+	return cursor->cpu->runs[cursor->run].nr_symbols;
+}
+
+static void take_current(struct events *events, struct event *event)
 {
 	struct cursor *cursor = &events->cursors[events->current];
 
@@ -307,7 +318,8 @@ static void take_current(const struct events *events, struct event *event)
 		.ns = cursor->ns,
 		.exact = cursor->exact,
 		.missing = cursor->missing,
-		.nr_symbols = cursor->cpu->runs[cursor->run].nr_symbols,
+		.symbols_at = symbols_then(cursor),
+		.number = events->taken++,
 		.state = &cursor->state,
 	};
 }
@@ -396,6 +408,29 @@ void event_comm(const struct event *event, char *comm)
 	for (; *comm; comm++)
 		if (iscntrl((unsigned char)*comm))
 			*comm = '?';
+}
+
+/* Return true for U+FFFE and U+FFFF, which are no characters, and which XML does not have. */
+static bool is_no_character(const char *at, int length)
+{
+	return length == 3 && !memcmp(at, "\xef\xbf", 2) && (unsigned char)at[2] >= 0xbe;
+}
+
+void event_name(const struct event *event, char *comm)
+{
+	int length;
+	char *at;
+
+	event_comm(event, comm);
+	for (at = comm; *at; at += length ?: 1) {
+		length = utf8_length(at);
+		if (is_no_character(at, length))
+			length = 0;
+		if (!length)
+			*at = '?';
+	}
+	if (!comm[strspn(comm, " ")])
+		snprintf(comm, MCTRACER_COMM_LEN + 1, "<...>");
 }
 
 const char *event_mark(const struct event *event)

@@ -48,6 +48,7 @@ struct events {
 	struct cursor *cursors;		/* of CPUs that have words */
 	unsigned int nr;
 	unsigned int room;
+	uint64_t taken;			/* events so far */
 	int current;			/* whose event is the current one, ... */
 	int next;			/* ... and whose is the oldest of the others; -1: of none */
 };
@@ -59,7 +60,8 @@ struct event {
 	uint64_t ns;
 	bool exact;
 	uint64_t missing;
-	unsigned int nr_symbols;	/* as of the run: for symbols_at() */
+	uint64_t symbols_at;	/* for symbols_at() */
+	uint64_t number;		/* from 0 on */
 	const struct mctracer_state *state;
 };
 
@@ -80,6 +82,12 @@ double events_done(const struct events *events);
 
 /* Its task's name, of at most MCTRACER_COMM_LEN, with what would break a line replaced. */
 void event_comm(const struct event *event, char *comm);
+
+/*
+ * The same for those that read it as UTF-8, or want a name: what is no character becomes '?', and a
+ * name that is empty or blank "<...>".
+ */
+void event_name(const struct event *event, char *comm);
 
 /* What a mark is called: "traceon". */
 const char *event_mark(const struct event *event);

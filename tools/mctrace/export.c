@@ -8,6 +8,7 @@
 
 #include "export.h"
 #include "mctrace.h"
+#include "select.h"
 #include "util.h"
 #include "walk.h"
 
@@ -21,19 +22,17 @@ static const char help[] =
 "  speedscope            speedscope.app (JSON)\n"
 "  folded                flamegraph.pl and others: stacks and their own ns, or calls\n"
 "  ctf                   babeltrace2, Trace Compass (a directory)\n"
-"  json                  Chrome's trace events, which most viewers read\n"
-"\n"
-"  --to FORM             one of these\n"
-"  -o, --output NAME     where to; what goes into one file goes to standard output else\n"
-"  --task NAME|PID       only what this task does\n";
+"  json                  Chrome's trace events, which most viewers read\n";
 
-enum { TO = VIEW_OPTIONS_END };
+static struct {
+	const char *to, *output;
+} asked;
 
 static const struct option options[] = {
-	{ "to", required_argument, NULL, TO },
-	{ "output", required_argument, NULL, 'o' },
-	VIEW_OPTIONS,
-	{ }
+	OPT_TEXT(0, "to", &asked.to, "FORM", "one of these"),
+	OPT_TEXT('o', "output", &asked.output, "NAME",
+		 "where to; what goes into one file goes to standard output else"),
+	OPT_PARENT(select_depth_options)
 };
 
 static const struct form {
@@ -104,26 +103,19 @@ static const struct form *form_of(const char *name)
 int cmd_export(int argc, char **argv)
 {
 	struct view view = { .no_pager = true };
-	const char *to = NULL, *output = NULL;
+	const char *output;
 	const struct form *form;
-	int c;
 
-	while ((c = next_option(argc, argv, "o:i:h", options)) != -1) {
-		if (c == TO)
-			to = optarg;
-		else if (c == 'o')
-			output = optarg;
-		else
-			view_option(&view, c, optarg, "export", usage, help);
-	}
-	if (argc - optind > 1)
+	argc = options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
+	if (argc > 2)
 		die_usage("export", "one recording at a time");
-	form = form_of(to);
+	output = asked.output;
+	form = form_of(asked.to);
 	if (form->directory && (!output || !strcmp(output, "-")))
 		die_usage("export", "%s is a directory: -o NAME", form->name);
 	if (form->binary && !output && isatty(STDOUT_FILENO))
 		die_usage("export", "%s is no text: -o NAME", form->name);
-	view_open(&view, argv[optind]);
+	view_open(&view, argv[1]);
 	if (form->returns && !has_returns(view.from))
 		die("%s has no returns, which %s is about: 'mctrace record -g' records them",
 		    view.from->path, form->name);

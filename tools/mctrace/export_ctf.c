@@ -9,6 +9,7 @@
 #include "buffer.h"
 #include "events.h"
 #include "export.h"
+#include "select.h"
 #include "util.h"
 #include "walk.h"
 
@@ -96,9 +97,9 @@ static void put_event(struct stream *stream, const struct event *event, struct s
 
 	if (!to->length)
 		stream->begin = event->ns;
-	symbols_at(symbols, event->nr_symbols);
+	symbols_at(symbols, event->symbols_at);
 	stream->end = event->ns;
-	event_comm(event, comm);
+	event_name(event, comm);
 	buffer_char(to, id);
 	put_u64(to, event->ns);
 	put_u32(to, event->state->pid);
@@ -113,21 +114,13 @@ static void put_event(struct stream *stream, const struct event *event, struct s
 		put_text(to, event_mark(event));
 }
 
-static bool is_shown(const struct view *view, const struct event *event)
-{
-	struct task_calls task = { .pid = event->state->pid, .tgid = event->state->tgid };
-
-	event_comm(event, task.comm);
-	return view_shows(view, &task);
-}
-
 static void take(struct stream *stream, const struct event *event, const struct view *view)
 {
 	switch (event->found) {
 	case FOUND_CALL:
 	case FOUND_RETURN:
 	case FOUND_MARK:
-		if (is_shown(view, event))
+		if (select_event(view->select, event))
 			put_event(stream, event, view->symbols, event->found == FOUND_CALL ? CALL :
 				  event->found == FOUND_RETURN ? RETURN : MARK);
 		break;
@@ -160,10 +153,12 @@ void export_ctf(struct view *view, const char *output)
 		snprintf(name, sizeof(name), "cpu%u", cpu);
 		streams[cpu].to = export_in(output, name);
 	}
+	select_prepare(view->select, true);
 	events_begin(&events, view->from);
 	while (events_next(&events, &event))
 		take(&streams[event.cpu], &event, view);
 	events_end(&events);
+	select_check(view->select);
 	for (cpu = 0; cpu < view->from->nr_cpus; cpu++) {
 		if (streams[cpu].events.length)
 			put_packet(&streams[cpu], cpu);

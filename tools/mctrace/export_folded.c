@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Stacks and what they weigh, a line each: "task;function;function 1234". */
+/*
+ * Stacks and what they weigh, a line each: "task;function;function 1234". With returns that is the
+ * time on a CPU, and another line has the time off it: "task;function;function;[off CPU] 5678".
+ */
 #include "buffer.h"
 #include "export.h"
 #include "tally.h"
@@ -17,25 +20,37 @@ static void put_stack(struct buffer *to, const struct tally *tally, uint32_t pla
 		buffer_char(to, *name == ';' ? ':' : *name);
 }
 
+static void put_line(struct buffer *line, const struct tally *tally, uint32_t place,
+		     const char *leaf, uint64_t n)
+{
+	if (!n)
+		return;
+	put_stack(line, tally, place);
+	buffer_puts(line, leaf);
+	buffer_char(line, ' ');
+	buffer_number(line, n, 1);
+	buffer_char(line, '\n');
+}
+
 void export_folded(struct view *view, const char *output)
 {
 	FILE *to = export_open(output);
 	struct buffer line = { };
+	const struct path *path;
 	struct tally tally;
 	uint32_t place;
-	uint64_t n;
 
 	tally_begin(&tally, view);
 	tally.by_task = true;
 	tally_walk(&tally);
 	for (place = 1; place < tally.paths.nr; place++) {
-		n = tally_value(&tally)(&tally.paths.all[place]);
-		if (!n)
-			continue;
-		put_stack(&line, &tally, place);
-		buffer_char(&line, ' ');
-		buffer_number(&line, n, 1);
-		buffer_char(&line, '\n');
+		path = &tally.paths.all[place];
+		if (tally.walker.returns) {
+			put_line(&line, &tally, place, "", path->self_cpu);
+			put_line(&line, &tally, place, ";[off CPU]", path->self - path->self_cpu);
+		} else {
+			put_line(&line, &tally, place, "", path->calls);
+		}
 		buffer_write(&line, to);
 	}
 	buffer_free(&line);

@@ -58,13 +58,11 @@ static void enter(struct walker *walker, struct task_calls *task, struct call *c
 {
 	struct json *json = (struct json *)walker;
 
-	if (!view_shows(json->view, task))
-		return;
 	put_names(json, task);
 	if (!walker->returns && call->implied)
 		return;
 	begin(json, walker->returns ? "B" : "i", task);
-	json_text(&json->line, "name", call->symbol->name);
+	json_text(&json->line, "name", call->symbol->title);
 	put_time(json, call->ns);
 	if (!walker->returns) {
 		json_text(&json->line, "s", "t");
@@ -81,7 +79,8 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 {
 	struct json *json = (struct json *)walker;
 
-	if (!walker->returns || !call->shown)
+	(void)call;
+	if (!walker->returns)
 		return;
 	begin(json, "E", task);
 	put_time(json, ending->ns);

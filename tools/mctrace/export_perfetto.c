@@ -124,7 +124,7 @@ static void put_name(struct perfetto *perfetto, const struct symbol *symbol)
 		return;
 	perfetto->named[symbol->id] = true;
 	put_number(&name, NAME_ID, symbol->id + 1);
-	put_bytes(&name, NAME_TEXT, symbol->name, strlen(symbol->name));
+	put_bytes(&name, NAME_TEXT, symbol->title, strlen(symbol->title));
 	put_part(&perfetto->part, INTERNED_EVENT_NAME, &name);
 	put_part(&perfetto->packet, PACKET_INTERNED, &perfetto->part);
 	buffer_free(&name);
@@ -151,7 +151,7 @@ static void enter(struct walker *walker, struct task_calls *task, struct call *c
 {
 	struct perfetto *perfetto = (struct perfetto *)walker;
 
-	if (view_shows(perfetto->view, task) && (walker->returns || !call->implied))
+	if (walker->returns || !call->implied)
 		put_event(perfetto, task, walker->returns ? TYPE_BEGIN : TYPE_INSTANT,
 			  call->symbol, call->ns);
 }
@@ -161,7 +161,8 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 {
 	struct perfetto *perfetto = (struct perfetto *)walker;
 
-	if (walker->returns && call->shown)
+	(void)call;
+	if (walker->returns)
 		put_event(perfetto, task, TYPE_END, NULL, ending->ns);
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * speedscope's own form (https://www.speedscope.app/file-format-schema.json): for each task a
- * profile of frames that open and close. A profile is one piece, so all are kept until the end.
+ * profile of frames that open and close. A profile is one piece, so all are kept until the end: in
+ * a temporary file, in blocks of one task each.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include "buffer.h"
 #include "export.h"
@@ -12,8 +14,24 @@
 #include "util.h"
 #include "walk.h"
 
+#define BLOCK	16384		/* bytes of a task from which on they go into the file */
+#define MOST	(16UL << 20)	/* bytes of all tasks: then all go */
+
+struct frame_event {
+	uint64_t ns;
+	uint32_t frame;
+	uint32_t closes;
+};
+
+struct block {
+	off_t at;		/* in the file */
+	size_t size;
+};
+
 struct track {
 	struct buffer events;
+	struct block *blocks;
+	size_t nr_blocks;
 	char *name;
 	uint64_t first, last;		/* ns */
 };
@@ -23,6 +41,8 @@ struct speedscope {
 	struct view *view;
 	struct track *tracks;
 	uint32_t nr;
+	size_t kept;			/* bytes of all tracks that are not in the file */
+	FILE *blocks;
 };
 
 static struct track *track_of(struct speedscope *to, struct task_calls *task, uint64_t ns)
@@ -44,24 +64,44 @@ static struct track *track_of(struct speedscope *to, struct task_calls *task, ui
 	return &to->tracks[task->track - 1];
 }
 
-static void put(struct track *track, const char *type, uint32_t frame, uint64_t ns)
+/* Move what is kept of a track into the file. */
+static void put_block(struct speedscope *to, struct track *track)
 {
-	if (track->events.length)
-		buffer_char(&track->events, ',');
-	buffer_char(&track->events, '{');
-	json_text(&track->events, "type", type);
-	json_number(&track->events, "frame", frame);
-	json_number(&track->events, "at", ns);
-	buffer_char(&track->events, '}');
+	struct block block = { .at = ftello(to->blocks), .size = track->events.length };
+
+	if (!block.size)
+		return;
+	if (!(track->nr_blocks & (track->nr_blocks - 1)))	/* 0 or a power of two */
+		track->blocks = xrealloc(track->blocks, 2 * track->nr_blocks ?: 1,
+					 sizeof(*track->blocks));
+	track->blocks[track->nr_blocks++] = block;
+	to->kept -= block.size;
+	buffer_write(&track->events, to->blocks);
+	buffer_free(&track->events);
+	if (ferror(to->blocks))
+		die_errno("a temporary file");
+}
+
+static void put(struct speedscope *to, struct track *track, bool closes, uint32_t frame,
+		uint64_t ns)
+{
+	struct frame_event event = { .ns = ns, .frame = frame, .closes = closes };
+	uint32_t i;
+
+	buffer_put(&track->events, &event, sizeof(event));
 	track->last = ns;
+	to->kept += sizeof(event);
+	if (track->events.length >= BLOCK)
+		put_block(to, track);
+	for (i = 0; to->kept >= MOST && i < to->nr; i++)
+		put_block(to, &to->tracks[i]);
 }
 
 static void enter(struct walker *walker, struct task_calls *task, struct call *call)
 {
 	struct speedscope *to = (struct speedscope *)walker;
 
-	if (view_shows(to->view, task))
-		put(track_of(to, task, call->ns), "O", call->symbol->id, call->ns);
+	put(to, track_of(to, task, call->ns), false, call->symbol->id, call->ns);
 }
 
 static void leave(struct walker *walker, struct task_calls *task, struct call *call,
@@ -69,8 +109,7 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 {
 	struct speedscope *to = (struct speedscope *)walker;
 
-	if (call->shown)
-		put(track_of(to, task, ending->ns), "C", call->symbol->id, ending->ns);
+	put(to, track_of(to, task, ending->ns), true, call->symbol->id, ending->ns);
 }
 
 static void put_frames(struct buffer *line, const struct symbols *symbols)
@@ -80,13 +119,42 @@ static void put_frames(struct buffer *line, const struct symbols *symbols)
 	buffer_puts(line, "\"shared\":{\"frames\":[");
 	for (i = 0; i < symbols_functions(symbols); i++) {
 		buffer_puts(line, i ? ",{" : "{");
-		json_text(line, "name", symbols_name(symbols, i));
+		json_text(line, "name", symbols_title(symbols, i));
 		buffer_char(line, '}');
 	}
 	buffer_puts(line, "]}");
 }
 
-static void put_track(struct buffer *line, const struct track *track)
+static void put_event(struct buffer *line, const struct frame_event *event, bool first)
+{
+	buffer_puts(line, first ? "{" : ",{");
+	json_text(line, "type", event->closes ? "C" : "O");
+	json_number(line, "frame", event->frame);
+	json_number(line, "at", event->ns);
+	buffer_char(line, '}');
+}
+
+static void put_events(struct speedscope *to, const struct track *track, struct buffer *line,
+		       FILE *file)
+{
+	struct frame_event event;
+	const struct block *block;
+	size_t i;
+
+	for (block = track->blocks; block < track->blocks + track->nr_blocks; block++) {
+		if (fseeko(to->blocks, block->at, SEEK_SET))
+			die_errno("a temporary file");
+		for (i = 0; i < block->size / sizeof(event); i++) {
+			if (fread(&event, sizeof(event), 1, to->blocks) != 1)
+				die_errno("a temporary file");
+			put_event(line, &event, !i && block == track->blocks);
+		}
+		buffer_write(line, file);
+	}
+}
+
+static void put_track(struct speedscope *to, const struct track *track, struct buffer *line,
+		      FILE *file)
 {
 	buffer_char(line, '{');
 	json_text(line, "type", "evented");
@@ -95,7 +163,7 @@ static void put_track(struct buffer *line, const struct track *track)
 	json_number(line, "startValue", track->first);
 	json_number(line, "endValue", track->last);
 	buffer_puts(line, ",\"events\":[");
-	buffer_put(line, track->events.data, track->events.length);
+	put_events(to, track, line, file);
 	buffer_puts(line, "]}");
 }
 
@@ -106,7 +174,12 @@ void export_speedscope(struct view *view, const char *output)
 	struct buffer line = { };
 	uint32_t i;
 
+	to.blocks = tmpfile();
+	if (!to.blocks)
+		die_errno("a temporary file");
 	walk(view, &to.walker);
+	for (i = 0; i < to.nr; i++)
+		put_block(&to, &to.tracks[i]);
 	buffer_char(&line, '{');
 	json_text(&line, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	json_text(&line, "exporter", "mctrace");
@@ -117,14 +190,15 @@ void export_speedscope(struct view *view, const char *output)
 	buffer_write(&line, file);
 	for (i = 0; i < to.nr; i++) {
 		buffer_puts(&line, i ? ",\n" : "\n");
-		put_track(&line, &to.tracks[i]);
+		put_track(&to, &to.tracks[i], &line, file);
 		buffer_write(&line, file);
-		buffer_free(&to.tracks[i].events);
+		free(to.tracks[i].blocks);
 		free(to.tracks[i].name);
 	}
 	buffer_puts(&line, "\n]}\n");
 	buffer_write(&line, file);
 	buffer_free(&line);
 	free(to.tracks);
+	fclose(to.blocks);
 	export_close(file, output);
 }

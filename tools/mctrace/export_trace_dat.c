@@ -212,7 +212,7 @@ static void enter(struct walker *walker, struct task_calls *task, struct call *c
 {
 	struct trace_dat *trace = (struct trace_dat *)walker;
 
-	if (call->implied || !view_shows(trace->view, task))
+	if (call->implied)
 		return;
 	task->track = 1;
 	if (walker->returns)
@@ -233,7 +233,7 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 		.rettime = ending->ns,
 	};
 
-	if (ending->returned && call->shown)
+	if (ending->returned)
 		put_event(ring_of(trace), ending->ns, &exit, sizeof(exit));
 }
 

@@ -121,8 +121,7 @@ static void enter(struct walker *walker, struct task_calls *task, struct call *c
 {
 	struct uftrace *to = (struct uftrace *)walker;
 
-	if (view_shows(to->view, task))
-		put(to, task, call, 0, call->ns);
+	put(to, task, call, 0, call->ns);
 }
 
 static void leave(struct walker *walker, struct task_calls *task, struct call *call,
@@ -130,8 +129,7 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 {
 	struct uftrace *to = (struct uftrace *)walker;
 
-	if (call->shown)
-		put(to, task, call, RECORD_EXIT, ending->ns);
+	put(to, task, call, RECORD_EXIT, ending->ns);
 }
 
 static void find_base(void *arg, uint64_t address, const char *name, size_t length,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * mctrace flame: a flame graph, after Brendan Gregg's: each frame is as wide as the time, or the
- * number of calls, of all that was called that way. One SVG file, which needs nothing else: a
- * click zooms, and a field searches.
+ * number of calls, of all that was called that way. One SVG file, which needs nothing else: as wide
+ * as the window; a click zooms, a field searches, and two others choose a task and a CPU.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,43 +10,46 @@
 
 #include "buffer.h"
 #include "mctrace.h"
+#include "select.h"
 #include "tally.h"
 #include "util.h"
 
 static const char usage[] = "flame [OPTION...] [FILE]";
 static const char help[] =
-"Draws a flame graph: by time where returns were recorded, else by calls.\n"
-"\n"
-"  -o, --output FILE     the picture (mctrace.svg); '-': standard output\n"
-"  --by time|calls       what is wide\n"
-VIEW_HELP;
+"Draws a flame graph: by time on a CPU where returns were recorded, else by calls.\n";
 
-enum { BY = VIEW_OPTIONS_END };
+static struct {
+	const char *output, *by;
+	bool off_cpu;
+} asked = { .output = "mctrace.svg" };
 
 static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "by", required_argument, NULL, BY },
-	VIEW_OPTIONS,
-	{ }
+	OPT_TEXT('o', "output", &asked.output, "FILE",
+		 "the picture (mctrace.svg); '-': standard output"),
+	OPT_BOOLEAN(0, "off-cpu", &asked.off_cpu, "with the time off the CPU, in blue"),
+	OPT_WORD(0, "by", &asked.by, "time|calls", "what is wide"),
+	OPT_PARENT(select_depth_options)
 };
 
-#define WIDTH	1200.0
-#define MARGIN	10.0
+#define WIDTH	1200.0		/* of the window, until the script knows better */
 #define HEIGHT	17		/* of a frame, pixels */
-#define TOP	56
-#define NARROW	0.15		/* what would be narrower is left out, pixels */
+#define TOP	64
+#define NARROW	0.0001		/* what would be narrower is left out, fraction of all */
 #define LETTER	7.0		/* how wide one is, about */
 
 struct flame {
 	struct tally tally;
 	bool by_time;
+	bool off_cpu;		/* the time off the CPU is drawn, too */
+	uint64_t (*value)(const struct path *path);	/* of what is below TALLY_CPU */
 	uint64_t all;
 	unsigned int depth;	/* the deepest that is drawn */
 	unsigned long frames;
+	uint64_t *cpus;		/* for put_cpus() */
 	FILE *to;
 };
 
-/* What clicks and the field for searching do. */
+/* What clicks and the fields do. */
 static const char script[] =
 #include "flame.js.h"
 ;
@@ -93,18 +96,33 @@ static void put_color(struct buffer *to, const char *name)
 static void put_amount(struct buffer *to, const struct flame *flame, uint64_t n)
 {
 	if (flame->by_time)
-		buffer_thousandths(to, n);
+		buffer_duration(to, n);
 	else
-		buffer_number(to, n, 1);
-	buffer_puts(to, flame->by_time ? " us" : n == 1 ? " call" : " calls");
+		buffer_printf(to, "%llu call%s", (unsigned long long)n, n == 1 ? "" : "s");
 }
 
-static bool is_drawn(const struct flame *flame, const struct path *path)
+/* What is wide: all of it is below TALLY_CPU. */
+static uint64_t value_calls(const struct path *path)
 {
-	return path->sum && path->sum * (WIDTH - 2 * MARGIN) >= flame->all * NARROW;
+	return path->id >= TALLY_CPU ? path->calls : 0;
 }
 
-/* As much of the name as there is room for; the script does the same after a click. */
+static uint64_t value_cpu(const struct path *path)
+{
+	return path->self_cpu;
+}
+
+static uint64_t value_off(const struct path *path)
+{
+	return path->self - path->self_cpu;
+}
+
+static bool is_drawn(const struct flame *flame, uint64_t value)
+{
+	return value && value >= flame->all * NARROW;
+}
+
+/* As much of the name as there is room for; the script does the same when the width changes. */
 static void put_label(struct buffer *to, const char *name, double width)
 {
 	int letters = (width - 6) / LETTER;
@@ -120,52 +138,125 @@ static void put_label(struct buffer *to, const char *name, double width)
 	free(label);
 }
 
-static void put_frame(struct flame *flame, const char *name, uint64_t from, const struct path *path,
-		      unsigned int depth)
+/* Add up @value of all below @place, by CPU. */
+static void add_cpus(struct flame *flame, uint32_t place,
+		     uint64_t (*value)(const struct path *path), bool deep)
 {
-	struct buffer line = { };
-	unsigned int y = TOP + (flame->depth - depth) * HEIGHT;
+	const struct path *all = flame->tally.paths.all;
+	uint32_t at;
 
-	buffer_printf(&line, "<g class=\"f\" data-x=\"%.9f\" data-w=\"%.9f\" data-n=\"",
-		      (double)from / flame->all, (double)path->sum / flame->all);
-	put_escaped(&line, name);
-	buffer_puts(&line, "\"><title>");
-	put_escaped(&line, name);
-	buffer_puts(&line, ": ");
-	put_amount(&line, flame, path->sum);
-	buffer_printf(&line, ", %.2f %%", 100.0 * path->sum / flame->all);
-	if (flame->by_time && path->parent) {
-		buffer_puts(&line, ", ");
-		put_amount(&line, flame, path->self);
-		buffer_printf(&line, " of its own, in %llu calls",
-			      (unsigned long long)path->calls);
+	for (at = all[place].first; at; at = all[at].next) {
+		if (all[at].id >= TALLY_CPU)
+			flame->cpus[all[at].id - TALLY_CPU] += value(&all[at]);
+		else if (deep)
+			add_cpus(flame, at, value, true);
 	}
-	buffer_printf(&line, "</title><rect x=\"%.2f\" y=\"%u\"",
-		      MARGIN + (WIDTH - 2 * MARGIN) * from / flame->all, y);
-	buffer_printf(&line, " width=\"%.2f\" height=\"%d\" fill=\"",
-		      (WIDTH - 2 * MARGIN) * path->sum / flame->all, HEIGHT - 1);
-	put_color(&line, name);
-	buffer_printf(&line, "\"/><text x=\"%.2f\" y=\"%u\">",
-		      MARGIN + (WIDTH - 2 * MARGIN) * from / flame->all + 3, y + HEIGHT - 5);
-	put_label(&line, name, (WIDTH - 2 * MARGIN) * path->sum / flame->all);
+}
+
+/* "0:123 2:456", for the field that chooses a CPU. */
+static void put_cpus(struct buffer *to, struct flame *flame)
+{
+	unsigned int cpu, nr = flame->tally.view->from->nr_cpus;
+	const char *between = "";
+
+	for (cpu = 0; cpu < nr; cpu++) {
+		if (!flame->cpus[cpu])
+			continue;
+		buffer_printf(to, "%s%u:%llu", between, cpu,
+			      (unsigned long long)flame->cpus[cpu]);
+		between = " ";
+	}
+}
+
+/* Of what is to be drawn: flame->cpus is of it. */
+struct frame {
+	const char *name;
+	uint64_t from, value, calls;
+	unsigned int depth;
+	bool off;
+};
+
+static void put_frame(struct flame *flame, const struct frame *frame)
+{
+	double from = (double)frame->from / flame->all, wide = (double)frame->value / flame->all;
+	unsigned int y = TOP + (flame->depth - frame->depth) * HEIGHT;
+	struct buffer line = { };
+
+	buffer_printf(&line, "<g class=\"f\" data-x=\"%.9f\" data-w=\"%.9f\" data-d=\"%u\"",
+		      from, wide, frame->depth);
+	buffer_printf(&line, " data-c=\"%llu\" data-v=\"", (unsigned long long)frame->calls);
+	put_cpus(&line, flame);
+	buffer_puts(&line, "\" data-n=\"");
+	put_escaped(&line, frame->name);
+	buffer_puts(&line, "\"><title>");
+	put_escaped(&line, frame->name);
+	buffer_puts(&line, ": ");
+	put_amount(&line, flame, frame->value);
+	buffer_printf(&line, ", %.2f %%</title><rect x=\"%.4f%%\" y=\"%u\"", 100 * wide, 100 * from,
+		      y);
+	buffer_printf(&line, " width=\"%.4f%%\" height=\"%d\" fill=\"", 100 * wide, HEIGHT - 1);
+	if (frame->off)
+		buffer_puts(&line, "rgb(110,150,220)");
+	else
+		put_color(&line, frame->name);
+	buffer_printf(&line, "\"/><text x=\"%.4f%%\" dx=\"3\" y=\"%u\">", 100 * from,
+		      y + HEIGHT - 5);
+	put_label(&line, frame->name, WIDTH * wide);
 	buffer_puts(&line, "</text></g>\n");
 	buffer_write(&line, flame->to);
 	buffer_free(&line);
 	flame->frames++;
 }
 
+static void set_cpus(struct flame *flame, uint32_t place,
+		     uint64_t (*value)(const struct path *path), bool deep)
+{
+	memset(flame->cpus, 0, flame->tally.view->from->nr_cpus * sizeof(*flame->cpus));
+	add_cpus(flame, place, value, deep);
+}
+
+static uint64_t off_of(const struct flame *flame, uint32_t place)
+{
+	const struct path *all = flame->tally.paths.all;
+	uint64_t off = 0;
+	uint32_t at;
+
+	for (at = all[place].first; flame->off_cpu && at; at = all[at].next)
+		if (all[at].id >= TALLY_CPU)
+			off += value_off(&all[at]);
+	return off;
+}
+
 /* All below @place, from @from on, side by side. */
 static void put_frames(struct flame *flame, uint32_t place, uint64_t from, unsigned int depth)
 {
 	const struct path *all = flame->tally.paths.all;
+	struct frame frame = { .depth = depth };
 	uint32_t at;
 
-	for (at = all[place].first; at; from += all[at].sum, at = all[at].next) {
-		if (!is_drawn(flame, &all[at]))
+	for (at = all[place].first; at; at = all[at].next) {
+		if (all[at].id >= TALLY_CPU || !is_drawn(flame, all[at].sum))
 			continue;
-		put_frame(flame, tally_name(&flame->tally, at), from, &all[at], depth);
+		frame.name = tally_name(&flame->tally, at);
+		frame.from = from;
+		frame.value = all[at].sum;
+		frame.calls = all[at].calls;
+		set_cpus(flame, at, flame->value, true);
+		put_frame(flame, &frame);
 		put_frames(flame, at, from, depth + 1);
+		from += all[at].sum;
 	}
+	frame = (struct frame) {
+		.name = "[off CPU]",
+		.from = from,
+		.value = off_of(flame, place),
+		.depth = depth,
+		.off = true,
+	};
+	if (!is_drawn(flame, frame.value))
+		return;
+	set_cpus(flame, place, value_off, false);
+	put_frame(flame, &frame);
 }
 
 static void find_depth(struct flame *flame, uint32_t place, unsigned int depth)
@@ -173,87 +264,125 @@ static void find_depth(struct flame *flame, uint32_t place, unsigned int depth)
 	const struct path *all = flame->tally.paths.all;
 	uint32_t at;
 
+	if (is_drawn(flame, off_of(flame, place)) && depth >= flame->depth)
+		flame->depth = depth + 1;
 	if (depth > flame->depth)
 		flame->depth = depth;
 	for (at = all[place].first; at; at = all[at].next)
-		if (is_drawn(flame, &all[at]))
+		if (all[at].id < TALLY_CPU && is_drawn(flame, all[at].sum))
 			find_depth(flame, at, depth + 1);
 }
 
-static void put_picture(struct flame *flame)
+static void put_title(struct buffer *to, const struct flame *flame, uint64_t off)
 {
-	const struct path *root = &flame->tally.paths.all[0];
-	struct buffer head = { };
-	unsigned int height;
+	put_escaped(to, flame->tally.view->from->path);
+	if (!flame->by_time)
+		buffer_puts(to, ": ");
+	else if (flame->off_cpu)
+		buffer_puts(to, ": time in all, ");
+	else
+		buffer_puts(to, ": time on a CPU, ");
+	put_amount(to, flame, flame->all);
+	if (!flame->by_time || !off)
+		return;
+	buffer_puts(to, flame->off_cpu ? "; in blue the time off the CPU, " : "; off the CPU ");
+	buffer_duration(to, off);
+	if (!flame->off_cpu)
+		buffer_puts(to, " more, which --off-cpu draws");
+}
 
-	find_depth(flame, 0, 0);
-	height = TOP + (flame->depth + 1) * HEIGHT + 10;
+static void put_head(struct flame *flame, uint64_t off)
+{
+	struct buffer head = { };
+
 	buffer_printf(&head,
 		      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%u\"\n"
-		      " viewBox=\"0 0 %.0f %u\" font-family=\"Verdana,sans-serif\" font-size=\"11\">\n"
-		      "<style>.f{cursor:pointer} .f:hover rect{stroke:#000}\n"
-		      ".f text{pointer-events:none} .hit rect{fill:#d0f}\n"
-		      "text.t{font-size:16px} #reset{cursor:pointer;fill:#06c}</style>\n"
-		      "<rect width=\"100%%\" height=\"100%%\" fill=\"#fffdf5\"/>\n"
-		      "<text class=\"t\" x=\"%.0f\" y=\"24\">",
-		      WIDTH, height, WIDTH, height, MARGIN);
-	put_escaped(&head, flame->tally.view->from->path);
-	buffer_puts(&head, flame->by_time ? ": time, " : ": calls, ");
-	put_amount(&head, flame, flame->all);
+		      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"100%%\" height=\"%u\"\n"
+		      " font-family=\"Verdana,sans-serif\" font-size=\"11\" data-time=\"%d\">\n",
+		      TOP + (flame->depth + 1) * HEIGHT + 10, flame->by_time);
+	buffer_puts(&head,
+		    "<style>.f{cursor:pointer} .f rect{stroke:#fffdf5;stroke-width:.5}\n"
+		    ".f:hover rect{stroke:#000}\n"
+		    ".f text{pointer-events:none} .hit rect{fill:#d0f}\n"
+		    "text.t{font-size:15px} #reset{cursor:pointer;fill:#06c}</style>\n"
+		    "<rect width=\"100%\" height=\"100%\" fill=\"#fffdf5\"/>\n"
+		    "<text class=\"t\" x=\"8\" y=\"22\">");
+	put_title(&head, flame, off);
 	buffer_puts(&head, "</text>\n"
-		    "<text id=\"reset\" x=\"10\" y=\"44\">all of it</text>\n"
-		    "<text id=\"found\" x=\"960\" y=\"44\"></text>\n"
-		    "<foreignObject x=\"960\" y=\"8\" width=\"230\" height=\"24\">\n"
-		    "<input xmlns=\"http://www.w3.org/1999/xhtml\" id=\"search\"\n"
-		    " placeholder=\"search: a regular expression\" style=\"width:220px\"/>\n"
-		    "</foreignObject>\n");
+		    "<text id=\"reset\" x=\"8\" y=\"48\">all of it</text>\n"
+		    "<text id=\"found\" x=\"690\" y=\"48\"></text>\n"
+		    "<foreignObject x=\"70\" y=\"32\" width=\"610\" height=\"26\">\n"
+		    "<div xmlns=\"http://www.w3.org/1999/xhtml\">\n"
+		    "<select id=\"task\" title=\"one task\" style=\"width:170px\"/>\n"
+		    "<select id=\"cpu\" title=\"one CPU\" style=\"width:100px\"/>\n"
+		    "<input id=\"search\" placeholder=\"search: a regular expression\"\n"
+		    "style=\"width:220px\"/>\n</div></foreignObject>\n");
 	buffer_write(&head, flame->to);
 	buffer_free(&head);
-	put_frame(flame, "all", 0, root, 0);
+}
+
+static void put_picture(struct flame *flame, uint64_t off)
+{
+	struct frame all = { .name = "all", .value = flame->all };
+
+	flame->cpus = xcalloc(flame->tally.view->from->nr_cpus, sizeof(*flame->cpus));
+	find_depth(flame, 0, 0);
+	put_head(flame, off);
+	set_cpus(flame, 0, flame->value, true);
+	put_frame(flame, &all);
 	put_frames(flame, 0, 0, 1);
 	fputs("<script><![CDATA[\n", flame->to);
 	fputs(script, flame->to);
 	fputs("]]></script>\n</svg>\n", flame->to);
+	free(flame->cpus);
+}
+
+/* Sum up what is wide; return how long tasks were off the CPU. */
+static uint64_t sum_up(struct flame *flame)
+{
+	uint64_t off = flame->by_time ? paths_sum(&flame->tally.paths, value_off) : 0;
+
+	if (!flame->by_time)
+		flame->value = value_calls;
+	else
+		flame->value = flame->off_cpu ? path_self : value_cpu;
+	flame->all = paths_sum(&flame->tally.paths, flame->value);
+	if (!flame->all)
+		die("%s has no calls that could be drawn", flame->tally.view->from->path);
+	return off;
 }
 
 int cmd_flame(int argc, char **argv)
 {
-	const char *output = "mctrace.svg";
 	struct flame flame = { };
 	struct view view = { .no_pager = true };
-	const char *by = NULL;
-	int c;
+	const char *output, *by;
+	uint64_t off;
 
-	while ((c = next_option(argc, argv, "o:i:h", options)) != -1) {
-		if (c == 'o')
-			output = optarg;
-		else if (c == BY)
-			by = optarg;
-		else
-			view_option(&view, c, optarg, "flame", usage, help);
-	}
-	if (argc - optind > 1)
+	argc = options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
+	if (argc > 2)
 		die_usage("flame", "one recording at a time");
-	if (by && strcmp(by, "time") && strcmp(by, "calls"))
-		die_usage("flame", "--by is time or calls");
-	if (view.json)
+	if (view_asked.json)
 		die_usage("flame", "a picture is no JSON: 'mctrace export --to speedscope' is");
-	view_open(&view, argv[optind]);
+	output = asked.output;
+	by = asked.by;
+	view_open(&view, argv[1]);
 	tally_begin(&flame.tally, &view);
 	flame.tally.by_task = true;
+	flame.tally.by_cpu = true;
 	tally_walk(&flame.tally);
 	flame.by_time = by ? !strcmp(by, "time") : flame.tally.walker.returns;
 	if (flame.by_time && !flame.tally.walker.returns)
 		die("%s has no returns, and so no times: 'mctrace record -g' records them",
 		    view.from->path);
-	flame.all = paths_sum(&flame.tally.paths, flame.by_time ? path_self : path_calls);
-	if (!flame.all)
-		die("%s has no calls that could be drawn", view.from->path);
+	flame.off_cpu = asked.off_cpu;
+	if (flame.off_cpu && !flame.by_time)
+		die_usage("flame", "--off-cpu is of times");
+	off = sum_up(&flame);
 	flame.to = strcmp(output, "-") ? fopen(output, "w") : stdout;
 	if (!flame.to)
 		die_errno("%s", output);
-	put_picture(&flame);
+	put_picture(&flame, off);
 	if (flame.to != stdout) {
 		if (fclose(flame.to))
 			die_errno("%s", output);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@
 #define SHORT_NAP_NS	250000
 #define LONG_NAP_NS	10000000
 #define LOOK_MS		100		/* for modules */
+#define FIRST_PID_NAMESPACE	0xEFFFFFFCU	/* the inode of its file */
 #define LAST_NAPS	2000		/* for a word that is not written yet, at the end */
 
 struct follow_cpu {
@@ -34,10 +36,19 @@ struct follow_cpu {
 	struct follow_counts *counts;
 	struct compressor *compressor;	/* NULL: it is not asked for */
 	pthread_t thread;
+	pid_t tid;
+	bool own;		/* the ring's task is one of mctrace's */
 };
 
 /* No ring will have more than it has. */
 static bool last_words;
+/* The process that would wait for words that are being written has been killed. */
+static bool hurried;
+
+/* One for each CPU; and the processes that are mctrace's. */
+static struct follow_cpu *cpus;
+static int nr_cpus;		/* both 0 where pids are not those that are recorded */
+static pid_t processes[3];
 
 static void nap(long ns)
 {
@@ -46,17 +57,47 @@ static void nap(long ns)
 	nanosleep(&time, NULL);
 }
 
-static uint64_t count_calls(const struct ring *ring, const uint64_t *words, size_t nr,
-			    uint64_t pos)
+/* Are this process's pids those that the kernel records? */
+static bool in_first_namespace(void)
+{
+	struct stat st;
+
+	return !stat("/proc/self/ns/pid", &st) && st.st_ino == FIRST_PID_NAMESPACE;
+}
+
+static bool is_own(pid_t pid)
+{
+	int i;
+
+	for (i = 0; i < (int)ARRAY_SIZE(processes); i++)
+		if (processes[i] == pid)
+			return true;
+	for (i = 0; i < nr_cpus; i++)
+		if (READ_ONCE(cpus[i].tid) == pid)
+			return true;
+	return false;
+}
+
+/* Count calls and returns, and add to *@own those that mctrace's own threads make. */
+static uint64_t count_calls(struct follow_cpu *follow, const uint64_t *words, size_t nr,
+			    uint64_t pos, uint64_t *own)
 {
 	const uint64_t before = 1ULL << (MCTRACER_POSITION_BITS - 1);
-	uint64_t calls = 0;
+	uint64_t calls = 0, others = 0;
 	size_t i = 0;
 
-	for (; i < nr && (pos - ring->start) & before; i++)	/* not to be shown */
+	for (; i < nr && (pos - follow->ring.start) & before; i++)	/* not to be shown */
 		pos += sizeof(*words);
-	for (; i < nr; i++)
-		calls += mctracer_word_counts(words[i]) && words[i];
+	for (; i < nr; i++) {
+		if (mctracer_word_counts(words[i])) {
+			calls++;
+			others += !follow->own;
+		} else if (mctracer_word_type(words[i]) == MCTRACER_TASK && words[i]) {
+			follow->own = is_own(mctracer_word_data(words[i]) &
+					     ((1U << MCTRACER_PID_BITS) - 1));
+		}
+	}
+	*own = calls - others;
 	return calls;
 }
 
@@ -71,10 +112,13 @@ static void put_words(struct follow_cpu *follow, const uint64_t *words, size_t n
 		.pos = pos,
 		.start = follow->ring.start,
 	};
-	uint64_t calls = count_calls(&follow->ring, words, nr, pos);
+	uint64_t own, calls = count_calls(follow, words, nr, pos, &own);
 
 	recording_put_by(follow->to, follow->compressor, &chunk, words);
+	if (READ_ONCE(follow->to->error))
+		return;
 	__atomic_fetch_add(&follow->counts->seen, calls, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&follow->counts->own, own, __ATOMIC_RELAXED);
 	__atomic_store_n(&follow->counts->bytes, READ_ONCE(follow->to->size), __ATOMIC_RELAXED);
 }
 
@@ -91,6 +135,7 @@ static void *follow_cpu(void *arg)
 	bool last;
 	size_t nr;
 
+	__atomic_store_n(&follow->tid, gettid(), __ATOMIC_RELAXED);
 	setpriority(PRIO_PROCESS, gettid(), -20);
 	while (!READ_ONCE(follow->to->error)) {
 		last = READ_ONCE(last_words);
@@ -105,7 +150,7 @@ static void *follow_cpu(void *arg)
 			ns = SHORT_NAP_NS;
 			continue;
 		}
-		if (last && (!ring_ahead(&follow->ring) || naps++ == LAST_NAPS))
+		if (last && (!ring_ahead(&follow->ring) || hurried || naps++ == LAST_NAPS))
 			break;
 		nap(last ? SHORT_NAP_NS : ns);
 		ns = ns * 2 < LONG_NAP_NS ? ns * 2 : LONG_NAP_NS;
@@ -115,36 +160,63 @@ static void *follow_cpu(void *arg)
 	return NULL;
 }
 
-/* Modules that have come have names, too. */
-static void look_for_modules(struct recording_writer *to, char **modules, char **symbols)
-{
-	char *now = read_file("/proc/modules"), *all;
+/* What is known of modules. */
+struct known_modules {
+	int64_t count;		/* tracer_modules() when @symbols were read */
+	char *list;		/* /proc/modules then, where the kernel does not count */
+	char *symbols;
+};
 
-	if (!now || (*modules && !strcmp(now, *modules))) {
-		free(now);
+/* Return true if modules have come or gone since this was asked last. */
+static bool modules_changed(struct known_modules *known)
+{
+	char *now, *before = known->list;
+	bool changed;
+
+	if (known->count >= 0)
+		return tracer_modules() != known->count;
+	now = read_file("/proc/modules");
+	if (!now)
+		return false;
+	changed = before && strcmp(now, before);
+	known->list = now;
+	free(before);
+	return changed;
+}
+
+/* Modules that have come have names, too. */
+static void look_for_modules(struct recording_writer *to, struct known_modules *known)
+{
+	char *all, *modules;
+	int64_t count;
+
+	if (!modules_changed(known))
 		return;
+	all = kallsyms_read_at(&count);
+	if (strcmp(all, known->symbols)) {
+		modules = kallsyms_of_modules(all);
+		recording_put_text(to, RECORDING_SYMBOLS, modules);
+		free(modules);
 	}
-	if (*modules) {
-		all = kallsyms_read();
-		if (strcmp(all, *symbols))
-			recording_put_text(to, RECORDING_SYMBOLS, all);
-		free(*symbols);
-		*symbols = all;
-	}
-	free(*modules);
-	*modules = now;
+	recording_put_modules(to, count);
+	if (count >= 0)		/* else it is looked again */
+		known->count = count;
+	free(known->symbols);
+	known->symbols = all;
 }
 
 /* What the parent says at the end, until it closes; NULL if it is gone. */
-static char *wait_for_end(int fd, struct recording_writer *to, const char *symbols)
+static char *wait_for_end(int fd, struct recording_writer *to, const char *symbols,
+			  int64_t modules)
 {
-	char *info = xcalloc(1, 65536), *modules = NULL, *known = xstrdup(symbols);
+	struct known_modules known = { .count = modules, .symbols = xstrdup(symbols) };
+	char *info = xcalloc(1, 65536);
 	struct pollfd fds = { .fd = fd, .events = POLLIN };
 	size_t size = 0;
 	ssize_t n = -1;
 
 	while (!READ_ONCE(to->error)) {
-		look_for_modules(to, &modules, &known);
+		look_for_modules(to, &known);
 		if (poll(&fds, 1, LOOK_MS) <= 0)
 			continue;
 		n = read(fd, info + size, 65535 - size);
@@ -153,8 +225,10 @@ static char *wait_for_end(int fd, struct recording_writer *to, const char *symbo
 		else if (n == 0 || errno != EINTR)
 			break;
 	}
-	free(modules);
-	free(known);
+	if (n == 0)
+		look_for_modules(to, &known);
+	free(known.list);
+	free(known.symbols);
 	if (n == 0 && size)
 		return info;
 	free(info);
@@ -173,13 +247,19 @@ static int count_cpus(void)
 }
 
 static void run(int fd, int ready, struct recording_writer *to, struct follow_counts *counts,
-		const char *symbols)
+		const char *symbols, int64_t modules)
 {
 	int nr = count_cpus(), cpu;
-	struct follow_cpu *cpus = xcalloc(nr, sizeof(*cpus));
 	char *info, *end;
 	bool alone;
 
+	cpus = xcalloc(nr, sizeof(*cpus));
+	if (in_first_namespace()) {
+		nr_cpus = nr;
+		processes[0] = getpid();
+		processes[1] = getppid();
+		processes[2] = session_keeper();
+	}
 	for (cpu = 0; cpu < nr; cpu++) {
 		cpus[cpu] = (struct follow_cpu) { .cpu = cpu, .to = to, .counts = counts };
 		if (to->compress)
@@ -193,18 +273,19 @@ static void run(int fd, int ready, struct recording_writer *to, struct follow_co
 		die("the process that began this recording is gone");
 	close(ready);
 
-	info = wait_for_end(fd, to, symbols);
+	info = wait_for_end(fd, to, symbols, modules);
 	alone = !info && !READ_ONCE(to->error);
-	if (alone)
+	if (alone) {
+		hurried = true;
 		tracer_write("ctrl", "0");
+	}
 	__atomic_store_n(&last_words, true, __ATOMIC_RELAXED);
 	for (cpu = 0; cpu < nr; cpu++) {
 		pthread_join(cpus[cpu].thread, NULL);
 		ring_close(&cpus[cpu].ring);	/* its size can't be set back before */
 	}
 	if (alone)
-		die("the process that began this recording is gone%s", session_restore() ?
-		    ": the tracer is as it was" : "");
+		exit(EXIT_FAILURE);	/* the keeper sets everything back, and says so */
 	if (info) {
 		end = xasprintf("%sseen %llu\n", info, (unsigned long long)counts->seen);
 		recording_put_text(to, RECORDING_END, end);
@@ -216,7 +297,21 @@ static void run(int fd, int ready, struct recording_writer *to, struct follow_co
 	exit(EXIT_SUCCESS);
 }
 
-void follow_begin(struct follower *follower, struct recording_writer *to, const char *symbols)
+/* The follower of a process that ends before it calls follow_end(): its rings must be unmapped. */
+static struct follower *abandoned;
+static pid_t leader;
+
+static void follow_abandoned(void)
+{
+	if (!abandoned || getpid() != leader)
+		return;
+	close(abandoned->told);
+	while (waitpid(abandoned->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+void follow_begin(struct follower *follower, struct recording_writer *to, const char *symbols,
+		  int64_t modules)
 {
 	int told[2], ready[2];
 	char c;
@@ -235,15 +330,16 @@ void follow_begin(struct follower *follower, struct recording_writer *to, const 
 		signal(SIGQUIT, SIG_IGN);
 		close(told[1]);
 		close(ready[0]);
-		run(told[0], ready[1], to, follower->counts, symbols);
+		run(told[0], ready[1], to, follower->counts, symbols, modules);
 	}
 	close(told[0]);
 	close(ready[1]);
 	follower->told = told[1];
-	if (read(ready[0], &c, 1) != 1) {	/* it has said why */
-		session_restore();
-		exit(EXIT_FAILURE);
-	}
+	leader = getpid();
+	abandoned = follower;
+	atexit(follow_abandoned);
+	if (read(ready[0], &c, 1) != 1)
+		exit(EXIT_FAILURE);	/* it has said why */
 	close(ready[0]);
 }
 
@@ -258,6 +354,7 @@ bool follow_end(struct follower *follower, const char *info)
 {
 	int status = -1;
 
+	abandoned = NULL;
 	signal(SIGPIPE, SIG_IGN);
 	write_all(follower->told, info, strlen(info));	/* it may have failed before */
 	close(follower->told);

@@ -15,7 +15,8 @@
 
 /* In memory that both share. */
 struct follow_counts {
-	uint64_t seen;		/* calls and returns copied */
+	uint64_t seen;		/* calls and returns in the recording */
+	uint64_t own;		/* of these, by mctrace's own threads */
 	uint64_t bytes;		/* of the recording */
 };
 
@@ -29,7 +30,8 @@ struct follower {
  * Begins; when it returns all rings are being followed, from the last clear on. @symbols is what
  * /proc/kallsyms said: when modules come it is written again.
  */
-void follow_begin(struct follower *follower, struct recording_writer *to, const char *symbols);
+void follow_begin(struct follower *follower, struct recording_writer *to, const char *symbols,
+		  int64_t modules);
 /* It has ended by itself, with this status of waitpid(): says why if it could not. */
 void follow_ended(int status);
 /*

@@ -7,25 +7,25 @@
 #include "json.h"
 #include "mctrace.h"
 #include "prototypes.h"
+#include "select.h"
 #include "tally.h"
 #include "util.h"
 
 static const char usage[] = "graph FUNCTION [OPTION...] [FILE]";
 static const char help[] =
 "What FUNCTION calls, all its calls taken together, and by which ways it is called; with how\n"
-"long that took where returns were recorded, and how often.\n"
-"\n"
-"  -D, --depth N         not deeper than this\n"
-"      --btf FILE        what FUNCTION takes and returns, by the types in FILE\n"
-VIEW_HELP;
+"long that took where returns were recorded, on a CPU and in all, and how often.\n";
 
-enum { BTF = VIEW_OPTIONS_END };
+static struct {
+	const char *btf;
+	unsigned long depth;
+} asked;
 
 static const struct option options[] = {
-	{ "btf", required_argument, NULL, BTF },
-	{ "depth", required_argument, NULL, 'D' },
-	VIEW_OPTIONS,
-	{ }
+	OPT_NUMBER('D', "depth", &asked.depth, "N", "not deeper than this"),
+	OPT_TEXT(0, "btf", &asked.btf, "FILE",
+		 "what FUNCTION takes and returns, by the types in FILE"),
+	OPT_PARENT(select_options)
 };
 
 struct graph {
@@ -43,8 +43,7 @@ static void enter_above(struct walker *walker, struct task_calls *task, struct c
 	uint32_t place = 0;
 	unsigned int i;
 
-	if (!is_named(call->symbol->name, graph->tally.function) || call->implied ||
-	    !view_shows(&graph->view, task))
+	if (!is_named(call->symbol->title, graph->tally.function) || call->implied)
 		return;
 	for (i = task->nr; i; i--)
 		place = paths_below(&graph->callers, place, task->calls[i - 1].symbol->id);
@@ -67,6 +66,7 @@ static void leave_above(struct walker *walker, struct task_calls *task, struct c
 		return;
 	path->returned++;
 	path->total += ending->took;
+	path->total_cpu += ending->took_cpu;
 }
 
 static uint64_t path_total(const struct path *path)
@@ -83,18 +83,22 @@ static void put_json(const struct graph *graph, const struct paths *paths, uint3
 
 	buffer_char(&line, '{');
 	json_text(&line, "way", way);
-	buffer_puts(&line, ",\"path\":[");
-	for (at = place; at; at = paths->all[at].parent) {	/* the innermost first */
-		if (at != place)
-			buffer_char(&line, ',');
-		json_string(&line, symbols_name(graph->view.symbols, paths->all[at].id));
+	if (paths == &graph->tally.paths) {
+		tally_json_path(&graph->tally, place, &line);
+	} else {
+		buffer_puts(&line, ",\"path\":[");
+		for (at = place; at; at = paths->all[at].parent)
+			json_step(&line, symbols_title(graph->view.symbols, paths->all[at].id));
+		buffer_char(&line, ']');
 	}
-	buffer_char(&line, ']');
 	json_number(&line, "calls", path->calls);
 	if (path->returned) {
 		json_number(&line, "total_ns", path->total);
-		if (paths == &graph->tally.paths)
+		json_number(&line, "total_cpu_ns", path->total_cpu);
+		if (paths == &graph->tally.paths) {
 			json_number(&line, "self_ns", path->self);
+			json_number(&line, "self_cpu_ns", path->self_cpu);
+		}
 	}
 	buffer_puts(&line, "}\n");
 	buffer_write(&line, stdout);
@@ -102,13 +106,20 @@ static void put_json(const struct graph *graph, const struct paths *paths, uint3
 }
 
 static void put_line(const struct graph *graph, const struct path *path, uint64_t calls,
-		     uint64_t total, unsigned int depth, bool times)
+		     unsigned int depth, bool times)
 {
-	if (times)
-		printf("%10llu.%03llu us", (unsigned long long)(total / 1000),
-		       (unsigned long long)(total % 1000));
-	printf("%10llu  %*s%s\n", (unsigned long long)calls, 2 * (int)depth, "",
-	       symbols_name(graph->view.symbols, path->id));
+	struct buffer line = { };
+
+	if (times) {
+		buffer_duration_column(&line, path->total_cpu, 10);
+		buffer_duration_column(&line, path->total, 11);
+	}
+	buffer_printf(&line, "%10llu  ", (unsigned long long)calls);
+	buffer_spaces(&line, 2 * depth);
+	buffer_puts(&line, symbols_title(graph->view.symbols, path->id));
+	buffer_char(&line, '\n');
+	buffer_write(&line, stdout);
+	buffer_free(&line);
 }
 
 static void put_below(const struct graph *graph, uint32_t place, unsigned int depth)
@@ -120,8 +131,8 @@ static void put_below(const struct graph *graph, uint32_t place, unsigned int de
 		if (graph->view.json)
 			put_json(graph, paths, at, "calls");
 		else
-			put_line(graph, &paths->all[at], paths->all[at].calls,
-				 paths->all[at].total, depth, graph->tally.walker.returns);
+			put_line(graph, &paths->all[at], paths->all[at].calls, depth,
+				 graph->tally.walker.returns);
 		if (!graph->depth || depth < graph->depth)
 			put_below(graph, at, depth + 1);
 	}
@@ -135,7 +146,7 @@ static void put_above(const struct graph *graph, uint32_t place, unsigned int de
 
 	for (at = paths->all[place].first; at; at = paths->all[at].next) {
 		if (!graph->view.json)
-			put_line(graph, &paths->all[at], paths->all[at].sum, 0, depth, false);
+			put_line(graph, &paths->all[at], paths->all[at].sum, depth, false);
 		else if (paths->all[at].calls)
 			put_json(graph, paths, at, "called by");
 		if (!graph->depth || depth < graph->depth)
@@ -157,7 +168,7 @@ static void put_graph(struct graph *graph)
 	heading(graph, "# called by: calls, and the ways upwards");
 	put_above(graph, 0, 0);
 	heading(graph, graph->tally.walker.returns ?
-		"\n# calls: total time, calls" : "\n# calls: how often");
+		"\n# calls: time on a CPU, time in all, calls" : "\n# calls: how often");
 	put_below(graph, 0, 0);
 }
 
@@ -174,29 +185,25 @@ static void put_prototype(const struct graph *graph, const char *btf, const char
 int cmd_graph(int argc, char **argv)
 {
 	struct graph graph = { };
-	const char *function, *btf = NULL;
-	int c;
+	const char *function;
 
-	while ((c = next_option(argc, argv, "D:i:h", options)) != -1) {
-		if (c == 'D')
-			graph.depth = option_number("graph", "--depth", optarg);
-		else if (c == BTF)
-			btf = optarg;
-		else
-			view_option(&graph.view, c, optarg, "graph", usage, help);
-	}
-	if (optind == argc)
+	argc = options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
+	if (argc < 2)
 		die_usage("graph", "graph of which function?");
-	if (argc - optind > 2)
+	if (argc > 3)
 		die_usage("graph", "one function, and one recording, at a time");
-	function = argv[optind++];
-	view_open(&graph.view, argv[optind]);
+	function = argv[1];
+	graph.depth = asked.depth;
+	view_open(&graph.view, argv[2]);
+	select_always(graph.view.select, function);
 	tally_begin(&graph.tally, &graph.view);
 	graph.tally.function = function;
 	tally_walk(&graph.tally);
 	check_function(&graph.view, function);
-	if (btf)
-		put_prototype(&graph, btf, function);
+	if (graph.tally.paths.nr == 1)
+		die_not_called(&graph.view, function, NULL);
+	if (asked.btf)
+		put_prototype(&graph, asked.btf, function);
 	graph.above = (struct walker) { .enter = enter_above, .leave = leave_above };
 	paths_begin(&graph.callers);
 	walk(&graph.view, &graph.above);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Values as JSON. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "json.h"
@@ -44,6 +45,49 @@ void json_number(struct buffer *to, const char *name, uint64_t value)
 {
 	put_name(to, name);
 	buffer_number(to, value, 1);
+}
+
+/* "name", or "caller_name" of a caller. */
+static void put_part(struct buffer *to, const char *of, const char *part)
+{
+	bool prefixed = strcmp(of, "function");
+
+	buffer_printf(to, ",\"%s%s%s\":", prefixed ? of : "", prefixed ? "_" : "", part);
+}
+
+static void put_piece(struct buffer *to, const char *from, size_t length)
+{
+	char piece[512];
+
+	snprintf(piece, sizeof(piece), "%.*s", (int)length, from);
+	json_string(to, piece);
+}
+
+void json_function(struct buffer *to, const char *name, const char *text)
+{
+	size_t length = strcspn(text, "+ ");
+	const char *module = strstr(text + length, " [");
+
+	json_text(to, name, text);
+	put_part(to, name, "name");
+	put_piece(to, text, length);
+	if (text[length] == '+') {
+		put_part(to, name, "offset");
+		buffer_number(to, strtoull(text + length + 1, NULL, 16), 1);
+	}
+	if (module) {
+		put_part(to, name, "module");
+		put_piece(to, module + 2, strcspn(module + 2, "]"));
+	}
+}
+
+void json_step(struct buffer *to, const char *text)
+{
+	if (to->length && to->data[to->length - 1] != '[')
+		buffer_char(to, ',');
+	buffer_char(to, '{');
+	json_function(to, "function", text);
+	buffer_char(to, '}');
 }
 
 void json_bool(struct buffer *to, const char *name, bool value)

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What /proc/kallsyms says of functions. */
 #include <ctype.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "capability.h"
 #include "kallsyms.h"
+#include "lines.h"
+#include "tracer.h"
 #include "util.h"
 
 #define KALLSYMS	"/proc/kallsyms"
@@ -43,15 +47,14 @@ bool kallsyms_parse(const char *text, size_t length, struct kallsyms_line *line)
 	return line->name_length;
 }
 
-char *kallsyms_read(void)
+/* Keep the lines of functions alone. Return all bits of their addresses. */
+static uint64_t keep_functions(char *all)
 {
-	char *all = read_file(KALLSYMS), *to = all, *line, *next;
+	char *to = all, *line, *next;
 	uint64_t addresses = 0;
 	struct kallsyms_line parsed;
 	size_t length;
 
-	if (!all)
-		die_errno(KALLSYMS);
 	for (line = all; *line; line = next) {
 		length = strcspn(line, "\n");
 		next = line + length + (line[length] == '\n');
@@ -62,7 +65,71 @@ char *kallsyms_read(void)
 		to += next - line;
 	}
 	*to = '\0';
-	if (!addresses)
-		die(KALLSYMS " hides addresses: as root, echo 1 > /proc/sys/kernel/kptr_restrict");
+	return addresses;
+}
+
+static void die_hidden(void)
+{
+	char *restricted = read_file("/proc/sys/kernel/kptr_restrict");
+
+	if (restricted && atoi(restricted) < 2 && !has_capability(CAP_SYSLOG))
+		die(KALLSYMS " hides addresses: root lacks CAP_SYSLOG here, as in a container");
+	die(KALLSYMS " hides addresses: as root, echo 1 > /proc/sys/kernel/kptr_restrict");
+}
+
+char *kallsyms_read(void)
+{
+	char *all = read_file(KALLSYMS);
+
+	if (!all)
+		die_errno(KALLSYMS);
+	if (!keep_functions(all))
+		die_hidden();
+	return all;
+}
+
+char *kallsyms_read_at(int64_t *modules)
+{
+	char *all = NULL;
+	int tries;
+
+	for (tries = 0; tries < 3; tries++) {
+		free(all);
+		*modules = tracer_modules();
+		all = kallsyms_read();
+		if (tracer_modules() == *modules)
+			return all;
+	}
+	*modules = -1;
+	return all;
+}
+
+char *kallsyms_of_modules(const char *all)
+{
+	char *modules = xcalloc(strlen(all) + 1, 1), *to = modules;
+	size_t length;
+
+	for (; *all; all += length) {
+		length = strcspn(all, "\n");
+		length += all[length] == '\n';
+		if (memchr(all, '\t', length))
+			to = mempcpy(to, all, length);
+	}
+	return modules;
+}
+
+char *kallsyms_read_file(const char *path)
+{
+	char *all = read_file(path);
+
+	if (!all)
+		die_errno("%s", path);
+	if (!strncmp(all, "\177ELF", 4)) {
+		free(all);
+		all = lines_functions(path);
+	}
+	if (!keep_functions(all))
+		die("%s has no functions with addresses: it is no kallsyms, System.map or vmlinux",
+		    path);
 	return all;
 }

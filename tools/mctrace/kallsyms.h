@@ -20,5 +20,14 @@ bool kallsyms_parse(const char *text, size_t length, struct kallsyms_line *line)
 
 /* The lines of functions; ends if addresses are hidden. */
 char *kallsyms_read(void);
+/* The same, and what tracer_modules() returned before and after; -1 if it keeps changing. */
+char *kallsyms_read_at(int64_t *modules);
+/* Of such text, the lines of modules. */
+char *kallsyms_of_modules(const char *all);
+/*
+ * The same of a file: a copy of /proc/kallsyms, a System.map, what nm prints of a vmlinux, or the
+ * vmlinux itself.
+ */
+char *kallsyms_read_file(const char *path);
 
 #endif /* _MCTRACE_KALLSYMS_H */

@@ -6,6 +6,7 @@
 #include "buffer.h"
 #include "json.h"
 #include "mctrace.h"
+#include "select.h"
 #include "selfrecord.h"
 #include "util.h"
 #include "view.h"
@@ -14,22 +15,23 @@
 static const char usage[] = "latency FUNCTION [OPTION...] [FILE | --live [COMMAND...]]";
 static const char help[] =
 "How long the calls of FUNCTION took, as a histogram: each line twice as long as that before.\n"
-"\n"
-"  --hide-empty          no lines without calls\n"
-"  -l, --live            record FUNCTION now: while COMMAND runs, or until Ctrl-C\n"
-VIEW_HELP;
+"ON CPU counts them by the part of that time during which their task was on a CPU.\n";
 
-enum { HIDE_EMPTY = VIEW_OPTIONS_END };
+static struct {
+	bool hide_empty, live;
+} asked;
 
 static const struct option options[] = {
-	{ "hide-empty", no_argument, NULL, HIDE_EMPTY },
-	{ "live", no_argument, NULL, 'l' },
-	VIEW_OPTIONS,
-	{ }
+	OPT_BOOLEAN(0, "hide-empty", &asked.hide_empty, "no lines without calls"),
+	OPT_BOOLEAN(0, "live", &asked.live,
+		    "record FUNCTION now: while COMMAND runs, or until Ctrl-C"),
+	OPT_INSTEAD('l', NULL, "-l is --func where it is known: --live"),
+	OPT_PARENT(select_call_options)
 };
 
 #define LINES	64
-#define BAR	46
+#define BEFORE_BAR	51	/* characters of a line */
+#define BAR	10	/* at least; else what the terminal has room for */
 
 struct latency {
 	struct walker walker;
@@ -37,7 +39,9 @@ struct latency {
 	const char *function;
 	bool hide_empty;
 	uint64_t lines[LINES];	/* of the logarithm to base 2 of ns */
+	uint64_t lines_cpu[LINES];	/* the same of the time on a CPU */
 	uint64_t calls, total, min, max, open;
+	uint64_t total_cpu, max_cpu;
 	bool estimated;
 };
 
@@ -45,7 +49,8 @@ static void enter(struct walker *walker, struct task_calls *task, struct call *c
 {
 	struct latency *latency = (struct latency *)walker;
 
-	if (view_shows(&latency->view, task) && is_named(call->symbol->name, latency->function))
+	(void)task;
+	if (is_named(call->symbol->title, latency->function))
 		latency->open++;
 }
 
@@ -60,8 +65,7 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 	struct latency *latency = (struct latency *)walker;
 
 	(void)task;
-	if (!ending->returned || !is_named(call->symbol->name, latency->function) ||
-	    !call->shown)
+	if (!ending->returned || !is_named(call->symbol->title, latency->function))
 		return;
 	latency->open--;
 	if (!latency->calls || ending->took < latency->min)
@@ -71,12 +75,21 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 	latency->calls++;
 	latency->total += ending->took;
 	latency->lines[line_of(ending->took)]++;
+	latency->total_cpu += ending->took_cpu;
+	if (ending->took_cpu > latency->max_cpu)
+		latency->max_cpu = ending->took_cpu;
+	latency->lines_cpu[line_of(ending->took_cpu)]++;
 	latency->estimated |= !ending->exact;
 }
 
-static uint64_t average(const struct latency *latency)
+static uint64_t average(const struct latency *latency, uint64_t total)
 {
-	return latency->calls ? latency->total / latency->calls : 0;
+	return latency->calls ? total / latency->calls : 0;
+}
+
+static bool is_empty(const struct latency *latency, int line)
+{
+	return !latency->lines[line] && !latency->lines_cpu[line];
 }
 
 static uint64_t begin_of(int line)
@@ -90,23 +103,29 @@ static void put_json(const struct latency *latency)
 	int line;
 
 	for (line = 0; line < LINES; line++) {
-		if (!latency->lines[line])
+		if (is_empty(latency, line))
 			continue;
 		buffer_char(&to, '{');
+		json_text(&to, "kind", "bucket");
 		json_number(&to, "from_ns", begin_of(line));
 		json_number(&to, "to_ns", line < 63 ? 2ULL << line : UINT64_MAX);
 		json_number(&to, "count", latency->lines[line]);
+		json_number(&to, "count_cpu", latency->lines_cpu[line]);
 		buffer_puts(&to, "}\n");
 	}
 	buffer_char(&to, '{');
+	json_text(&to, "kind", "summary");
 	json_text(&to, "function", latency->function);
 	json_number(&to, "calls", latency->calls);
 	json_number(&to, "min_ns", latency->min);
-	json_number(&to, "avg_ns", average(latency));
+	json_number(&to, "avg_ns", average(latency, latency->total));
 	json_number(&to, "max_ns", latency->max);
 	json_number(&to, "total_ns", latency->total);
-	if (latency->estimated)
-		json_bool(&to, "estimated", true);
+	json_number(&to, "avg_cpu_ns", average(latency, latency->total_cpu));
+	json_number(&to, "max_cpu_ns", latency->max_cpu);
+	json_number(&to, "total_cpu_ns", latency->total_cpu);
+	json_number(&to, "open", latency->open);
+	json_bool(&to, "estimated", latency->estimated);
 	buffer_puts(&to, "}\n");
 	buffer_write(&to, stdout);
 	buffer_free(&to);
@@ -124,36 +143,59 @@ static void put_bound(uint64_t ns)
 	printf("%6.*f %s", !unit ? 0 : value < 10 ? 2 : value < 100, value, units[unit]);
 }
 
+static void put_summary(const struct latency *latency)
+{
+	struct buffer to = { };
+
+	buffer_printf(&to, "# %llu calls: ", (unsigned long long)latency->calls);
+	buffer_duration(&to, latency->min);
+	buffer_puts(&to, " at least, ");
+	buffer_duration(&to, average(latency, latency->total));
+	buffer_puts(&to, " on average, ");
+	buffer_duration(&to, latency->max);
+	buffer_puts(&to, " at most, ");
+	buffer_duration(&to, latency->total);
+	buffer_puts(&to, latency->estimated ? " in all; estimated\n" : " in all\n");
+	buffer_puts(&to, "# on a CPU: ");
+	buffer_duration(&to, average(latency, latency->total_cpu));
+	buffer_puts(&to, " on average, ");
+	buffer_duration(&to, latency->max_cpu);
+	buffer_puts(&to, " at most, ");
+	buffer_duration(&to, latency->total_cpu);
+	buffer_puts(&to, " in all\n");
+	buffer_write(&to, stdout);
+	buffer_free(&to);
+}
+
 static void put_text(const struct latency *latency)
 {
-	int first = 0, last = LINES - 1, line, bar;
+	int first = 0, last = LINES - 1, line, bar, width;
 	uint64_t most = 1;
 
 	for (line = 0; line < LINES; line++)
 		if (latency->lines[line] > most)
 			most = latency->lines[line];
-	while (last > first && !latency->lines[last])
+	while (last > first && is_empty(latency, last))
 		last--;
-	while (first < last && !latency->lines[first])
+	while (first < last && is_empty(latency, first))
 		first++;
-	view_heading(&latency->view, "#   DURATION            |      COUNT | GRAPH");
+	width = latency->view.width > BEFORE_BAR + BAR ? latency->view.width - BEFORE_BAR : BAR;
+	view_heading(&latency->view,
+		     "#   DURATION            |      COUNT |     ON CPU | GRAPH OF COUNT");
 	for (line = first; line <= last; line++) {
-		if (latency->hide_empty && !latency->lines[line])
+		if (latency->hide_empty && is_empty(latency, line))
 			continue;
 		put_bound(begin_of(line));
 		fputs(" - ", stdout);
 		put_bound(begin_of(line + 1));
-		bar = latency->lines[line] * BAR / most;
-		printf("  | %10llu | ", (unsigned long long)latency->lines[line]);
+		bar = latency->lines[line] * width / most;
+		printf("  | %10llu | %10llu | ", (unsigned long long)latency->lines[line],
+		       (unsigned long long)latency->lines_cpu[line]);
 		while (bar--)
 			putchar('#');
 		putchar('\n');
 	}
-	printf("# %llu calls: %llu ns at least, %llu on average, %llu at most, %llu in all%s\n",
-	       (unsigned long long)latency->calls, (unsigned long long)latency->min,
-	       (unsigned long long)average(latency), (unsigned long long)latency->max,
-	       (unsigned long long)latency->total,
-	       latency->estimated ? "; estimated" : "");
+	put_summary(latency);
 	if (latency->open)
 		printf("# and %llu whose end is not recorded\n",
 		       (unsigned long long)latency->open);
@@ -167,42 +209,50 @@ static char *record_function(const char *function, char **command)
 	return record_now(options, *command ? command : NULL);
 }
 
+/* Options stand anywhere; but COMMAND, behind --live, has its own. Return the new argc. */
+static int parse(struct latency *latency, int argc, char **argv)
+{
+	if (argc > 1 && *argv[1] != '-')
+		goto function;
+	argc = options_parse(argc, argv, options, usage, help, OPTIONS_FIRST);
+	if (argc < 2)
+		die_usage("latency", "latency of which function?");
+function:
+	latency->function = argv[1];
+	memmove(argv + 1, argv + 2, --argc * sizeof(*argv));
+	argc = options_parse(argc, argv, options, usage, help, OPTIONS_FIRST);
+	if (!asked.live)
+		argc = options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
+	if (!asked.live && argc > 2)
+		die_usage("latency", "one function, and one recording, at a time");
+	if (asked.live && view_asked.input)
+		die_usage("latency", "either --live, or a recording");
+	latency->hide_empty = asked.hide_empty;
+	return argc;
+}
+
 int cmd_latency(int argc, char **argv)
 {
 	struct latency latency = { .walker = { .enter = enter, .leave = leave } };
 	char *recorded = NULL;
-	bool live = false;
-	int c;
 
-	if (argc > 1 && *argv[1] != '-') {	/* options may follow it, and COMMAND has its own */
-		latency.function = argv[1];
-		argv[1] = argv[0];
-		argc--;
-		argv++;
-	}
-	while ((c = next_option(argc, argv, "+li:h", options)) != -1) {
-		if (c == HIDE_EMPTY)
-			latency.hide_empty = true;
-		else if (c == 'l')
-			live = true;
-		else
-			view_option(&latency.view, c, optarg, "latency", usage, help);
-	}
-	if (!latency.function && optind == argc)
-		die_usage("latency", "latency of which function?");
-	if (!latency.function)
-		latency.function = argv[optind++];
-	if (!live && argc - optind > 1)
-		die_usage("latency", "one function, and one recording, at a time");
-	if (live)
-		recorded = record_function(latency.function, argv + optind);
-	view_open(&latency.view, live ? recorded : argv[optind]);
+	parse(&latency, argc, argv);
+	if (asked.live)
+		recorded = record_function(latency.function, argv + 1);
+	view_open(&latency.view, asked.live ? recorded : argv[1]);
+	select_always(latency.view.select, latency.function);
 	if (recorded)
 		unlink_recorded(recorded);
 	if (!has_returns(latency.view.from))
 		die("%s has no returns: 'mctrace record -g' records them", latency.view.from->path);
 	walk(&latency.view, &latency.walker);
+	if (asked.live && !latency.calls && !latency.open)
+		die("%s was not called", latency.function);
 	check_function(&latency.view, latency.function);
+	if (!latency.calls && !latency.open)
+		die_not_called(&latency.view, latency.function, NULL);
+	if (!latency.calls)
+		die("no call of %s has returned in %s", latency.function, latency.view.from->path);
 	if (latency.view.json)
 		put_json(&latency);
 	else

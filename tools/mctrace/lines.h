@@ -18,6 +18,8 @@ struct lines;
 struct lines *lines_open(const char *vmlinux, uint64_t stext, const char *build_id);
 /* "fs/read_write.c:450", until the next call; NULL if it is not known. */
 const char *line_of(struct lines *lines, uint64_t address);
+/* The functions of a vmlinux, in lines as /proc/kallsyms has them. Ends if it has none. */
+char *lines_functions(const char *vmlinux);
 void lines_close(struct lines *lines);
 
 #endif /* _MCTRACE_LINES_H */

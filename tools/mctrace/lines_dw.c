@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "buffer.h"
 #include "lines.h"
 #include "util.h"
 
@@ -55,21 +56,48 @@ static void check_build_id(Dwfl_Module *module, const char *vmlinux, const char 
 		    build_id);
 }
 
-struct lines *lines_open(const char *vmlinux, uint64_t stext, const char *build_id)
+static struct lines *open_vmlinux(const char *vmlinux)
 {
 	static const Dwfl_Callbacks callbacks = {
 		.find_debuginfo = dwfl_standard_find_debuginfo,
 		.section_address = dwfl_offline_section_address,
 	};
 	struct lines *lines = xcalloc(1, sizeof(*lines));
-	Dwarf_Addr bias;
-	uint64_t linked;
 
 	lines->dwfl = dwfl_begin(&callbacks);
 	if (lines->dwfl)
 		lines->module = dwfl_report_offline(lines->dwfl, "", vmlinux, -1);
 	if (!lines->module || dwfl_report_end(lines->dwfl, NULL, NULL))
 		die("%s: %s", vmlinux, dwfl_errmsg(-1));
+	return lines;
+}
+
+char *lines_functions(const char *vmlinux)
+{
+	struct lines *lines = open_vmlinux(vmlinux);
+	int nr = dwfl_module_getsymtab(lines->module), i;
+	struct buffer to = { };
+	const char *name;
+	GElf_Sym sym;
+
+	for (i = 0; i < nr; i++) {
+		name = dwfl_module_getsym(lines->module, i, &sym, NULL);
+		if (name && *name && sym.st_value && (GELF_ST_TYPE(sym.st_info) == STT_FUNC ||
+						      !strcmp(name, "_stext")))
+			buffer_printf(&to, "%016llx T %s\n", (unsigned long long)sym.st_value,
+				      name);
+	}
+	buffer_char(&to, '\0');
+	lines_close(lines);
+	return to.data;
+}
+
+struct lines *lines_open(const char *vmlinux, uint64_t stext, const char *build_id)
+{
+	struct lines *lines = open_vmlinux(vmlinux);
+	Dwarf_Addr bias;
+	uint64_t linked;
+
 	check_build_id(lines->module, vmlinux, build_id);
 	linked = linked_stext(lines->module);
 	if (!linked)

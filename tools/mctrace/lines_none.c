@@ -15,6 +15,12 @@ struct lines *lines_open(const char *vmlinux, uint64_t stext, const char *build_
 	die("this mctrace was built without libdw, so it does not know the lines of %s", vmlinux);
 }
 
+char *lines_functions(const char *vmlinux)
+{
+	die("this mctrace was built without libdw and can't read %s: take what 'nm' prints of it",
+	    vmlinux);
+}
+
 const char *line_of(struct lines *lines, uint64_t address)
 {
 	(void)lines;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mctrace list: which functions can be traced. */
 #include <fnmatch.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,25 +8,27 @@
 
 #include "json.h"
 #include "mctrace.h"
+#include "options.h"
 #include "prototypes.h"
 #include "tracer.h"
 #include "util.h"
 
 static const char help[] =
-"Lists the functions that can be traced; those that match, if asked.\n"
-"\n"
-"  -p, --prototypes      what they take and return, if the kernel's types are known\n"
-"      --btf FILE        by the types in FILE, not by those of the running kernel\n"
-"      --json            JSON Lines\n";
+"Lists the functions that can be traced; those that match, if asked.\n";
 
-enum { BTF = 256, JSON };	/* no letters */
+static struct {
+	bool prototypes, json;
+	const char *btf;
+} asked;
 
 static const struct option options[] = {
-	{ "prototypes", no_argument, NULL, 'p' },
-	{ "btf", required_argument, NULL, BTF },
-	{ "json", no_argument, NULL, JSON },
-	{ "help", no_argument, NULL, 'h' },
-	{ }
+	OPT_BOOLEAN(0, "prototypes", &asked.prototypes,
+		    "what they take and return, if the kernel's types are known"),
+	OPT_TEXT(0, "btf", &asked.btf, "FILE",
+		 "the same, by the types in FILE, not by those of the running kernel"),
+	OPT_BOOLEAN(0, "json", &asked.json, "JSON Lines"),
+	OPT_INSTEAD('p', NULL, "-p is --pid where it is known: --prototypes"),
+	OPT_PARENT(common_options)
 };
 
 /* "name" or "name [module]" */
@@ -57,6 +58,7 @@ static void put_function(struct prototypes *prototypes, bool json, const char *l
 	if (json) {
 		buffer_char(&to, '{');
 		json_text(&to, "function", name);
+		json_text(&to, "name", name);
 		if (*module)
 			json_text(&to, "module", module);
 		if (prototype)
@@ -75,39 +77,23 @@ static void put_function(struct prototypes *prototypes, bool json, const char *l
 int cmd_list(int argc, char **argv)
 {
 	struct prototypes *prototypes = NULL;
-	bool with_prototypes = false, json = false;
 	unsigned long shown = 0;
-	const char *btf = NULL;
 	char *line = NULL;
 	size_t room = 0;
 	FILE *file;
-	int c;
 
-	while ((c = next_option(argc, argv, "ph", options)) != -1) {
-		switch (c) {
-		case BTF:
-			btf = optarg;
-			fallthrough;
-		case 'p':
-			with_prototypes = true;
-			break;
-		case JSON:
-			json = true;
-			break;
-		case 'h':
-			show_help("list [OPTION...] [GLOB...]", help);
-		}
-	}
+	argc = options_parse(argc, argv, options, "list [OPTION...] [GLOB...]", help,
+			     OPTIONS_ANYWHERE);
 	tracer_find();
-	if (with_prototypes)
-		prototypes = prototypes_open(btf);
+	if (asked.prototypes || asked.btf)
+		prototypes = prototypes_open(asked.btf);
 	file = fopen(tracer_path("functions"), "r");
 	if (!file)
 		tracer_die("functions");
 	while (getline(&line, &room, file) > 0) {
-		if (!matches(line, argv + optind, argc - optind))
+		if (!matches(line, argv + 1, argc - 1))
 			continue;
-		put_function(prototypes, json, line);
+		put_function(prototypes, asked.json, line);
 		shown++;
 	}
 	free(line);

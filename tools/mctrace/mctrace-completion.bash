@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# bash: what may follow "mctrace". Commands and options are what --help says, so there is no list of
-# them here; functions are those that can be traced, or else those of the running kernel.
+# bash: what may follow "mctrace". Commands, options and their arguments are those that --help
+# shows; functions are those that can be traced, or else those of the running kernel.
 
 _mctrace_functions()
 {
@@ -30,75 +30,74 @@ _mctrace_rules()
 	done
 }
 
+# What stands for the argument of an option in the command's --help; nothing if it takes none.
+_mctrace_argument()
+{
+	mctrace "$1" --help 2>/dev/null | sed -n 's/^  *\(-.*\)/\1/p' | sed 's/  .*//' |
+		awk -v option="$2" '$NF !~ /^-/ {
+			for (i = 1; i < NF; i++) {
+				sub(/,$/, "", $i)
+				if ($i == option)
+					print $NF
+			}
+		}'
+}
+
+# _mctrace_values ARGUMENT WORD: what the word may become. False if nothing is known of it.
+_mctrace_values()
+{
+	local words
+
+	case $1 in
+	FUNC)	words=$(_mctrace_functions) ;;
+	ERRNO)	words=$(_mctrace_errors) ;;
+	FORM)	words=$(mctrace export --help | sed -n '/^Writes/,/--to/s/^  \([a-z.]*\) .*/\1/p') ;;
+	PID)	words=$(cd /proc && echo [0-9]*) ;;
+	TASK)	words=$(cat /proc/[0-9]*/comm 2>/dev/null; cd /proc && echo [0-9]*) ;;
+	*\|*)	words=${1//|/ } ;;
+	FILE | NAME)
+		compgen -f -- "$2"
+		return
+		;;
+	RULES)
+		compgen -f -- "$2"
+		words=$(_mctrace_rules)
+		;;
+	'')	return 1 ;;
+	esac
+	compgen -W "$words" -- "$2"
+	return 0
+}
+
 _mctrace()
 {
-	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words argument=
 	local command=${COMP_WORDS[1]}
 
 	COMPREPLY=()
-	if [ "$COMP_CWORD" = 1 ]; then
+	if [ "$COMP_CWORD" = 1 ] || { [ "$COMP_CWORD" = 2 ] && [ "$command" = help ]; }; then
 		words=$(mctrace --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 		mapfile -t COMPREPLY < <(compgen -W "$words --help --version" -- "$word")
 		return
 	fi
-	# What letters mean that are something else, or nothing, to other commands.
-	case $command:$before in
-	record:-[ln] | start:-[ln] | stream:-[ln])
-		before=--func ;;
-	record:-[pP] | start:-[pP] | stream:-[pP])
-		before=--pid ;;
-	esac
 	case $before in
-	--func | --notrace | graph | latency | slow)
-		mapfile -t COMPREPLY < <(compgen -W "$(_mctrace_functions)" -- "$word")
-		return
-		;;
-	--to)
-		words=$(mctrace export --help | sed -n '/^Writes/,/--to/s/^  \([a-z.]*\) .*/\1/p')
-		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
-		return
-		;;
-	--rules)
-		mapfile -t COMPREPLY < <(compgen -W "$(_mctrace_rules)" -- "$word"; compgen -f -- "$word")
-		return
-		;;
-	--compress)
-		mapfile -t COMPREPLY < <(compgen -W "zstd none" -- "$word")
-		return
-		;;
-	--color)
-		mapfile -t COMPREPLY < <(compgen -W "yes no auto" -- "$word")
-		return
-		;;
-	-s | --sort)
-		mapfile -t COMPREPLY < <(compgen -W "total self avg max calls name" -- "$word")
-		return
-		;;
-	--by)
-		mapfile -t COMPREPLY < <(compgen -W "time calls" -- "$word")
-		return
-		;;
-	-e | --errno)
-		mapfile -t COMPREPLY < <(compgen -W "$(_mctrace_errors)" -- "$word")
-		return
-		;;
-	--pid | --task)
-		words=$(cd /proc && echo [0-9]*)
-		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
-		return
-		;;
-	-o | --output | -i | --input | --vmlinux | --btf | --functions)
-		mapfile -t COMPREPLY < <(compgen -f -- "$word")
-		return
-		;;
+	graph | latency | slow)
+		argument=FUNC ;;
+	-?*)
+		argument=$(_mctrace_argument "$command" "$before") ;;
 	esac
+	if [ -n "$argument" ] && [ "${word#-}" = "$word" ]; then
+		mapfile -t COMPREPLY < <(_mctrace_values "$argument" "$word")
+		return
+	fi
 	# Behind "--" stands a command.
 	if [ "$before" = -- ] && [ "$COMP_CWORD" -gt 2 ]; then
 		mapfile -t COMPREPLY < <(compgen -c -- "$word")
 		return
 	fi
 	if [ "${word#-}" != "$word" ]; then
-		words=$(mctrace "$command" --help | grep -o -e ' --*[A-Za-z][a-z-]*')
+		words=$(mctrace "$command" --help | sed -n 's/^  *\(-.*\)/\1/p' | sed 's/  .*//' |
+			grep -o -e '--*[A-Za-z][a-z-]*')
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 	elif [ "$command" = record ] || [ "$command" = why ]; then
 		mapfile -t COMPREPLY < <(compgen -c -- "$word")

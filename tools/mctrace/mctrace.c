@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mctrace: the command line of mctracer. Which command is which function. */
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "compress.h"
 #include "lines.h"
@@ -42,6 +45,19 @@ static const struct command {
 	{ "snapshot",	cmd_snapshot,	"the rings as they were when they were kept" },
 };
 
+/* Commands of other tools, and what to type. */
+static const struct {
+	const char *name, *instead;
+} others[] = {
+	{ "replay",	"'mctrace report --tree' prints calls within each other" },
+	{ "dump",	"'mctrace report' prints a recording, 'mctrace export' converts it" },
+	{ "info",	"the first lines of 'mctrace report' describe a recording" },
+	{ "script",	"'mctrace report' prints events, with --json for programs" },
+	{ "clear",	"'mctrace reset' sets all back, and empties the rings" },
+	{ "top",	"'mctrace profile' sums up a recording" },
+	{ "extract",	"'mctrace report' reads the kernel's file raw" },
+};
+
 static void show_commands(FILE *to)
 {
 	size_t i;
@@ -61,12 +77,6 @@ static void show_version(void)
 	puts(packet_library());
 }
 
-void show_help(const char *usage, const char *lines)
-{
-	printf("usage: mctrace %s\n\n%s", usage, lines);
-	exit(EXIT_SUCCESS);
-}
-
 /* What may have been meant; NULL. */
 static const char *nearest(const char *name)
 {
@@ -84,27 +94,62 @@ static const char *nearest(const char *name)
 	return found;
 }
 
-int main(int argc, char **argv)
+static const struct command *find_command(const char *name)
 {
-	const char *name = argv[1], *meant;
+	const char *meant;
 	size_t i;
 
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		if (!strcmp(name, others[i].name))
+			die_usage(NULL, "there is no command '%s': %s", name, others[i].instead);
+	meant = nearest(name);
+	die_usage(NULL, "there is no command '%s'%s%s%s", name, meant ? ": did you mean '" : "",
+		  meant ?: "", meant ? "'?" : "");
+}
+
+static int help_of(const char *name)
+{
+	char *argv[3] = { xstrdup(name), "--help" };
+
+	return find_command(name)->run(2, argv);
+}
+
+/*
+ * Open those of descriptors 0 to 2 that are closed, or a recording would get one of them, and then
+ * the messages. Reading or writing them fails as it did.
+ */
+static void reserve_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", fcntl(STDIN_FILENO, F_GETFD) < 0 ? O_WRONLY : O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argv[1];
+
+	reserve_standard_files();
+	signal(SIGXFSZ, SIG_IGN);	/* a file that may not grow is an error like the others */
 	if (!name) {
 		show_commands(stderr);
 		return EXIT_USAGE;
 	}
+	if (!strcmp(name, "help") && argc > 2)
+		return help_of(argv[2]);
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
 		show_commands(stdout);
 		return EXIT_SUCCESS;
 	}
-	if (!strcmp(name, "--version")) {
+	if (!strcmp(name, "--version") || !strcmp(name, "-V") || !strcmp(name, "version")) {
 		show_version();
 		return EXIT_SUCCESS;
 	}
-	for (i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(name, commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
-	meant = nearest(name);
-	die_usage(NULL, "there is no command '%s'%s%s%s", name, meant ? ": did you mean '" : "",
-		  meant ?: "", meant ? "'?" : "");
+	return find_command(name)->run(argc - 1, argv + 1);
 }

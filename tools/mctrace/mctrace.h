@@ -24,7 +24,4 @@ int cmd_stop(int argc, char **argv);
 int cmd_reset(int argc, char **argv);
 int cmd_snapshot(int argc, char **argv);
 
-/* --help of a command: what follows "mctrace ", and lines. Ends. */
-void show_help(const char *usage, const char *lines) __attribute__((noreturn));
-
 #endif /* _MCTRACE_MCTRACE_H */

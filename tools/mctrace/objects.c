@@ -12,6 +12,25 @@
 
 #define SLOTS		1024
 
+/* A call whose result a rule needs. */
+struct awaited {
+	struct awaited *next;
+	struct object *object;
+	unsigned int role;
+	uint32_t function;		/* the symbol's id */
+	unsigned int cpu;
+	struct mctracer_state state;	/* of the call */
+};
+
+/* A label for what begins in a task until the function returns. */
+struct begun_label {
+	struct begun_label *next;
+	uint32_t pid;
+	uint32_t function;		/* the symbol's id */
+	const char *key;
+	char *value;
+};
+
 /* --- all of them, by number --- */
 
 static struct object **slot_of(const struct objects *objects, uint32_t number)
@@ -46,9 +65,24 @@ static void grow(struct objects *objects)
 	free(old);
 }
 
+static void objects_forget_returns(struct objects *objects, const struct object *object)
+{
+	struct awaited **at = &objects->awaited, *one;
+
+	while ((one = *at)) {
+		if (one->object != object) {
+			at = &one->next;
+			continue;
+		}
+		*at = one->next;
+		free(one);
+	}
+}
+
 static void forget(struct objects *objects, struct object *object)
 {
 	struct object **at = slot_of(objects, object->number), *child, *next;
+	unsigned int i;
 
 	for (child = object->child; child; child = next) {
 		next = child->next;
@@ -58,8 +92,14 @@ static void forget(struct objects *objects, struct object *object)
 		at = &(*at)->same;
 	*at = object->same;
 	objects->nr--;
+	objects_forget_returns(objects, object);
+	for (i = 0; i < object->nr_labels; i++)
+		free(object->labels[i].value);
+	free(object->labels);
 	free(object->events);
 	free(object->verdict);
+	free(object->state);
+	free(object->otherwise);
 	free(object);
 }
 
@@ -107,7 +147,7 @@ static struct object *add(struct objects *objects, uint32_t number)
 	object->number = number;
 	object->same = *slot;
 	*slot = object;
-	object->worth = RULES_NOT;
+	object->worth = ~0U;
 	object->members = 1;
 	object->matched = !objects->wants_headers;
 	object->touched = !objects->wants_event;
@@ -133,12 +173,17 @@ static void join(struct objects *objects, struct object *child, struct object *p
 	root->ended_members += child->ended_members;
 	root->matched |= child->matched;
 	root->touched |= child->touched;
+	root->asked |= child->asked;
 }
 
 static void hand_over(struct objects *objects, struct object *root)
 {
 	objects->trees++;
-	if (root->matched && root->touched) {
+	if (root->touched && !root->matched && !root->asked &&
+	    root->ended_members == root->members)
+		objects->unasked++;
+	if (root->matched && root->touched &&
+	    (!objects->wants_tree || objects->wants_tree(objects, root))) {
 		objects->shown++;
 		objects->show(objects, root);
 	}
@@ -187,6 +232,7 @@ static void add_event(struct objects *objects, struct object *object, const stru
 {
 	const struct mctracer_state *state = event->state;
 	struct object_event *last = object->nr ? &object->events[object->nr - 1] : NULL;
+	struct object_event *to;
 
 	/* Two of a call's arguments may be the same. */
 	if (last && last->ns == event->ns && last->cpu == event->cpu && !role_of(said) &&
@@ -196,7 +242,8 @@ static void add_event(struct objects *objects, struct object *object, const stru
 		object->room = object->room ? 2 * object->room : 16;
 		object->events = xrealloc(object->events, object->room, sizeof(*object->events));
 	}
-	object->events[object->nr++] = (struct object_event) {
+	to = &object->events[object->nr++];
+	*to = (struct object_event) {
 		.ns = event->ns,
 		.symbol = symbol_of(objects->symbols, state->ip),
 		.caller = event->found == FOUND_CALL ?
@@ -205,25 +252,210 @@ static void add_event(struct objects *objects, struct object *object, const stru
 		.context = state->context,
 		.exact = event->exact,
 		.below = role_of(said) == MCTRACER_OBJECT_BELOW,
+		.pid = state->pid,
 	};
+	event_comm(event, to->comm);
+}
+
+/* Set *@text, which may have one already, to what is in @from. */
+static void replace_text(char **text, struct buffer *from)
+{
+	buffer_char(from, '\0');
+	free(*text);
+	*text = from->data;
+	*from = (struct buffer) { };
 }
 
 static void take_verdict(struct objects *objects, struct object *object,
-			 const struct event *event, unsigned int role)
+			 const struct symbol *symbol, const struct rules_at *at)
 {
 	struct buffer text = { };
 	unsigned int worth;
 
-	worth = rules_verdict(objects->rules, objects->types,
-			      symbol_of(objects->symbols, event->state->ip), event, role, &text);
-	if (worth == RULES_NOT || worth > object->worth) {
-		buffer_free(&text);
-		return;
+	switch (rules_verdict(objects->rules, symbol, at, &worth, &text)) {
+	case RULES_VERDICT:
+		replace_text(&object->verdict, &text);
+		free(object->state);
+		object->state = NULL;
+		break;
+	case RULES_STATE:
+		replace_text(&object->state, &text);
+		break;
+	case RULES_OTHERWISE:
+		if (worth > object->worth)
+			break;
+		replace_text(&object->otherwise, &text);
+		object->worth = worth;
+		break;
+	case RULES_NOTHING:
+		break;
 	}
-	buffer_char(&text, '\0');
-	free(object->verdict);
-	object->verdict = text.data;
-	object->worth = worth;
+	buffer_free(&text);
+}
+
+/* Add a label, unless the object has it. @key belongs to the rules. */
+static void add_label(struct object *object, const char *key, const char *value)
+{
+	unsigned int i;
+
+	for (i = 0; i < object->nr_labels; i++)
+		if (!strcmp(object->labels[i].key, key) &&
+		    !strcmp(object->labels[i].value, value))
+			return;
+	object->labels = xrealloc(object->labels, object->nr_labels + 1,
+				  sizeof(*object->labels));
+	object->labels[object->nr_labels++] = (struct object_label) { key, xstrdup(value) };
+}
+
+/* Return @value as a string, or NULL if it is empty, or was not recorded: "?". */
+static const char *label_value(struct buffer *value)
+{
+	buffer_char(value, '\0');
+	return *value->data && strcmp(value->data, "?") ? value->data : NULL;
+}
+
+static void take_labels(struct objects *objects, struct object *object,
+			const struct symbol *symbol, const struct rules_at *at)
+{
+	struct buffer value = { };
+	unsigned int next = 0;
+	const char *key;
+
+	while ((key = rules_label(objects->rules, symbol, at, &next, &value))) {
+		if (label_value(&value))
+			add_label(object, key, value.data);
+		value.length = 0;
+	}
+	buffer_free(&value);
+}
+
+/* Drop the labels of @symbol's function in @event's task: it returns, or is called again. */
+static void forget_begun(struct objects *objects, const struct symbol *symbol,
+			 const struct event *event)
+{
+	struct begun_label **at = &objects->begun, *one;
+
+	while ((one = *at)) {
+		if (one->function != symbol->id || one->pid != event->state->pid) {
+			at = &one->next;
+			continue;
+		}
+		*at = one->next;
+		free(one->value);
+		free(one);
+	}
+}
+
+static void take_begun(struct objects *objects, const struct event *event)
+{
+	const struct symbol *symbol = symbol_of(objects->symbols, event->state->ip);
+	struct rules_at at = {
+		.types = objects->types, .symbols = objects->symbols, .event = event,
+	};
+	struct buffer value = { };
+	struct begun_label *one;
+	unsigned int next = 0;
+	const char *key;
+
+	if (!rules_name_begun(objects->rules, symbol))
+		return;
+	forget_begun(objects, symbol, event);
+	while (event->found == FOUND_CALL &&
+	       (key = rules_begun_label(objects->rules, symbol, &at, &next, &value))) {
+		if (label_value(&value)) {
+			one = xcalloc(1, sizeof(*one));
+			*one = (struct begun_label) {
+				objects->begun, event->state->pid, symbol->id, key,
+				xstrdup(value.data),
+			};
+			objects->begun = one;
+		}
+		value.length = 0;
+	}
+	buffer_free(&value);
+}
+
+/* @object begins in @event's task. */
+static void label_begun(struct objects *objects, struct object *object,
+			const struct event *event)
+{
+	const struct begun_label *one;
+
+	for (one = objects->begun; one; one = one->next)
+		if (one->pid == event->state->pid)
+			add_label(object, one->key, one->value);
+}
+
+/* Take what the rules for @symbol's function make of the call or return @at. */
+static void take_rules(struct objects *objects, struct object *object,
+		       const struct symbol *symbol, const struct rules_at *at)
+{
+	take_verdict(objects, object, symbol, at);
+	take_labels(objects, object, symbol, at);
+}
+
+/* Remember a call until its result comes. */
+static void await_return(struct objects *objects, struct object *object,
+			 const struct symbol *symbol, const struct rules_at *at)
+{
+	struct awaited *one = xcalloc(1, sizeof(*one));
+
+	one->object = object;
+	one->role = at->role;
+	one->function = symbol->id;
+	one->cpu = at->event->cpu;
+	one->state = *at->event->state;
+	one->next = objects->awaited;
+	objects->awaited = one;
+}
+
+/*
+ * Find the latest call of @symbol's function by @event's task. Each object of a call has an entry:
+ * @last is the entry before, or NULL.
+ */
+static struct awaited **find_awaited(struct objects *objects, const struct symbol *symbol,
+				     const struct event *event, const struct awaited *last)
+{
+	struct awaited **at = &objects->awaited, *one;
+
+	for (; (one = *at); at = &one->next) {
+		if (one->function != symbol->id || one->state.pid != event->state->pid)
+			continue;
+		if (!one->state.pid && one->cpu != event->cpu)
+			continue;	/* each CPU has an idle task of its own */
+		if (last && one->state.calls != last->state.calls)
+			continue;
+		return at;
+	}
+	return NULL;
+}
+
+static void take_return(struct objects *objects, const struct event *event)
+{
+	const struct symbol *symbol = symbol_of(objects->symbols, event->state->ip);
+	struct awaited **place, *one, *last = NULL;
+	struct event call;
+	struct rules_at at = {
+		.types = objects->types, .symbols = objects->symbols, .event = &call,
+		.returned = true,
+	};
+
+	if (!objects->awaited || !rules_need_return(objects->rules, symbol))
+		return;
+	while ((place = find_awaited(objects, symbol, event, last))) {
+		one = *place;
+		*place = one->next;
+		one->state.has = event->state->has;
+		one->state.result = event->state->result;
+		call = *event;
+		call.found = FOUND_CALL;
+		call.state = &one->state;
+		at.role = one->role;
+		take_rules(objects, one->object, symbol, &at);
+		free(last);
+		last = one;
+	}
+	free(last);
 }
 
 static void take_headers(struct objects *objects, struct object *object,
@@ -234,10 +466,13 @@ static void take_headers(struct objects *objects, struct object *object,
 	struct headers headers;
 
 	kind = rules_header(objects->rules, symbol_of(objects->symbols, state->ip));
-	if (kind == HEADER_NONE ||
+	if (kind == HEADER_NEVER)
+		root_of(object)->asked = true;
+	if (kind == HEADER_NONE || kind == HEADER_NEVER ||
 	    !headers_take(&headers, state->data, state->nr_data, kind == HEADER_ETH))
 		return;
 	objects->headers_seen++;
+	root_of(object)->asked = true;
 	if (!object->has_headers || (headers.sized && !object->headers.sized))
 		object->headers = headers;
 	object->has_headers = true;
@@ -279,6 +514,10 @@ static void take_birth(struct objects *objects, const struct event *event, uint6
 static void take_call(struct objects *objects, const struct event *event)
 {
 	const struct mctracer_state *state = event->state;
+	const struct symbol *symbol = symbol_of(objects->symbols, state->ip);
+	struct rules_at at = {
+		.types = objects->types, .symbols = objects->symbols, .event = event,
+	};
 	struct object *object;
 	uint64_t said;
 	uint32_t i;
@@ -290,13 +529,18 @@ static void take_call(struct objects *objects, const struct event *event)
 		said = state->objects[i];
 		object = find(objects, (uint32_t)said);
 		take_birth(objects, event, said, object);
+		if (said & MCTRACER_OBJECT_BEGINS)
+			label_begun(objects, object, event);
 		if (is_left_over(objects, event, said))
 			continue;
 		add_event(objects, object, event, said);
-		if (event->found == FOUND_CALL && role_of(said) != MCTRACER_OBJECT_BELOW)
-			take_verdict(objects, object, event, role_of(said));
-		if (event->found == FOUND_CALL && state->nr_data)
+		at.role = role_of(said);
+		if (event->found == FOUND_CALL && at.role != MCTRACER_OBJECT_BELOW) {
+			take_rules(objects, object, symbol, &at);
 			take_headers(objects, object, event);
+			if (rules_need_return(objects->rules, symbol))
+				await_return(objects, object, symbol, &at);
+		}
 		if (said & MCTRACER_OBJECT_ENDS)
 			take_end(object, event->ns);
 		if (objects->wants_event && objects->wants_event(objects, event))
@@ -311,11 +555,14 @@ void objects_begin(struct objects *objects)
 
 void objects_take(struct objects *objects, const struct event *event)
 {
-	symbols_at(objects->symbols, event->nr_symbols);
+	symbols_at(objects->symbols, event->symbols_at);
 	if (event->found == FOUND_MARK && event->state->value == MCTRACER_MARK_FOLLOW_FULL)
 		objects->full++;
 	if (event->found != FOUND_CALL && event->found != FOUND_RETURN)
 		return;
+	take_begun(objects, event);
+	if (event->found == FOUND_RETURN)
+		take_return(objects, event);
 	if (!event->state->nr_objects)
 		return;
 	take_call(objects, event);
@@ -332,6 +579,13 @@ void objects_wait(struct objects *objects, uint64_t ns)
 
 void objects_end(struct objects *objects)
 {
+	struct begun_label *one;
+
+	while ((one = objects->begun)) {
+		objects->begun = one->next;
+		free(one->value);
+		free(one);
+	}
 	while (objects->first)
 		hand_over(objects, objects->first);
 	free(objects->slots);

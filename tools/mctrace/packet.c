@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mctrace packet, mctrace object: what happened to each, from its beginning to its end. */
+#include <fnmatch.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "buffer.h"
 #include "calls.h"
@@ -11,6 +14,7 @@
 #include "objects.h"
 #include "packet.h"
 #include "prototypes.h"
+#include "select.h"
 #include "selfrecord.h"
 #include "text.h"
 #include "tracer.h"
@@ -20,38 +24,64 @@
 static const char packet_usage[] = "packet [OPTION...] [EXPRESSION...] [-- COMMAND...]";
 static const char object_usage[] = "object [OPTION...] TYPE [-- COMMAND...]";
 
-#define COMMON_HELP \
-"  --rules RULES         follow and judge them by these: a FILE, or the name of a set\n" \
-"  --btf FILE            the kernel's types, if it does not tell them itself\n" \
-"  --seconds N           end after so many seconds\n" \
-"  -i, --input FILE      of a recording made before, by 'mctrace record --rules'\n" \
-"  --triggers            only show which triggers would be set\n" \
-"  --functions FILE      ... if there were these functions, as the tracer's file has them\n"
-
 static const char packet_help[] =
 "Follows packets through the kernel, while COMMAND runs, or until Ctrl-C, and shows of each that\n"
 "matches EXPRESSION, as tcpdump takes it, which functions it went through and what became of it.\n"
-"\n"
-COMMON_HELP
-VIEW_HELP;
+"--input shows those of a recording made before, by 'mctrace record --rules'.\n";
 
 static const char object_help[] =
 "Follows objects of TYPE through the kernel, while COMMAND runs, or until Ctrl-C, and shows which\n"
 "functions each went through: bio, request, task_struct, inode, file, folio, skb.\n"
-"\n"
-COMMON_HELP
-VIEW_HELP;
+"--input shows those of a recording made before, by 'mctrace record --rules'.\n";
 
-enum { RULES = VIEW_OPTIONS_END, BTF, SECONDS, TRIGGERS, FUNCTIONS };
+static struct {
+	const char *rules, *btf, *functions;
+	unsigned long seconds;
+	bool triggers;
+} asked;
+
+#define LABELS_MOST	16
+
+/* Labels that are asked for. */
+static struct {
+	char *key;
+	const char *glob;
+} asked_labels[LABELS_MOST];
+
+static unsigned int nr_asked_labels;
+
+/* "GLOB" of the key that the option is for, or "KEY=GLOB". */
+static int take_label(const struct option *option, const char *text, int unset)
+{
+	const char *key = option->value, *equals = key ? text : strchr(text, '=');
+
+	(void)unset;
+	if (!equals || (!key && equals == text))
+		die_usage(option_command(), "--label wants KEY=GLOB, not '%s'", text);
+	if (nr_asked_labels == LABELS_MOST)
+		die_usage(option_command(), "more than %d labels", LABELS_MOST);
+	asked_labels[nr_asked_labels].key = key ? xstrdup(key) :
+					    xasprintf("%.*s", (int)(equals - text), text);
+	asked_labels[nr_asked_labels++].glob = key ? text : equals + 1;
+	return 0;
+}
+
+#define OPT_LABEL(l, key, a, h)	OPT_CALL(0, l, (void *)(key), a, h, take_label)
 
 static const struct option options[] = {
-	{ "rules", required_argument, NULL, RULES },
-	{ "btf", required_argument, NULL, BTF },
-	{ "seconds", required_argument, NULL, SECONDS },
-	{ "triggers", no_argument, NULL, TRIGGERS },
-	{ "functions", required_argument, NULL, FUNCTIONS },
-	VIEW_OPTIONS,
-	{ }
+	OPT_LABEL("dev", "dev", "GLOB", "only of this device"),
+	OPT_LABEL("netns", "netns", "N", "only of this network namespace, by its inode"),
+	OPT_LABEL("path", "path", "GLOB", "only files of this path"),
+	OPT_LABEL("label", NULL, "KEY=GLOB", "only of this label, as a block's first line has it"),
+	OPT_TEXT(0, "rules", &asked.rules, "RULES",
+		 "follow and judge them by these: a FILE, or the name of a set"),
+	OPT_TEXT(0, "btf", &asked.btf, "FILE",
+		 "the kernel's types, if it does not tell them itself"),
+	OPT_NUMBER(0, "seconds", &asked.seconds, "N", "end after so many seconds"),
+	OPT_BOOLEAN(0, "triggers", &asked.triggers, "only show which triggers would be set"),
+	OPT_TEXT(0, "functions", &asked.functions, "FILE",
+		 "... if there were these functions, as the tracer's file has them"),
+	OPT_PARENT(select_where_options)
 };
 
 /* How often is looked for more, and how many times an event waits for others before it. */
@@ -66,6 +96,7 @@ struct packets {
 	bool triggers;			/* they are only to be shown */
 	char *expression;
 	char **command;			/* NULL: none */
+	int status;			/* of COMMAND */
 	struct buffer text;
 };
 
@@ -81,10 +112,35 @@ static bool wants_headers(struct objects *objects, const struct headers *headers
 static bool wants_event(struct objects *objects, const struct event *event)
 {
 	struct packets *packets = (struct packets *)objects;
-	struct task_calls task = { .pid = event->state->pid, .tgid = event->state->tgid };
 
-	event_comm(event, task.comm);
-	return view_shows(&packets->view, &task);
+	return select_where(packets->view.select, event);
+}
+
+/* Return true if @object, or what comes of it, has a label of this key that matches @glob. */
+static bool has_label(const struct object *object, const char *key, const char *glob)
+{
+	const struct object *child;
+	unsigned int i;
+
+	for (i = 0; i < object->nr_labels; i++)
+		if (!strcmp(object->labels[i].key, key) &&
+		    !fnmatch(glob, object->labels[i].value, 0))
+			return true;
+	for (child = object->child; child; child = child->next)
+		if (has_label(child, key, glob))
+			return true;
+	return false;
+}
+
+static bool wants_labels(struct objects *objects, const struct object *root)
+{
+	unsigned int i;
+
+	(void)objects;
+	for (i = 0; i < nr_asked_labels; i++)
+		if (!has_label(root, asked_labels[i].key, asked_labels[i].glob))
+			return false;
+	return true;
 }
 
 /* --- how they are shown --- */
@@ -106,6 +162,7 @@ static void put_event(struct buffer *to, const struct object_event *event, uint6
 	buffer_spaces(to, 2 * depth);
 	put_delta(to, event, begin);
 	text_context(to, event->context);
+	buffer_printf(to, "%s:%u ", event->comm, event->pid);
 	buffer_puts(to, event->symbol->name);
 	if (event->caller) {
 		buffer_puts(to, " <-- ");
@@ -116,13 +173,23 @@ static void put_event(struct buffer *to, const struct object_event *event, uint6
 	buffer_char(to, '\n');
 }
 
+/* What became of an object that has ended, or where one is that has not. NULL: no rule knows. */
+static const char *verdict_of(const struct object *object)
+{
+	if (!object->ended)
+		return object->state ?: object->verdict;
+	return object->verdict ?: object->otherwise;
+}
+
 static void put_verdict(struct buffer *to, const struct object *object)
 {
-	if (object->verdict)
-		buffer_puts(to, object->verdict);
+	const char *verdict = verdict_of(object);
+
+	if (verdict)
+		buffer_puts(to, verdict);
 	else
 		buffer_puts(to, object->ended ? "ended" : "still under way when recording ended");
-	if (object->verdict && !object->ended)
+	if (verdict && !object->ended)
 		buffer_puts(to, ", not freed when recording ended");
 }
 
@@ -134,15 +201,42 @@ static bool same_headers(const struct object *object, const struct object *paren
 	       !memcmp(parent->headers.frame, object->headers.frame, object->headers.captured);
 }
 
+static bool is_first_of_key(const struct object *object, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (!strcmp(object->labels[i].key, object->labels[nr].key))
+			return false;
+	return true;
+}
+
+/* " dev=here0,there0 netns=4026531840" */
+static void put_labels(struct buffer *to, const struct object *object)
+{
+	const struct object_label *label, *labels = object->labels;
+	unsigned int i;
+
+	for (i = 0; i < object->nr_labels; i++) {
+		if (!is_first_of_key(object, i))
+			continue;
+		buffer_printf(to, " %s=%s", labels[i].key, labels[i].value);
+		for (label = labels + i + 1; label < labels + object->nr_labels; label++)
+			if (!strcmp(label->key, labels[i].key))
+				buffer_printf(to, ",%s", label->value);
+	}
+}
+
 static void put_name(struct buffer *to, const struct object *object)
 {
 	buffer_printf(to, "#%u", object->number);
 	if (object->parent)
 		buffer_printf(to, " of #%u", object->parent->number);
-	if (!object->has_headers || same_headers(object, object->parent))
-		return;
-	buffer_char(to, ' ');
-	headers_print(to, &object->headers);
+	if (object->has_headers && !same_headers(object, object->parent)) {
+		buffer_char(to, ' ');
+		headers_print(to, &object->headers);
+	}
+	put_labels(to, object);
 }
 
 /* @depth: of what is below its first line. */
@@ -178,14 +272,40 @@ static void json_events(struct buffer *to, const struct object *object)
 		json_number(to, "ns", event->ns);
 		json_bool(to, "exact", event->exact);
 		json_number(to, "cpu", event->cpu);
-		json_text(to, "function", event->symbol->text);
+		json_function(to, "function", event->symbol->text);
+		json_text(to, "comm", event->comm);
+		json_number(to, "pid", event->pid);
 		if (event->caller)
-			json_text(to, "caller", event->caller->text);
+			json_function(to, "caller", event->caller->text);
 		if (event->below)
 			json_bool(to, "below", true);
 		buffer_char(to, '}');
 	}
 	buffer_char(to, ']');
+}
+
+static void json_labels(struct buffer *to, const struct object *object)
+{
+	const struct object_label *labels = object->labels;
+	unsigned int i, j, nr = 0;
+
+	if (!object->nr_labels)
+		return;
+	buffer_puts(to, ",\"labels\":{");
+	for (i = 0; i < object->nr_labels; i++) {
+		if (!is_first_of_key(object, i))
+			continue;
+		buffer_printf(to, "%s\"%s\":[", nr++ ? "," : "", labels[i].key);
+		json_string(to, labels[i].value);
+		for (j = i + 1; j < object->nr_labels; j++) {
+			if (strcmp(labels[j].key, labels[i].key))
+				continue;
+			buffer_char(to, ',');
+			json_string(to, labels[j].value);
+		}
+		buffer_char(to, ']');
+	}
+	buffer_char(to, '}');
 }
 
 static void put_json(struct packets *packets, const struct object *object)
@@ -202,9 +322,10 @@ static void put_json(struct packets *packets, const struct object *object)
 		buffer_char(&name, '\0');
 		json_text(to, "headers", name.data);
 	}
-	if (object->verdict)
-		json_text(to, "verdict", object->verdict);
+	if (verdict_of(object))
+		json_text(to, "verdict", verdict_of(object));
 	json_bool(to, "ended", object->ended);
+	json_labels(to, object);
 	json_events(to, object);
 	buffer_puts(to, "}\n");
 	buffer_free(&name);
@@ -242,33 +363,49 @@ static char **split_command(int *argc, char **argv)
 	return NULL;
 }
 
-static void parse(struct packets *packets, int argc, char **argv, const char *usage,
-		  const char *help)
+/* tcpdump's -i is a device. */
+static void check_input(const struct packets *packets)
 {
-	int c;
+	char *device;
 
-	while ((c = next_option(argc, argv, "i:h", options)) != -1) {
-		if (c == RULES)
-			packets->rules = optarg;
-		else if (c == BTF)
-			packets->btf = optarg;
-		else if (c == SECONDS)
-			packets->seconds = optarg;
-		else if (c == TRIGGERS)
-			packets->triggers = true;
-		else if (c == FUNCTIONS)
-			packets->functions = optarg;
-		else if (c == 'i')
-			packets->input = optarg;
-		else
-			view_option(&packets->view, c, optarg, argv[0], usage, help);
-	}
-	if (packets->seconds)
-		option_number(argv[0], "--seconds", packets->seconds);
+	if (!packets->input || strchr(packets->input, '/') || !access(packets->input, F_OK))
+		return;
+	device = xasprintf("/sys/class/net/%s", packets->input);
+	if (!access(device, F_OK))
+		die_usage(option_command(), "no file '%s': --dev %s selects a device's packets",
+			  packets->input, packets->input);
+	free(device);
+}
+
+static void check_labels(const struct packets *packets)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_asked_labels; i++)
+		if (!rules_have_label(packets->objects.rules, asked_labels[i].key))
+			die_usage(option_command(), "the rules '%s' have no label '%s'",
+				  packets->rules, asked_labels[i].key);
+}
+
+/* Return the new argc. */
+static int parse(struct packets *packets, int argc, char **argv, const char *usage,
+		 const char *help)
+{
+	argc = options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
+	if (asked.rules)
+		packets->rules = asked.rules;
+	packets->btf = asked.btf;
+	packets->functions = asked.functions;
+	packets->triggers = asked.triggers;
+	packets->input = view_asked.input;
+	check_input(packets);
+	if (asked.seconds)
+		packets->seconds = xasprintf("%lu", asked.seconds);
 	if (packets->input && (packets->command || packets->seconds))
 		die_usage(argv[0], "either --input, or what is to be recorded now");
 	if (packets->command && !*packets->command)
 		die_usage(argv[0], "behind -- there is to be a command");
+	return argc;
 }
 
 /* The words of an expression may be one argument or several, as with tcpdump. */
@@ -312,7 +449,7 @@ static int show_triggers(const struct packets *packets)
 	functions = packets->functions ? read_file(packets->functions) : tracer_read("functions");
 	if (!functions)
 		die_errno("%s", packets->functions);
-	lines = rules_triggers(rules, functions, packets->btf);
+	lines = rules_triggers(rules, functions, packets->btf, !packets->functions);
 	fputs(lines, stdout);
 	free(lines);
 	free(functions);
@@ -328,6 +465,10 @@ static void say_left_out(const struct packets *packets)
 		warning("no headers were recorded: do the rules say where, and --btf the types?");
 	else if (!objects->shown && !packets->view.json)
 		puts(objects->trees ? "none matches" : "there was none");
+	if (objects->unasked && packets->filter)
+		warning("%llu of %llu packets ended before they could be matched: without headers",
+			(unsigned long long)objects->unasked,
+			(unsigned long long)objects->trees);
 	if (objects->full)
 		warning("%llu were not followed: there were as many as can be",
 			(unsigned long long)objects->full);
@@ -340,7 +481,8 @@ static void begin(struct packets *packets)
 	objects->symbols = packets->view.symbols;
 	objects->show = show;
 	objects->wants_headers = packets->filter ? wants_headers : NULL;
-	objects->wants_event = packets->view.task ? wants_event : NULL;
+	objects->wants_event = packets->view.select ? wants_event : NULL;
+	objects->wants_tree = nr_asked_labels ? wants_labels : NULL;
 	objects_begin(objects);
 }
 
@@ -424,6 +566,10 @@ static void run_now(struct packets *packets)
 	go_along(packets, &recorder);
 	if (!from->ended)
 		warning("the recording has not come to its end");
+	if (packets->command && WIFSIGNALED(recorder.status))
+		packets->status = 128 + WTERMSIG(recorder.status);
+	else if (packets->command)
+		packets->status = WEXITSTATUS(recorder.status);
 	free(recorder.path);
 }
 
@@ -435,25 +581,42 @@ static void run_on(struct packets *packets)
 	go_through(packets);
 }
 
+/* It was not there, or could not be run, as "mctrace record" has written then. */
+static bool never_ran(const struct packets *packets)
+{
+	return packets->status == 126 || packets->status == 127;
+}
+
 static int run(struct packets *packets)
 {
+	int status;
+
 	if (packets->triggers)
 		return show_triggers(packets);
-	if (packets->expression)
-		packets->filter = packet_filter_new(packets->expression);
 	packets->objects.rules = rules_open(packets->rules);
+	check_labels(packets);
+	if (packets->expression)
+		packets->filter = packet_filter_new(packets->expression,
+						    rules_have_header(packets->objects.rules,
+								      HEADER_ETH));
 	if (packets->input)
 		run_on(packets);
 	else
 		run_now(packets);
-	say_left_out(packets);
+	if (!never_ran(packets)) {
+		select_check(packets->view.select);
+		say_left_out(packets);
+	}
+	while (nr_asked_labels)
+		free(asked_labels[--nr_asked_labels].key);
 	if (packets->objects.types)
 		prototypes_close(packets->objects.types);
 	rules_free(packets->objects.rules);
 	packet_filter_free(packets->filter);
 	buffer_free(&packets->text);
 	free(packets->expression);
-	return view_close(&packets->view);
+	status = view_close(&packets->view);
+	return status ?: packets->status;
 }
 
 int cmd_packet(int argc, char **argv)
@@ -463,7 +626,7 @@ int cmd_packet(int argc, char **argv)
 	packets.command = split_command(&argc, argv);
 	argv[argc] = NULL;
 	parse(&packets, argc, argv, packet_usage, packet_help);
-	packets.expression = all_words(argv + optind);
+	packets.expression = all_words(argv + 1);
 	return run(&packets);
 }
 
@@ -473,10 +636,10 @@ int cmd_object(int argc, char **argv)
 
 	packets.command = split_command(&argc, argv);
 	argv[argc] = NULL;
-	parse(&packets, argc, argv, object_usage, object_help);
-	if (argc - optind != !packets.rules)
+	argc = parse(&packets, argc, argv, object_usage, object_help);
+	if (argc - 1 != !packets.rules)
 		die_usage("object", "objects of which TYPE? or of which --rules?");
 	if (!packets.rules)
-		packets.rules = argv[optind];
+		packets.rules = argv[1];
 	return run(&packets);
 }

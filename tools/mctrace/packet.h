@@ -12,8 +12,11 @@ const char *packet_library(void);
 
 struct packet_filter;
 
-/* An expression as tcpdump takes it; ends if it is none. */
-struct packet_filter *packet_filter_new(const char *expression);
+/*
+ * An expression as tcpdump takes it. Ends if it is none, or if it needs what is not recorded: a
+ * device's metadata, and unless @ethernet, addresses and types of Ethernet.
+ */
+struct packet_filter *packet_filter_new(const char *expression, bool ethernet);
 /* @frame: as on Ethernet, of @length bytes, of which there are the first @captured. */
 bool packet_matches(const struct packet_filter *filter, const uint8_t *frame, size_t captured,
 		    size_t length);

@@ -8,8 +8,9 @@ const char *packet_library(void)
 	return "without libpcap";
 }
 
-struct packet_filter *packet_filter_new(const char *expression)
+struct packet_filter *packet_filter_new(const char *expression, bool ethernet)
 {
+	(void)ethernet;
 	die("this mctrace was built without libpcap, so it does not know what '%s' means",
 	    expression);
 }

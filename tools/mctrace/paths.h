@@ -18,6 +18,8 @@ struct path {
 	uint64_t returned;	/* of these */
 	uint64_t total;		/* ns, of those that have returned */
 	uint64_t self;		/* the same, without what is below */
+	uint64_t total_cpu;	/* of total and self, what the tasks were on a CPU */
+	uint64_t self_cpu;
 	uint64_t sum;		/* for paths_sum() */
 };
 

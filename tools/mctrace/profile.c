@@ -7,6 +7,7 @@
 #include "json.h"
 #include "mctrace.h"
 #include "paths.h"
+#include "select.h"
 #include "util.h"
 #include "view.h"
 #include "walk.h"
@@ -14,20 +15,26 @@
 static const char usage[] = "profile [OPTION...] [FILE]";
 static const char help[] =
 "How often each function was called, and, of a recording with returns, how long it took: in\n"
-"all, without what it called, on average and at most.\n"
-"\n"
-"  -s, --sort COLUMN     total, self, avg, max, calls or name\n"
-"  -c, --callers         below each function, who called it\n"
-"  -b, --by-task         for each task on its own\n"
-VIEW_HELP;
+"all, and the part of that on a CPU; the same without what it called; on average and at most.\n";
+
+static struct {
+	const char *sort;
+	unsigned long lines;
+	bool callers, by_task;
+} asked;
 
 static const struct option options[] = {
-	{ "sort", required_argument, NULL, 's' },
-	{ "callers", no_argument, NULL, 'c' },
-	{ "by-task", no_argument, NULL, 'b' },
-	VIEW_OPTIONS,
-	{ }
+	OPT_WORD('s', "sort", &asked.sort, "total|cpu|self|self-cpu|avg|max|calls|name",
+		 "by which column"),
+	OPT_BOOLEAN(0, "callers", &asked.callers, "below each function, who called it"),
+	OPT_BOOLEAN(0, "by-task", &asked.by_task, "for each task on its own"),
+	OPT_NUMBER(0, "lines", &asked.lines, "N", "the first N functions"),
+	OPT_INSTEAD('c', NULL, "-c is --context where it is known: --callers"),
+	OPT_INSTEAD('b', NULL, "-b is --buffer-size where it is known: --by-task"),
+	OPT_PARENT(select_depth_options)
 };
+
+#define WIDTH	10		/* of a column of times */
 
 /* Of a function, or of one caller of a function. All times in ns. */
 struct entry {
@@ -36,15 +43,22 @@ struct entry {
 	uint64_t calls, returned;
 	uint64_t total;		/* calls of itself within itself count once */
 	uint64_t self;
+	uint64_t cpu, self_cpu;	/* the same two, on a CPU */
 	uint64_t sum;		/* those too: what the average is of */
 	uint64_t max;
 	bool estimated;		/* not all times were recorded */
 };
 
+enum column { CPU, TOTAL, SELF_CPU, SELF, AVG, MAX, CALLS, NAME, NR_COLUMNS };
+
+static const char * const columns[NR_COLUMNS] = {
+	"cpu", "total", "self-cpu", "self", "avg", "max", "calls", "name",
+};
+
 struct profile {
 	struct walker walker;
 	struct view view;
-	const char *sort;
+	enum column sort;
 	bool callers, by_task;
 	struct paths paths;	/* [task] / function / caller: places, for entries */
 	struct entry *entries;	/* by place */
@@ -85,32 +99,47 @@ static uint32_t root_of(struct profile *profile, const struct task_calls *task)
 	return paths_below(&profile->paths, 0, i);
 }
 
-static struct entry *function_of(struct profile *profile, const struct task_calls *task,
-				 const struct call *call)
+static struct entry *function_of(struct profile *profile, uint32_t root, const struct call *call)
 {
 	uint32_t id = call->symbol->id;
 
-	return entry_of(profile, paths_below(&profile->paths, root_of(profile, task), id), id);
+	return entry_of(profile, paths_below(&profile->paths, root, id), id);
 }
 
-static struct entry *caller_of(struct profile *profile, const struct task_calls *task,
-			       const struct call *call)
+static struct entry *caller_of(struct profile *profile, uint32_t root, const struct call *call)
 {
-	uint32_t function = paths_below(&profile->paths, root_of(profile, task), call->symbol->id);
+	uint32_t function = paths_below(&profile->paths, root, call->symbol->id);
 	uint32_t id = symbol_of(profile->view.symbols, call->parent_ip)->id;
 
 	return entry_of(profile, paths_below(&profile->paths, function, id), id);
+}
+
+static void count(struct profile *profile, const struct call *call, int calls)
+{
+	function_of(profile, call->path, call)->calls += calls;
+	if (profile->callers)
+		caller_of(profile, call->path, call)->calls += calls;
 }
 
 static void enter(struct walker *walker, struct task_calls *task, struct call *call)
 {
 	struct profile *profile = (struct profile *)walker;
 
-	if (call->implied || !view_shows(&profile->view, task))
+	call->path = root_of(profile, task);
+	if (!call->implied)
+		count(profile, call, 1);
+}
+
+/* A task that has another name since, as by exec(), has made the call under that name. */
+static void rename_call(struct profile *profile, const struct task_calls *task, struct call *call)
+{
+	uint32_t root = root_of(profile, task);
+
+	if (root == call->path || call->implied)
 		return;
-	function_of(profile, task, call)->calls++;
-	if (profile->callers)
-		caller_of(profile, task, call)->calls++;
+	count(profile, call, -1);
+	call->path = root;
+	count(profile, call, 1);
 }
 
 static bool is_within_itself(const struct task_calls *task, const struct call *call)
@@ -127,9 +156,12 @@ static void add(struct entry *entry, const struct ending *ending, bool inner)
 {
 	entry->returned++;
 	entry->sum += ending->took;
-	if (!inner)
+	if (!inner) {
 		entry->total += ending->took;
+		entry->cpu += ending->took_cpu;
+	}
 	entry->self += ending->self;
+	entry->self_cpu += ending->self_cpu;
 	if (ending->took > entry->max)
 		entry->max = ending->took;
 	entry->estimated |= !ending->exact;
@@ -141,12 +173,13 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 	struct profile *profile = (struct profile *)walker;
 	bool inner;
 
-	if (!ending->returned || !call->shown)
+	if (!ending->returned)
 		return;
 	inner = is_within_itself(task, call);
-	add(function_of(profile, task, call), ending, inner);
+	rename_call(profile, task, call);
+	add(function_of(profile, call->path, call), ending, inner);
 	if (profile->callers)
-		add(caller_of(profile, task, call), ending, inner);
+		add(caller_of(profile, call->path, call), ending, inner);
 }
 
 static uint64_t average(const struct entry *entry)
@@ -160,16 +193,18 @@ static const struct profile *sorted;
 
 static uint64_t key_of(const struct entry *entry)
 {
-	const char *sort = sorted->sort;
-
-	switch (*sort) {
-	case 's':
+	switch (sorted->sort) {
+	case CPU:
+		return entry->cpu;
+	case SELF_CPU:
+		return entry->self_cpu;
+	case SELF:
 		return entry->self;
-	case 'a':
+	case AVG:
 		return average(entry);
-	case 'm':
+	case MAX:
 		return entry->max;
-	case 'c':
+	case CALLS:
 		return entry->calls;
 	default:
 		return entry->total;
@@ -180,10 +215,10 @@ static int compare(const void *a, const void *b)
 {
 	const struct entry *x = *(struct entry * const *)a, *y = *(struct entry * const *)b;
 
-	if (*sorted->sort != 'n' && key_of(x) != key_of(y))
+	if (sorted->sort != NAME && key_of(x) != key_of(y))
 		return key_of(x) > key_of(y) ? -1 : 1;
-	return strcmp(symbols_name(sorted->view.symbols, x->id),
-		      symbols_name(sorted->view.symbols, y->id));
+	return strcmp(symbols_title(sorted->view.symbols, x->id),
+		      symbols_title(sorted->view.symbols, y->id));
 }
 
 /* What is below @place, sorted; the caller frees it. */
@@ -213,6 +248,8 @@ static void put_values(struct buffer *to, const struct entry *entry, bool times)
 	if (times) {
 		json_number(to, "total_ns", entry->total);
 		json_number(to, "self_ns", entry->self);
+		json_number(to, "total_cpu_ns", entry->cpu);
+		json_number(to, "self_cpu_ns", entry->self_cpu);
 		json_number(to, "avg_ns", average(entry));
 		json_number(to, "max_ns", entry->max);
 		if (entry->estimated)
@@ -230,15 +267,15 @@ static void put_json(const struct profile *profile, const struct entry *entry, c
 	buffer_char(&line, '{');
 	if (task)
 		json_text(&line, "task", task);
-	json_text(&line, "function", symbols_name(profile->view.symbols, entry->id));
+	json_function(&line, "function", symbols_title(profile->view.symbols, entry->id));
 	put_values(&line, entry, profile->walker.returns);
 	if (profile->callers) {
 		callers = entries_below(profile, entry->place, &nr);
 		buffer_puts(&line, ",\"callers\":[");
 		for (i = 0; i < nr; i++) {
 			buffer_puts(&line, i ? ",{" : "{");
-			json_text(&line, "function",
-				  symbols_name(profile->view.symbols, callers[i]->id));
+			json_function(&line, "function",
+				      symbols_title(profile->view.symbols, callers[i]->id));
 			put_values(&line, callers[i], profile->walker.returns);
 			buffer_char(&line, '}');
 		}
@@ -250,21 +287,23 @@ static void put_json(const struct profile *profile, const struct entry *entry, c
 	buffer_free(&line);
 }
 
-static void put_time(uint64_t ns)
-{
-	printf("%10llu.%03llu", (unsigned long long)(ns / 1000), (unsigned long long)(ns % 1000));
-}
-
 static void put_text(const struct profile *profile, const struct entry *entry, const char *before)
 {
+	struct buffer line = { };
+
 	if (profile->walker.returns) {
-		put_time(entry->total);
-		put_time(entry->self);
-		put_time(average(entry));
-		put_time(entry->max);
+		buffer_duration_column(&line, entry->cpu, WIDTH);
+		buffer_duration_column(&line, entry->total, WIDTH);
+		buffer_duration_column(&line, entry->self_cpu, WIDTH);
+		buffer_duration_column(&line, entry->self, WIDTH);
+		buffer_duration_column(&line, average(entry), WIDTH);
+		buffer_duration_column(&line, entry->max, WIDTH);
 	}
-	printf(" %10llu  %s%s%s\n", (unsigned long long)entry->calls, before,
-	       symbols_name(profile->view.symbols, entry->id), entry->estimated ? " ~" : "");
+	buffer_printf(&line, " %10llu  %s%s%s\n", (unsigned long long)entry->calls, before,
+		      symbols_title(profile->view.symbols, entry->id),
+		      entry->estimated ? " ~" : "");
+	buffer_write(&line, stdout);
+	buffer_free(&line);
 }
 
 static void put_header(const struct profile *profile)
@@ -272,7 +311,8 @@ static void put_header(const struct profile *profile)
 	if (profile->view.color)
 		fputs("\033[1m", stdout);
 	if (profile->walker.returns)
-		printf("%14s%14s%14s%14s", "Total us", "Self us", "Avg us", "Max us");
+		printf("%*s%*s%*s%*s%*s%*s", WIDTH, "CPU", WIDTH, "Total", WIDTH, "Self CPU", WIDTH,
+		       "Self", WIDTH, "Avg", WIDTH, "Max");
 	printf(" %10s  Function", "Calls");
 	puts(profile->view.color ? "\033[m" : "");
 }
@@ -288,7 +328,7 @@ static void put_table(const struct profile *profile, uint32_t root, const char *
 			printf("# %s\n", task);
 		put_header(profile);
 	}
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr && (!asked.lines || i < asked.lines); i++) {
 		if (profile->view.json) {
 			put_json(profile, list[i], task);
 			continue;
@@ -319,45 +359,33 @@ static void put_all(const struct profile *profile)
 		puts("# without returns: 'mctrace record -g' records how long calls take");
 }
 
-static const char *check_sort(const char *sort)
+/* The word is one of @columns. */
+static enum column column_of(const char *name)
 {
-	static const char * const columns[] = { "total", "self", "avg", "max", "calls", "name" };
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(columns); i++)
-		if (*sort && !strncmp(sort, columns[i], strlen(sort)))
-			return columns[i];
-	die_usage("profile", "'%s' is no column: total, self, avg, max, calls, name", sort);
+	for (i = 0; i < NR_COLUMNS; i++)
+		if (!strcmp(name, columns[i]))
+			break;
+	return i;
 }
 
 int cmd_profile(int argc, char **argv)
 {
 	struct profile profile = { .walker = { .enter = enter, .leave = leave } };
 	uint32_t i;
-	int c;
 
-	while ((c = next_option(argc, argv, "s:cbi:h", options)) != -1) {
-		switch (c) {
-		case 's':
-			profile.sort = check_sort(optarg);
-			break;
-		case 'c':
-			profile.callers = true;
-			break;
-		case 'b':
-			profile.by_task = true;
-			break;
-		default:
-			view_option(&profile.view, c, optarg, "profile", usage, help);
-		}
-	}
-	if (argc - optind > 1)
+	argc = options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
+	if (argc > 2)
 		die_usage("profile", "one recording at a time");
-	view_open(&profile.view, argv[optind]);
+	profile.sort = asked.sort ? column_of(asked.sort) : CPU;
+	profile.callers = asked.callers;
+	profile.by_task = asked.by_task;
+	view_open(&profile.view, argv[1]);
 	paths_begin(&profile.paths);
 	walk(&profile.view, &profile.walker);
-	if (!profile.sort)
-		profile.sort = profile.walker.returns ? "total" : "calls";
+	if (!profile.walker.returns && profile.sort != NAME)
+		profile.sort = CALLS;
 	put_all(&profile);
 	for (i = 0; i < profile.nr_tasks; i++)
 		free(profile.tasks[i]);

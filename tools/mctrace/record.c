@@ -6,10 +6,10 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -25,26 +25,33 @@
 #include "util.h"
 
 static const char help[] =
-"Records what the kernel calls into a file, while COMMAND runs, or until Ctrl-C.\n"
-"\n"
-"  -o, --output FILE     the file (" RECORDING_DEFAULT "); '-': a pipe\n"
-SETUP_HELP
-"  -a, --all             with COMMAND: also what others do meanwhile\n"
-"      --seconds N       end after so many seconds\n"
-"      --compress zstd   a smaller file, for more time of the processor\n"
-"  -q, --quiet           say nothing while it goes on, nor at its end\n";
+"Records what the kernel calls into a file, while COMMAND runs, or until Ctrl-C.\n";
 
-enum { COMPRESS = 256, SECONDS };	/* no letters */
+static struct {
+	const char *output, *compress;
+	unsigned long seconds;
+	bool all, quiet;
+} asked = { .output = RECORDING_DEFAULT };
+
+static int take_seconds(const struct option *option, const char *argument, int unset)
+{
+	int ret = option_take_number(option, argument, unset);
+
+	if (!asked.seconds)
+		die_usage("record", "--seconds wants 1 at least");
+	return ret;
+}
 
 static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	SETUP_OPTIONS,
-	{ "all", no_argument, NULL, 'a' },
-	{ "seconds", required_argument, NULL, SECONDS },
-	{ "compress", required_argument, NULL, COMPRESS },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ }
+	OPT_TEXT('o', "output", &asked.output, "FILE",
+		 "the file (" RECORDING_DEFAULT "); '-': a pipe"),
+	OPT_BOOLEAN('a', "all", &asked.all, "with COMMAND: also what others do meanwhile"),
+	OPT_CALL(0, "seconds", &asked.seconds, "N", "end after so many seconds, 1 at least",
+		 take_seconds),
+	OPT_WORD(0, "compress", &asked.compress, "zstd|none",
+		 "a smaller file, for more time of the processor"),
+	OPT_BOOLEAN('q', "quiet", &asked.quiet, "say nothing while it goes on, nor at its end"),
+	OPT_PARENT(setup_options)
 };
 
 struct record {
@@ -52,53 +59,82 @@ struct record {
 	bool all, quiet, compress;
 	unsigned long seconds;	/* 0: any number */
 	char **command;
+	char *program;		/* the file of @command */
 	pid_t child;		/* 0: none, or it has ended */
 	int status;		/* its */
 	int go;			/* closed: the child may go on */
 	sigset_t before;	/* what signals were blocked */
 	int signal;		/* that has ended it */
+	bool over;		/* its seconds are */
 	struct follower follower;
 	bool followed;		/* the follower is there */
 	bool shown;		/* there is a line that says how far it is */
 	struct timespec began;
 };
 
-static void parse(struct record *record, struct setup *setup, int argc, char **argv)
+static void parse(struct record *record, int argc, char **argv)
 {
-	int c;
-
-	record->output = RECORDING_DEFAULT;
-	while ((c = next_option(argc, argv, "+o:" SETUP_LETTERS "aqh", options)) != -1) {
-		switch (c) {
-		case 'o':
-			record->output = optarg;
-			break;
-		case 'a':
-			record->all = true;
-			break;
-		case COMPRESS:
-			if (strcmp(optarg, "zstd") && strcmp(optarg, "none"))
-				die_usage("record", "--compress knows zstd and none");
-			record->compress = !strcmp(optarg, "zstd");
-			break;
-		case SECONDS:
-			record->seconds = option_number("record", "--seconds", optarg);
-			break;
-		case 'q':
-			record->quiet = true;
-			break;
-		case 'h':
-			show_help("record [OPTION...] [COMMAND [ARGUMENT...]]", help);
-		default:
-			setup_option(setup, c, optarg);
-		}
-	}
-	if (optind < argc)
-		record->command = argv + optind;
+	argc = options_parse(argc, argv, options, "record [OPTION...] [COMMAND [ARGUMENT...]]",
+			     help, OPTIONS_FIRST);
+	record->output = asked.output;
+	record->all = asked.all;
+	record->compress = asked.compress && !strcmp(asked.compress, "zstd");
+	record->seconds = asked.seconds;
+	record->quiet = asked.quiet;
+	if (argc > 1)
+		record->command = argv + 1;
 	if (record->all && !record->command)
 		die_usage("record", "--all is for a COMMAND: without one all is recorded");
-	if (record->command && setup_has_pids(setup))
+	if (record->command && setup_asked.pids)
 		die_usage("record", "either --pid or a COMMAND: its own pid is recorded");
+}
+
+/* Return the file that execvp() would run, or NULL and errno. */
+static char *find_program(const char *name)
+{
+	const char *path = getenv("PATH") ?: "/bin:/usr/bin", *end;
+	int error = ENOENT;
+	struct stat st;
+	char *file;
+
+	for (;; path = end + 1) {
+		end = strchrnul(path, ':');
+		if (strchr(name, '/') || !*name)
+			file = xstrdup(name);
+		else
+			file = xasprintf("%.*s%s%s", (int)(end - path), path,
+					 end > path ? "/" : "./", name);
+		if (!access(file, X_OK) && !stat(file, &st)) {
+			if (!S_ISDIR(st.st_mode))
+				return file;
+			errno = EACCES;
+		}
+		if (errno != ENOENT && errno != ENOTDIR)
+			error = errno;
+		free(file);
+		if (!*end || strchr(name, '/') || !*name)
+			break;
+	}
+	errno = error;
+	return NULL;
+}
+
+/* Before anything is set or written: a slip must not destroy a recording. */
+static void find_command(struct record *record)
+{
+	int error;
+
+	if (!record->command)
+		return;
+	record->program = find_program(record->command[0]);
+	if (record->program)
+		return;
+	error = errno;
+	warning("%s: %s", record->command[0], strerror(error));
+	if (setup_asked.graph && error == ENOENT)
+		warning("-g takes no function: 'mctrace record -g -l %s COMMAND'",
+			record->command[0]);
+	exit(error == ENOENT ? 127 : 126);
 }
 
 /* It waits to be let go, and is recorded from its exec() on. */
@@ -118,10 +154,11 @@ static void start_child(struct record *record)
 			_exit(EXIT_FAILURE);
 		close(go[0]);
 		signal(SIGPIPE, SIG_DFL);
+		signal(SIGXFSZ, SIG_DFL);
 		sigprocmask(SIG_SETMASK, &record->before, NULL);
 		if (!strcmp(record->output, "-"))	/* that is the recording's */
 			dup2(STDERR_FILENO, STDOUT_FILENO);
-		execvp(record->command[0], record->command);
+		execvp(record->program, record->command);
 		warning("%s: %s", record->command[0], strerror(errno));
 		_exit(errno == ENOENT ? 127 : 126);
 	}
@@ -190,6 +227,7 @@ static void wait_for_end(struct record *record, const sigset_t *signals)
 
 	for (;;) {
 		if (!next_nap(record, &nap)) {
+			record->over = true;
 			if (record->child)
 				kill(record->child, SIGTERM);
 			return;
@@ -278,55 +316,83 @@ static void wait_for_command(struct record *record)
 		;
 }
 
+/* What the kernel has written and the file has not. */
+static void show_summary(const struct record *record, uint64_t written, uint64_t lost, bool good)
+{
+	const struct follow_counts *counts = record->follower.counts;
+	uint64_t left = written > lost + counts->seen ? written - lost - counts->seen : 0;
+
+	if (record->quiet)
+		return;
+	fprintf(stderr, "%llu written, %llu %s, %llu lost; %.1f MB in %s\n",
+		(unsigned long long)written, (unsigned long long)left,
+		good ? "overwritten" : "not written to the file", (unsigned long long)lost,
+		counts->bytes / 1e6, record->output);
+	if (counts->own > counts->seen / 50)
+		fprintf(stderr, "%llu of them are mctrace's own\n",
+			(unsigned long long)counts->own);
+}
+
 /* All that was set is set back, whatever happens. */
 static int finish(struct record *record)
 {
-	uint64_t written, lost, seen;
+	uint64_t written, lost;
+	bool good, whole;
 	char *info;
-	bool good;
 
 	tracer_write("ctrl", "0");
 	read_stats(&written, &lost);
 	info = xasprintf("written %llu\nlost %llu\n", (unsigned long long)written,
 			 (unsigned long long)lost);
-	good = record->followed && follow_end(&record->follower, info);
-	seen = record->follower.counts->seen;
+	whole = record->followed && follow_end(&record->follower, info);
 	free(info);
-	if (!session_restore())
-		good = false;
+	good = session_restore() && whole;
 	if (record->shown)
 		fputs("\r\033[K", stderr);
 	wait_for_command(record);
-	if (!record->quiet)
-		fprintf(stderr, "%llu written, %llu overwritten, %llu lost; %.1f MB in %s\n",
-			(unsigned long long)written,
-			(unsigned long long)(written > lost + seen ? written - lost - seen : 0),
-			(unsigned long long)lost,
-			record->follower.counts->bytes / 1e6, record->output);
+	show_summary(record, written, lost, whole);
 	if (!good)
 		return EXIT_FAILURE;
 	if (record->command && record->signal)
 		return 128 + record->signal;
+	if (record->over && WIFSIGNALED(record->status) && WTERMSIG(record->status) == SIGTERM)
+		return EXIT_SUCCESS;	/* as --seconds asks for */
 	if (WIFSIGNALED(record->status))
 		return 128 + WTERMSIG(record->status);
 	return WEXITSTATUS(record->status);
 }
 
+/* With all others recorded, not mctrace itself; older kernels have no words for that. */
+static void leave_out_oneself(const struct record *record)
+{
+	const pid_t own[] = { getpid(), record->follower.pid, session_keeper() };
+
+	if (record->command && !record->all)
+		return;
+	if (setup_leave_out(own, ARRAY_SIZE(own)) || record->quiet)
+		return;
+	if (errno == EINVAL)
+		warning("this kernel can't leave mctrace's own calls out");
+	else
+		warning("mctrace's own calls can't be left out: %s", strerror(errno));
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record record = { };
-	struct setup setup = { };
 	struct compressor *compressor = NULL;
 	struct recording_writer to;
 	char *info, *symbols, *pids;
+	int64_t modules;
 	sigset_t signals;
 
-	parse(&record, &setup, argc, argv);
+	parse(&record, argc, argv);
 	if (record.compress) {
 		compressor = compressor_new();
 		if (!compressor)
 			die("this mctrace was built without zstd: leave --compress out");
 	}
+	find_command(&record);
 	tracer_find();
 	session_lock();
 	setup_check_free();
@@ -338,13 +404,15 @@ int cmd_record(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	sigprocmask(SIG_BLOCK, NULL, &signals);
 
-	setup_apply(&setup);
-	symbols = kallsyms_read();
+	session_begin();
+	symbols = kallsyms_read_at(&modules);
 	recording_create(&to, record.output);
-	info = info_before(&setup);
+	setup_apply(&setup_asked);
+	info = info_before(&setup_asked);
 	recording_put_text(&to, RECORDING_INFO, info);
 	to.compress = record.compress;
 	recording_put_text_by(&to, compressor, RECORDING_SYMBOLS, symbols);
+	recording_put_modules(&to, modules);
 	compressor_free(compressor);
 	if (record.command)
 		start_child(&record);
@@ -354,8 +422,10 @@ int cmd_record(int argc, char **argv)
 		free(pids);
 	}
 	setup_pause();
-	follow_begin(&record.follower, &to, symbols);
+	follow_begin(&record.follower, &to, symbols, modules);
 	record.followed = true;
+	leave_out_oneself(&record);
+	recording_name(&to);
 	clock_gettime(CLOCK_MONOTONIC, &record.began);
 	tracer_write("tracing_on", "1");
 	if (record.command && write(record.go, "", 1) != 1)

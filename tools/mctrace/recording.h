@@ -31,12 +31,17 @@ enum recording_type {
 	RECORDING_SYMBOLS,	/* of functions, as in /proc/kallsyms */
 	RECORDING_WORDS,	/* of a CPU's ring; a word of 0 was never written */
 	RECORDING_END,		/* it came to its end; lines as of RECORDING_INFO */
+	RECORDING_MODULES,	/* 64 bits: MCTRACER_MODULES when the symbols before were read */
 
 	/* Or'ed to symbols or words: 64 bits of their size, and that many bytes compressed */
 	RECORDING_COMPRESSED = 0x80000000,
 };
 
-#define RECORDING_MOST		(64UL << 20)	/* bytes that a compressed chunk may become */
+/* Bytes that a compressed chunk may become: of symbols, and of words. */
+#define RECORDING_MOST		(64UL << 20)
+#define RECORDING_MOST_WORDS	(4UL << 20)
+/* Bytes that all of a type together may become, however small the file is. */
+#define RECORDING_ANY		(4UL << 20)
 
 /**
  * struct recording_chunk - what precedes each chunk's data
@@ -69,10 +74,17 @@ struct recording_writer {
 	bool compress;		/* by who has a compressor */
 	uint64_t size;		/* so far; others may look */
 	int error;		/* the first that there was, an errno; then nothing is written */
+	char *path;		/* what the file will be called; NULL: it has its name */
+	char *temporary;	/* until then; NULL: nothing */
 };
 
-/* "-" is standard output, if that is not a terminal. An older file of that name goes. */
+/*
+ * Begin a file that has no name yet, or a temporary one. "-" is standard output, if that is not a
+ * terminal.
+ */
 void recording_create(struct recording_writer *to, const char *path);
+/* Give the file its name. A file of this name that is not empty becomes PATH.old. */
+void recording_name(struct recording_writer *to);
 /* One chunk. Any thread. */
 void recording_put(struct recording_writer *to, const struct recording_chunk *chunk,
 		   const void *data);
@@ -82,10 +94,18 @@ void recording_put_by(struct recording_writer *to, struct compressor *compressor
 void recording_put_text(struct recording_writer *to, enum recording_type type, const char *text);
 void recording_put_text_by(struct recording_writer *to, struct compressor *compressor,
 			   enum recording_type type, const char *text);
+/* The symbols that were written last are those at @count of tracer_modules(), if that is not -1. */
+void recording_put_modules(struct recording_writer *to, int64_t count);
 /* False, and errno, if anything is not in the file. */
 bool recording_finish(struct recording_writer *to);
 
 /* --- reading --- */
+
+/* At @count comings and goings of modules the first @nr_symbols tables were there. */
+struct recording_modules {
+	uint32_t count;
+	unsigned int nr_symbols;
+};
 
 /* One CPU's words, in order. */
 struct recording_run {
@@ -117,17 +137,28 @@ struct recording {
 	const char **symbols;	/* texts, the earliest first, each with its size */
 	size_t *symbols_size;
 	unsigned int nr_symbols;
+	struct recording_modules *modules;	/* the earliest first */
+	unsigned int nr_modules;
 	void **owned;		/* memory of those that were compressed */
 	unsigned int nr_owned;
 	char *info;		/* all lines */
+	size_t info_size;
+	uint64_t become_symbols, become_words;	/* bytes that compressed ones become */
 	int fd;			/* of one that grows; else -1 */
 	uint64_t at;		/* and how much of it was looked at */
+	bool is_raw;		/* the kernel's rings: it has no names */
+	char *origin;		/* of the last boot: the kernel's lines about it; or NULL */
 	bool ended;		/* else it was killed, or is still being written */
 	char *damage;		/* what is wrong with the rest of the file, and where */
 };
 
-/* NULL is "mctrace.dat", "-" standard input. Ends if nothing can be read. */
+/*
+ * NULL is "mctrace.dat", "-" standard input. What can't be mapped is copied to a temporary file,
+ * but only if its first bytes are those of a recording. Ends if nothing can be read.
+ */
 struct recording *recording_open(const char *path);
+/* Name the functions of a recording that has no names; @kallsyms is freed when it is closed. */
+void recording_add_names(struct recording *from, char *kallsyms);
 /*
  * One that is still being written, by this user: what there is of it so far; NULL if not even the
  * names of functions are there. Whole chunks alone, and no damage is noted; later names are passed

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading a recording: what chunks there are. The file is mapped, and only what precedes each
- * chunk is looked at here, so also a large one is open at once.
+ * Finds the chunks of a mapped recording. Only the head of each chunk is read here, so that a large
+ * recording is open at once. Words are decompressed when they are needed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,33 +13,60 @@
 
 #include "compress.h"
 #include "mctracer.h"
-#include "recording.h"
+#include "recording_parts.h"
 #include "util.h"
 
 #define MAX_CPUS	65536
+
+/*
+ * zstd makes symbols about 6 times smaller. Words of one function in a loop, with a time word in
+ * 64, become about 170 times smaller.
+ */
+#define SYMBOLS_EXPAND	16
+#define WORDS_EXPAND	256
+
+#define TOO_MUCH	"more is compressed here than a file of this size can have"
 
 /* A recording that grows is mapped once: more than this it will not become. */
 #define GROWN		(sizeof(long) == 8 ? 1ULL << 40 : 1ULL << 29)
 /* So that cursors can keep the address of what a CPU has. */
 #define GROWING_CPUS	8192
 
-static void note_damage(struct recording *from, uint64_t at, const char *what)
+void recording_note_damage(struct recording *from, uint64_t at, const char *what)
 {
 	from->damage = xasprintf("%s is damaged at offset %llu: %s", from->path,
 				 (unsigned long long)at, what);
+}
+
+static uint64_t whole_most(const struct recording_chunk *chunk)
+{
+	return (chunk->type & ~RECORDING_COMPRESSED) == RECORDING_WORDS ? RECORDING_MOST_WORDS :
+									   RECORDING_MOST;
 }
 
 /* How much a compressed chunk's data becomes; 0 if that can't be. */
 static uint64_t whole_size(const struct recording_chunk *chunk, const uint64_t *data, uint64_t size)
 {
 	if (size != chunk->size || size <= sizeof(*data) || data[0] % sizeof(uint64_t) ||
-	    data[0] > RECORDING_MOST)
+	    data[0] > whole_most(chunk))
 		return 0;
 	return data[0];
 }
 
-static void add_words(struct recording *from, const struct recording_chunk *chunk,
-		      const uint64_t *words, uint64_t size)
+/*
+ * Count @more bytes in @sum, the size of all compressed chunks of a type when decompressed. Return
+ * false if @sum is above RECORDING_ANY and more than @times the size of the file: a small file
+ * must not take much memory and time.
+ */
+static bool may_become(const struct recording *from, uint64_t *sum, uint64_t more,
+		       unsigned int times)
+{
+	*sum += more;
+	return *sum <= RECORDING_ANY || *sum / times <= from->size;
+}
+
+void recording_add_words(struct recording *from, const struct recording_chunk *chunk,
+			 const uint64_t *words, uint64_t size)
 {
 	bool compressed = chunk->type & RECORDING_COMPRESSED;
 	uint64_t whole = compressed ? whole_size(chunk, words, size) : size;
@@ -87,6 +114,29 @@ static void add_symbols(struct recording *from, const char *text, size_t size)
 	from->symbols_size[nr] = size;
 }
 
+static bool add_modules(struct recording *from, const uint64_t *count, uint64_t size)
+{
+	unsigned int nr = from->nr_modules;
+
+	if (from->fd >= 0)	/* later symbols are passed over */
+		return true;
+	if (size < sizeof(*count) || !from->nr_symbols)
+		return false;
+	if (!(nr & (nr - 1)))		/* a power of two, or 0 */
+		from->modules = xrealloc(from->modules, nr ? 2 * nr : 1, sizeof(*from->modules));
+	from->modules[from->nr_modules++] = (struct recording_modules) {
+		.count = *count,
+		.nr_symbols = from->nr_symbols,
+	};
+	return true;
+}
+
+void recording_own(struct recording *from, void *memory)
+{
+	from->owned = xrealloc(from->owned, from->nr_owned + 1, sizeof(*from->owned));
+	from->owned[from->nr_owned++] = memory;
+}
+
 static bool add_compressed_symbols(struct recording *from, const struct recording_chunk *chunk,
 				   const uint64_t *data, uint64_t size)
 {
@@ -95,23 +145,25 @@ static bool add_compressed_symbols(struct recording *from, const struct recordin
 
 	if (!whole)
 		return false;
+	if (!may_become(from, &from->become_symbols, whole, SYMBOLS_EXPAND)) {
+		recording_note_damage(from, (const char *)data - from->data, TOO_MUCH);
+		return false;
+	}
 	text = xcalloc(1, whole);
-	from->owned = xrealloc(from->owned, from->nr_owned + 1, sizeof(*from->owned));
-	from->owned[from->nr_owned++] = text;
+	recording_own(from, text);
 	if (!decompress_block(text, whole, data + 1, size - sizeof(*data)))
 		return false;
 	add_symbols(from, text, whole);
 	return true;
 }
 
-static void add_info(struct recording *from, const char *text, size_t size)
+void recording_add_info(struct recording *from, const char *text, size_t size)
 {
-	size_t old = from->info ? strlen(from->info) : 0;
-
 	size = strnlen(text, size);
-	from->info = xrealloc(from->info, old + size + 1, 1);
-	memcpy(from->info + old, text, size);
-	from->info[old + size] = '\0';
+	from->info = xrealloc(from->info, from->info_size + size + 1, 1);
+	memcpy(from->info + from->info_size, text, size);
+	from->info_size += size;
+	from->info[from->info_size] = '\0';
 }
 
 /* What is in a chunk's data; false if that can't be. @size: what there is of it. */
@@ -120,32 +172,39 @@ static bool add_chunk(struct recording *from, const struct recording_chunk *chun
 {
 	switch (chunk->type) {
 	case RECORDING_INFO:
-		add_info(from, data, size);
+		recording_add_info(from, data, size);
 		break;
 	case RECORDING_END:
-		add_info(from, data, size);
+		recording_add_info(from, data, size);
 		from->ended = true;
 		break;
 	case RECORDING_SYMBOLS:
 		add_symbols(from, data, size);
 		break;
+	case RECORDING_MODULES:
+		return add_modules(from, data, size);
 	case RECORDING_SYMBOLS | RECORDING_COMPRESSED:
 		return add_compressed_symbols(from, chunk, data, size);
 	case RECORDING_WORDS | RECORDING_COMPRESSED:
 		if (size == chunk->size && !whole_size(chunk, data, size))
 			return false;
+		if (!may_become(from, &from->become_words, whole_size(chunk, data, size),
+				WORDS_EXPAND)) {
+			recording_note_damage(from, (const char *)data - from->data, TOO_MUCH);
+			return false;
+		}
 		fallthrough;
 	case RECORDING_WORDS:
 		if (chunk->cpu >= MAX_CPUS || !chunk->notes || chunk->notes & (chunk->notes - 1) ||
 		    chunk->pos % sizeof(uint64_t))
 			return false;
-		add_words(from, chunk, data, size);
+		recording_add_words(from, chunk, data, size);
 		break;
 	}
 	return true;
 }
 
-static void find_chunks(struct recording *from)
+void recording_find_chunks(struct recording *from)
 {
 	const struct recording_chunk *chunk;
 	uint64_t at = sizeof(struct recording_header), data, left;
@@ -154,100 +213,35 @@ static void find_chunks(struct recording *from)
 		chunk = (const struct recording_chunk *)(from->data + at);
 		data = at + sizeof(*chunk);
 		if (data > from->size) {
-			note_damage(from, at, "it ends within the head of a chunk");
+			recording_note_damage(from, at, "it ends within the head of a chunk");
 			return;
 		}
 		left = from->size - data;
 		if (chunk->mark != RECORDING_MARK || chunk->size % sizeof(uint64_t)) {
-			note_damage(from, at, "no chunk begins here");
+			recording_note_damage(from, at, "no chunk begins here");
 			return;
 		}
 		if (chunk->size > left && chunk->type == RECORDING_END)
 			break;
 		if (!add_chunk(from, chunk, from->data + data,
 			       chunk->size < left ? chunk->size : left & ~7ULL)) {
-			note_damage(from, at, "a chunk says what can't be");
+			if (!from->damage)
+				recording_note_damage(from, at, "a chunk says what can't be");
 			return;
 		}
 		if (chunk->size > left) {
-			note_damage(from, from->size, "it ends within a chunk");
+			recording_note_damage(from, from->size, "it ends within a chunk");
 			return;
 		}
 	}
 	if (!from->ended)
-		note_damage(from, from->size, "the recording has not come to its end");
+		recording_note_damage(from, from->size, "the recording has not come to its end");
 }
 
-/* What can't be mapped is copied to where it can. */
-static int spool(int in)
+void recording_add_names(struct recording *from, char *kallsyms)
 {
-	FILE *file = tmpfile();
-	char *buf = xcalloc(1, 1 << 20);
-	ssize_t n;
-
-	if (!file)
-		die_errno("a temporary file");
-	while ((n = read(in, buf, 1 << 20)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			die_errno("standard input");
-		if (!write_all(fileno(file), buf, n))
-			die_errno("a temporary file");
-	}
-	free(buf);
-	return fileno(file);
-}
-
-static void check_header(const struct recording *from)
-{
-	const struct recording_header *header = (const void *)from->data;
-
-	if (from->size < sizeof(*header) ||
-	    memcmp(header->magic, RECORDING_MAGIC, sizeof(header->magic)))
-		die("%s is no recording of mctrace: it does not begin as one does (offset 0)",
-		    from->path);
-	if (header->version != RECORDING_VERSION ||
-	    header->chunk_size != sizeof(struct recording_chunk))
-		die("%s is a recording of version %u (offset 8), not %u: take another mctrace",
-		    from->path, header->version, RECORDING_VERSION);
-}
-
-struct recording *recording_open(const char *path)
-{
-	struct recording *from = xcalloc(1, sizeof(*from));
-	struct stat st;
-	int fd;
-
-	from->fd = -1;
-	from->path = path ?: RECORDING_DEFAULT;
-	if (!strcmp(from->path, "-")) {
-		from->path = "standard input";
-		fd = STDIN_FILENO;
-	} else {
-		fd = open(from->path, O_RDONLY | O_CLOEXEC);
-	}
-	if (fd < 0 && errno == ENOENT && !path)
-		die("there is no " RECORDING_DEFAULT " here: 'mctrace record' makes one");
-	if (fd < 0 || fstat(fd, &st))
-		die_errno("%s", from->path);
-	if (S_ISDIR(st.st_mode))
-		die("%s is a folder, no recording", from->path);
-	if (!S_ISREG(st.st_mode)) {
-		fd = spool(fd);
-		if (fstat(fd, &st))
-			die_errno("a temporary file");
-	}
-	from->size = st.st_size;
-	if (from->size) {
-		from->mapped = from->size;
-		from->data = mmap(NULL, from->mapped, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (from->data == MAP_FAILED)
-			die_errno("mapping %s", from->path);
-	}
-	check_header(from);
-	find_chunks(from);
-	return from;
+	recording_own(from, kallsyms);
+	add_symbols(from, kallsyms, strlen(kallsyms));
 }
 
 /* Whole chunks alone. */
@@ -350,8 +344,10 @@ void recording_close(struct recording *from)
 	free(from->cpus);
 	free(from->symbols);
 	free(from->symbols_size);
+	free(from->modules);
 	free(from->info);
 	free(from->damage);
+	free(from->origin);
 	if (from->data)
 		munmap((void *)from->data, from->mapped);
 	if (from->fd >= 0)

@@ -23,25 +23,62 @@ static void put(struct recording_writer *to, const void *data, size_t size)
 		__atomic_store_n(&to->error, errno, __ATOMIC_RELAXED);
 }
 
+static struct recording_writer *unnamed;	/* has a temporary name */
+static pid_t creator;
+
+static void remove_unnamed(void)
+{
+	if (unnamed && getpid() == creator)
+		unlink(unnamed->temporary);
+}
+
+/* A file in the folder of to->path, which nobody can see where file systems know such files. */
+static int create_unnamed(struct recording_writer *to)
+{
+	char *folder = xstrdup(to->path), *slash = strrchr(folder, '/');
+	int fd;
+
+	if (slash)
+		slash[1] = '\0';
+	fd = open(slash ? folder : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	free(folder);
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
+		return fd;
+	to->temporary = xasprintf("%s.XXXXXX", to->path);
+	fd = mkostemp(to->temporary, O_CLOEXEC);
+	if (fd >= 0) {
+		unnamed = to;
+		creator = getpid();
+		atexit(remove_unnamed);
+	}
+	return fd;
+}
+
+/* What is neither a file nor absent, as a device or a named pipe, is written as it is. */
+static int create_file(struct recording_writer *to, const char *path)
+{
+	struct stat st;
+
+	to->path = realpath(path, NULL) ?: xstrdup(path);
+	if (!lstat(to->path, &st) ? S_ISREG(st.st_mode) : errno == ENOENT)
+		return create_unnamed(to);
+	free(to->path);
+	to->path = NULL;
+	return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+}
+
 void recording_create(struct recording_writer *to, const char *path)
 {
 	struct recording_header header = {
 		.version = RECORDING_VERSION,
 		.chunk_size = sizeof(struct recording_chunk),
 	};
-	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
-	struct stat st;
 
 	memset(to, 0, sizeof(*to));
 	pthread_mutex_init(&to->mutex, NULL);
 	signal(SIGPIPE, SIG_IGN);	/* it is an error like the others */
 	if (strcmp(path, "-")) {
-		/* Who reads an older one goes on with that. */
-		if (!lstat(path, &st) && S_ISREG(st.st_mode)) {
-			unlink(path);
-			flags |= O_EXCL;	/* what comes there now is not what is meant */
-		}
-		to->fd = open(path, flags, 0600);
+		to->fd = create_file(to, path);
 		if (to->fd < 0)
 			die_errno("%s", path);
 	} else {
@@ -51,6 +88,33 @@ void recording_create(struct recording_writer *to, const char *path)
 	}
 	memcpy(header.magic, RECORDING_MAGIC, sizeof(header.magic));
 	put(to, &header, sizeof(header));
+}
+
+void recording_name(struct recording_writer *to)
+{
+	char *old, *unnamed_file;
+	struct stat st;
+	int ret;
+
+	if (!to->path)
+		return;
+	if (to->error) {
+		errno = to->error;
+		die_errno("%s", to->path);
+	}
+	/* A program that reads the older file continues with that. */
+	old = xasprintf("%s.old", to->path);
+	if (!stat(to->path, &st) && st.st_size ? rename(to->path, old) :
+						 unlink(to->path) && errno != ENOENT)
+		die_errno("%s", to->path);
+	unnamed_file = xasprintf("/proc/self/fd/%d", to->fd);
+	ret = to->temporary ? rename(to->temporary, to->path) :
+	      linkat(AT_FDCWD, unnamed_file, AT_FDCWD, to->path, AT_SYMLINK_FOLLOW);
+	if (ret)
+		die_errno("%s", to->path);
+	unnamed = NULL;
+	free(unnamed_file);
+	free(old);
 }
 
 void recording_put(struct recording_writer *to, const struct recording_chunk *chunk,
@@ -69,7 +133,8 @@ void recording_put_by(struct recording_writer *to, struct compressor *compressor
 	size_t room, used;
 	uint64_t *all;
 
-	if (!compressor || chunk->size > RECORDING_MOST) {
+	if (!compressor || chunk->size > (chunk->type == RECORDING_WORDS ? RECORDING_MOST_WORDS :
+							      RECORDING_MOST)) {
 		recording_put(to, chunk, data);
 		return;
 	}
@@ -114,4 +179,16 @@ bool recording_finish(struct recording_writer *to)
 		to->error = errno;
 	errno = to->error;
 	return !to->error;
+}
+
+void recording_put_modules(struct recording_writer *to, int64_t count)
+{
+	const struct recording_chunk chunk = {
+		.mark = RECORDING_MARK,
+		.type = RECORDING_MODULES,
+		.size = sizeof(count),
+	};
+
+	if (count >= 0)
+		recording_put(to, &chunk, &count);
 }

@@ -6,6 +6,7 @@
 #include "events.h"
 #include "mctrace.h"
 #include "prototypes.h"
+#include "select.h"
 #include "text.h"
 #include "tree.h"
 #include "util.h"
@@ -13,21 +14,23 @@
 
 static const char usage[] = "report [OPTION...] [FILE]";
 static const char help[] =
-"Prints a recording (" RECORDING_DEFAULT "), one event a line, as the kernel's own trace has it.\n"
-"\n"
-"  --tree                nested, by task; with durations where returns were recorded\n"
-"  --btf FILE            arguments that were recorded by name and type, as FILE has them\n"
-"  --vmlinux FILE        each address with its line of source; FILE has debug information\n"
-VIEW_HELP;
+"Prints a recording, one event a line, as the kernel's own trace has it.\n";
 
-enum { TREE = VIEW_OPTIONS_END, VMLINUX, BTF };
+static struct {
+	const char *vmlinux, *btf;
+	unsigned long lines;
+	bool tree;
+} asked;
 
 static const struct option options[] = {
-	{ "tree", no_argument, NULL, TREE },
-	{ "btf", required_argument, NULL, BTF },
-	{ "vmlinux", required_argument, NULL, VMLINUX },
-	VIEW_OPTIONS,
-	{ }
+	OPT_BOOLEAN(0, "tree", &asked.tree,
+		    "nested, by task; with durations where returns were recorded"),
+	OPT_NUMBER(0, "lines", &asked.lines, "N", "the first N events; of --tree, calls"),
+	OPT_TEXT(0, "btf", &asked.btf, "FILE",
+		 "arguments that were recorded by name and type, as FILE has them"),
+	OPT_TEXT(0, "vmlinux", &asked.vmlinux, "FILE",
+		 "each address with its line of source; FILE has debug information"),
+	OPT_PARENT(select_depth_options)
 };
 
 static void put_header(const struct recording *from, uint64_t entries)
@@ -36,6 +39,8 @@ static void put_header(const struct recording *from, uint64_t entries)
 	uint64_t lost = recording_number(from, "lost");
 	const char *mode = recording_info(from, "mode");
 
+	if (from->origin)
+		fputs(from->origin, stdout);
 	if (written < entries + lost)	/* nobody has counted to the end */
 		written = entries + lost;
 	printf("# mode: %s\n# entries: %llu\n# written: %llu\n# overwritten: %llu\n# lost: %llu\n",
@@ -48,51 +53,43 @@ static void put_text(struct view *view, struct prototypes *prototypes)
 	struct text *text = text_new(view->from, view->symbols);
 	struct events events;
 	struct event event;
-	uint64_t nr = 0;
+	uint64_t nr = 0, shown = 0;
 
 	text_name_arguments(text, prototypes);
-	if (!view->json && !view->task) {
+	if (!view->json && !view->select) {
 		put_header(view->from, events_count(view->from));
 		view->counted = true;
 	}
+	select_prepare(view->select, true);
 	events_begin(&events, view->from);
 	while (events_next(&events, &event) && !ferror(stdout)) {
-		text_event(text, &event, view, stdout);
+		if (text_event(text, &event, view, stdout) && ++shown == asked.lines)
+			break;
 		if (!(++nr % EVENTS_PROGRESS))
 			view_progress(view, events_done(&events));
 	}
 	events_end(&events);
+	if (!ferror(stdout) && !(asked.lines && shown == asked.lines))
+		select_check(view->select);
 	text_free(text);
 }
 
 int cmd_report(int argc, char **argv)
 {
 	struct view view = { };
-	const char *vmlinux = NULL, *btf = NULL;
 	struct prototypes *prototypes = NULL;
-	bool tree = false;
-	int c;
 
-	while ((c = next_option(argc, argv, "i:h", options)) != -1) {
-		if (c == TREE)
-			tree = true;
-		else if (c == VMLINUX)
-			vmlinux = optarg;
-		else if (c == BTF)
-			btf = optarg;
-		else
-			view_option(&view, c, optarg, "report", usage, help);
-	}
-	if (argc - optind > 1)
+	argc = options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
+	if (argc > 2)
 		die_usage("report", "one recording at a time");
-	view_open(&view, argv[optind]);
-	if (vmlinux)
-		symbols_show_lines(view.symbols, vmlinux,
+	view_open(&view, argv[1]);
+	if (asked.vmlinux)
+		symbols_show_lines(view.symbols, asked.vmlinux,
 				   recording_info(view.from, "build_id"));
-	if (btf)
-		prototypes = prototypes_open(btf);
-	if (tree)
-		tree_print(&view, stdout);
+	if (asked.btf)
+		prototypes = prototypes_open(asked.btf);
+	if (asked.tree)
+		tree_print(&view, asked.lines, stdout);
 	else
 		put_text(&view, prototypes);
 	if (prototypes)

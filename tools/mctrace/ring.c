@@ -78,7 +78,7 @@ static void find_start(struct ring *ring)
 		ring->pos = next_notes(ring, head - ring->size);
 }
 
-static bool is_known(const struct mctracer_ring_header *header)
+bool ring_header_is_known(const struct mctracer_ring_header *header)
 {
 	return header->magic == MCTRACER_MAGIC && header->version == MCTRACER_VERSION &&
 	       header->ring_size && !(header->ring_size & (header->ring_size - 1)) &&
@@ -98,7 +98,7 @@ void ring_open(struct ring *ring, int cpu)
 	header = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0);
 	if (header == MAP_FAILED)
 		die_errno("mapping %s", tracer_path(file));
-	if (!is_known(header))
+	if (!ring_header_is_known(header))
 		die("%s is of version %u, this mctrace knows %u: take that of the running kernel",
 		    tracer_path(file), header->version, MCTRACER_VERSION);
 	ring->size = header->ring_size;

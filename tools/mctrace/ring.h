@@ -22,6 +22,8 @@ struct ring {
 	uint64_t pos;		/* of the next word to be copied */
 };
 
+/* Return true if this mctrace can read a ring with this header. */
+bool ring_header_is_known(const struct mctracer_ring_header *header);
 /* Maps it, and goes to the last clear, or as near to it as is still there. Ends if it can't. */
 void ring_open(struct ring *ring, int cpu);
 void ring_close(struct ring *ring);

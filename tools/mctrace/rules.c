@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sets of rules, from their files to lines of the file "triggers", and to verdicts. */
+/* Read sets of rules from their files, and make lines of the file "triggers" of them. */
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -9,38 +9,12 @@
 
 #include "prototypes.h"
 #include "rules.h"
+#include "rules_parsed.h"
 #include "util.h"
 
 #ifndef RULES_DIR
 #define RULES_DIR	"/usr/share/mctrace/rules"
 #endif
-
-enum kind { TRIGGER, VERDICT, HEADER };
-
-struct rule {
-	enum kind kind;
-	char *function;
-	char *text;		/* behind the function: the action, or the verdict */
-	unsigned int line;
-	bool optional;
-	unsigned int role;	/* of a verdict: which argument; 0: any */
-	unsigned int from, to;	/* of "follow FROM -> TO" */
-	enum rules_header header;
-};
-
-/* Whether there are rules for a symbol's function. */
-struct known {
-	bool looked;
-	bool any;
-};
-
-struct rules {
-	char *path;
-	struct rule *all;
-	unsigned int nr;
-	struct known *known;	/* by the symbol's id */
-	unsigned int nr_known;
-};
 
 /* --- reading --- */
 
@@ -89,7 +63,8 @@ static void parse_trigger(const struct rules *rules, struct rule *rule, char *li
 	if (colon && !strncmp(line, "mod:", 4))
 		colon = strchr(colon + 1, ':');
 	if (!colon || colon == line)
-		refuse(rules, rule->line, "a rule is FUNCTION:ACTION, 'verdict' or 'header'");
+		refuse(rules, rule->line,
+		       "a rule is FUNCTION:ACTION or a word with its values: see mctrace-packet(1)");
 	*colon = '\0';
 	rule->function = xstrdup(line);
 	rule->text = xstrdup(colon + 1);
@@ -102,6 +77,12 @@ static void parse_trigger(const struct rules *rules, struct rule *rule, char *li
 		refuse(rules, rule->line, "'follow N -> M' wants arguments: 1 to 6, or ret");
 }
 
+/* Return true if a field of @text is the result of the call: "{ret}", "{ret:int}". */
+static bool needs_result(const char *text)
+{
+	return strstr(text, "{ret}") || strstr(text, "{ret:");
+}
+
 /* "FUNCTION[:ARGUMENT] TEXT" */
 static void parse_about(const struct rules *rules, struct rule *rule, char *line)
 {
@@ -112,6 +93,7 @@ static void parse_about(const struct rules *rules, struct rule *rule, char *line
 	rule->text = xstrdup(line + length + strspn(line + length, " \t"));
 	if (!*rule->text || !*rule->function)
 		refuse(rules, rule->line, "this wants a function and a text");
+	rule->at_return = needs_result(rule->text);
 	colon = strchr(rule->function, ':');
 	if (!colon)
 		return;
@@ -128,8 +110,27 @@ static void parse_header(const struct rules *rules, struct rule *rule, char *lin
 		rule->header = HEADER_ETH;
 	else if (!strcmp(rule->text, "ip"))
 		rule->header = HEADER_IP;
+	else if (!strcmp(rule->text, "never"))
+		rule->header = HEADER_NEVER;
 	else
-		refuse(rules, rule->line, "headers are 'eth' or 'ip'");
+		refuse(rules, rule->line, "headers are 'eth', 'ip' or 'never'");
+}
+
+/* "FUNCTION[:ARGUMENT] KEY TEXT" */
+static void parse_label(const struct rules *rules, struct rule *rule, char *line)
+{
+	size_t length;
+	char *text;
+
+	parse_about(rules, rule, line);
+	length = strcspn(rule->text, " \t");
+	text = rule->text + length + strspn(rule->text + length, " \t");
+	if (!*text)
+		refuse(rules, rule->line, "a label wants a function, a key and a text");
+	rule->key = xasprintf("%.*s", (int)length, rule->text);
+	text = xstrdup(text);
+	free(rule->text);
+	rule->text = text;
 }
 
 static char *word_behind(char *line, const char *word)
@@ -142,18 +143,33 @@ static char *word_behind(char *line, const char *word)
 	return line + strspn(line, " \t");
 }
 
+static const struct {
+	const char *word;
+	enum rule_kind kind;
+	void (*parse)(const struct rules *rules, struct rule *rule, char *line);
+} kinds[] = {
+	{ "verdict", RULE_VERDICT, parse_about },
+	{ "state", RULE_STATE, parse_about },
+	{ "otherwise", RULE_OTHERWISE, parse_about },
+	{ "label", RULE_LABEL, parse_label },
+	{ "begins", RULE_BEGINS, parse_label },
+	{ "header", RULE_HEADER, parse_header },
+};
+
 static void parse_line(struct rules *rules, char *line, unsigned int nr)
 {
 	struct rule rule = { .line = nr };
-	char *verdict = word_behind(line, "verdict"), *header = word_behind(line, "header");
+	char *rest = NULL;
+	size_t i;
 
-	if (verdict) {
-		rule.kind = VERDICT;
-		parse_about(rules, &rule, verdict);
-	} else if (header) {
-		rule.kind = HEADER;
-		parse_header(rules, &rule, header);
-	} else {
+	for (i = 0; i < ARRAY_SIZE(kinds) && !rest; i++) {
+		rest = word_behind(line, kinds[i].word);
+		if (!rest)
+			continue;
+		rule.kind = kinds[i].kind;
+		kinds[i].parse(rules, &rule, rest);
+	}
+	if (!rest) {
 		rule.optional = *line == '?';
 		parse_trigger(rules, &rule, line + rule.optional);
 	}
@@ -182,6 +198,8 @@ struct rules *rules_open(const char *name)
 			parse_line(rules, line, nr);
 	}
 	free(text);
+	if (!rules->nr)
+		die("%s has no rules", rules->path);
 	return rules;
 }
 
@@ -192,7 +210,11 @@ void rules_free(struct rules *rules)
 	for (i = 0; i < rules->nr; i++) {
 		free(rules->all[i].function);
 		free(rules->all[i].text);
+		free(rules->all[i].key);
 	}
+	for (i = 0; i < rules->nr_has; i++)
+		free(rules->has[i].function);
+	free(rules->has);
 	free(rules->all);
 	free(rules->known);
 	free(rules->path);
@@ -244,6 +266,11 @@ static char *with_offsets(const struct rules *rules, const struct rule *rule, st
 		}
 		path = xasprintf("%.*s", (int)(end - text - 1), text + 1);
 		offset = prototypes_offset(types->prototypes, path);
+		if (offset < 0 && rule->optional) {
+			free(path);
+			buffer_free(&to);
+			return NULL;
+		}
 		if (offset < 0)
 			die("%s, line %u: the kernel's types have no '%s', or it is of bits",
 			    rules->path, rule->line, path);
@@ -256,7 +283,7 @@ static char *with_offsets(const struct rules *rules, const struct rule *rule, st
 }
 
 /* "foo", and what gcc makes of it: "foo.constprop.0". But not a part that is never entered. */
-static bool is_function(const char *name, const char *asked)
+bool rules_is_function(const char *name, const char *asked)
 {
 	return !strstr(name, ".cold") &&
 	       (is_named(name, asked) || (strpbrk(asked, "*?[") && !fnmatch(asked, name, 0)));
@@ -279,7 +306,7 @@ static bool put_triggers(struct buffer *to, const char *functions, const char *f
 			continue;
 		memcpy(name, functions, length);
 		name[length] = '\0';
-		if (!is_function(name, function))
+		if (!rules_is_function(name, function))
 			continue;
 		found = true;
 		if (strcmp(name, last))
@@ -289,7 +316,24 @@ static bool put_triggers(struct buffer *to, const char *functions, const char *f
 	return found;
 }
 
-char *rules_triggers(const struct rules *rules, const char *functions, const char *btf)
+/* Write why @rule, whose function the tracer does not have, can't be a trigger; and end. */
+static void __attribute__((noreturn)) refuse_function(const struct rules *rules,
+						      const struct rule *rule, bool running)
+{
+	char *symbols = running ? read_file("/proc/kallsyms") : NULL, *line, *rest = symbols;
+	char name[128];
+
+	while (rest && (line = strsep(&rest, "\n")))
+		if (sscanf(line, "%*x %*[tTwW] %127s", name) == 1 &&
+		    rules_is_function(name, rule->function))
+			die("%s, line %u: %s can't be traced", rules->path, rule->line,
+			    rule->function);
+	die("%s, line %u: this kernel has no function %s%s", rules->path, rule->line,
+	    rule->function, running ? ", or has inlined it" : " to be traced");
+}
+
+char *rules_triggers(const struct rules *rules, const char *functions, const char *btf,
+		     bool running)
 {
 	struct types types = { .btf = btf };
 	struct buffer to = { };
@@ -298,13 +342,12 @@ char *rules_triggers(const struct rules *rules, const char *functions, const cha
 	char *action;
 
 	for (rule = rules->all; rule < rules->all + rules->nr; rule++) {
-		if (rule->kind != TRIGGER)
+		if (rule->kind != RULE_TRIGGER)
 			continue;
 		before = to.length;
 		if (!put_triggers(&to, functions, rule->function, "")) {
 			if (!rule->optional)
-				die("%s, line %u: this kernel has no function %s to be traced",
-				    rules->path, rule->line, rule->function);
+				refuse_function(rules, rule, running);
 			continue;
 		}
 		to.length = before;
@@ -320,167 +363,4 @@ char *rules_triggers(const struct rules *rules, const char *functions, const cha
 		    rules->path);
 	buffer_char(&to, '\0');
 	return to.data;
-}
-
-/* --- at events --- */
-
-/* Most functions have no rule: that is to be found out once. */
-static bool has_rules(struct rules *rules, const struct symbol *symbol)
-{
-	unsigned int nr = rules->nr_known, i;
-	struct known *known;
-
-	if (symbol->id >= nr) {
-		rules->nr_known = 2 * symbol->id + 64;
-		rules->known = xrealloc(rules->known, rules->nr_known, sizeof(*rules->known));
-		memset(rules->known + nr, 0, (rules->nr_known - nr) * sizeof(*rules->known));
-	}
-	known = &rules->known[symbol->id];
-	if (known->looked)
-		return known->any;
-	known->looked = true;
-	for (i = 0; i < rules->nr; i++)
-		known->any |= is_function(symbol->name, rules->all[i].function);
-	return known->any;
-}
-
-/* "{comm}", "{pid}", "{arg2}" or "{arg3:enum NAME}", between its braces. */
-static void put_field(struct buffer *to, struct prototypes *types, const struct event *event,
-		      const char *field)
-{
-	const struct mctracer_state *state = event->state;
-	char comm[MCTRACER_COMM_LEN + 1], name[64];
-	const char *constant = NULL;
-	unsigned int arg;
-
-	if (!strcmp(field, "comm")) {
-		event_comm(event, comm);
-		buffer_puts(to, comm);
-	} else if (!strcmp(field, "pid")) {
-		buffer_number(to, state->pid, 1);
-	} else if (sscanf(field, "arg%u", &arg) != 1 || !arg || arg > state->nr_args) {
-		buffer_char(to, '?');
-	} else {
-		if (types && sscanf(field, "arg%*u:enum %63s", name) == 1)
-			constant = prototypes_constant(types, name, (int)state->args[arg - 1]);
-		if (constant)
-			buffer_puts(to, constant);
-		else if (strchr(field, ':'))
-			buffer_printf(to, "%d", (int)state->args[arg - 1]);
-		else
-			buffer_printf(to, "0x%llx", (unsigned long long)state->args[arg - 1]);
-	}
-}
-
-static void put_verdict(struct buffer *to, struct prototypes *types, const struct event *event,
-			const char *text)
-{
-	char field[96];
-	size_t length;
-
-	for (; *text; text++) {
-		length = *text == '{' ? strcspn(text, "}") : 0;
-		if (!length || !text[length]) {
-			buffer_char(to, *text);
-			continue;
-		}
-		snprintf(field, sizeof(field), "%.*s", (int)length - 1, text + 1);
-		put_field(to, types, event, field);
-		text += length;
-	}
-}
-
-/*
- * Find the condition that @text begins with: "{FIELD}=VALUE TEXT", or "!=". Set @value to the
- * VALUE, and return its length; or return 0 if @text begins with none.
- */
-static size_t find_condition(const char *text, const char **value, bool *differs)
-{
-	const char *at = *text == '{' ? strchr(text, '}') : NULL;
-
-	if (!at)
-		return 0;
-	*differs = *++at == '!';
-	at += *differs;
-	if (*at != '=')
-		return 0;
-	*value = at + 1;
-	return strcspn(*value, " \t");
-}
-
-static bool condition_holds(struct prototypes *types, const struct event *event,
-			    const char *text, const char *value, size_t length, bool differs)
-{
-	struct buffer is = { };
-	char field[96];
-	bool same;
-
-	snprintf(field, sizeof(field), "%.*s", (int)strcspn(text, "}") - 1, text + 1);
-	put_field(&is, types, event, field);
-	same = is.length == length && !memcmp(is.data, value, length);
-	buffer_free(&is);
-	return same != differs;
-}
-
-/* Return the text behind the conditions of a verdict, or NULL if one does not hold. */
-static const char *skip_conditions(struct prototypes *types, const struct event *event,
-				   const char *text)
-{
-	const char *value;
-	size_t length;
-	bool differs;
-
-	while ((length = find_condition(text, &value, &differs))) {
-		if (!condition_holds(types, event, text, value, length, differs))
-			return NULL;
-		text = value + length + strspn(value + length, " \t");
-	}
-	return text;
-}
-
-unsigned int rules_verdict(struct rules *rules, struct prototypes *types,
-			   const struct symbol *symbol, const struct event *event,
-			   unsigned int role, struct buffer *text)
-{
-	const struct rule *rule;
-	const char *verdict;
-	unsigned int i;
-
-	if (!has_rules(rules, symbol))
-		return RULES_NOT;
-	for (i = 0; i < rules->nr; i++) {
-		rule = &rules->all[i];
-		if (rule->kind != VERDICT || (rule->role && rule->role != role) ||
-		    !is_function(symbol->name, rule->function))
-			continue;
-		verdict = skip_conditions(types, event, rule->text);
-		if (!verdict)
-			continue;
-		put_verdict(text, types, event, verdict);
-		return i;
-	}
-	return RULES_NOT;
-}
-
-enum rules_header rules_header(struct rules *rules, const struct symbol *symbol)
-{
-	unsigned int i;
-
-	for (i = 0; has_rules(rules, symbol) && i < rules->nr; i++)
-		if (rules->all[i].kind == HEADER &&
-		    is_function(symbol->name, rules->all[i].function))
-			return rules->all[i].header;
-	return HEADER_NONE;
-}
-
-bool rules_derives(struct rules *rules, const struct symbol *symbol, unsigned int from,
-		   unsigned int to)
-{
-	unsigned int i;
-
-	for (i = 0; has_rules(rules, symbol) && i < rules->nr; i++)
-		if (rules->all[i].from == from && rules->all[i].to == to &&
-		    is_function(symbol->name, rules->all[i].function))
-			return true;
-	return false;
 }

@@ -12,8 +12,6 @@
 #include "selfrecord.h"
 #include "util.h"
 
-#define MAX_ARGUMENTS	4096
-
 static volatile pid_t recorder_pid;
 
 /* What is to end this is to end that, and then this. */
@@ -22,19 +20,31 @@ static void forward(int sig)
 	kill(recorder_pid, sig);
 }
 
+static size_t count_words(const char * const *words)
+{
+	size_t nr = 0;
+
+	while (words[nr])
+		nr++;
+	return nr;
+}
+
 static void run_record(const char *path, const char * const *options, char **command)
 {
-	const char *argv[MAX_ARGUMENTS] = { "mctrace", "record", "-q", "-o", path };
-	int n = 5;
+	const char * const first[] = { "mctrace", "record", "-q", "-o", path };
+	const char **argv;
+	size_t n;
 
+	n = ARRAY_SIZE(first) + count_words(options) + 1;
+	n += command ? count_words((const char * const *)command) : 0;
+	argv = xcalloc(n + 1, sizeof(*argv));
+	for (n = 0; n < ARRAY_SIZE(first); n++)
+		argv[n] = first[n];
 	while (*options)
 		argv[n++] = *options++;
 	argv[n++] = "--";
-	while (command && *command && n < MAX_ARGUMENTS - 1)
+	while (command && *command)
 		argv[n++] = *command++;
-	if (command && *command)
-		die("the command has more than %d arguments", MAX_ARGUMENTS);
-	argv[n] = NULL;
 	execv("/proc/self/exe", (char **)argv);
 	die_errno("/proc/self/exe");
 }

@@ -1,31 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who sets the tracer, and that what was set is set back. */
+/* One process at a time sets the tracer, and it, or its keeper, sets everything back. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "session.h"
+#include "settings.h"
 #include "tracer.h"
 #include "util.h"
 
-#define SETTINGS	16
+#define LOCK_NAP_NS	20000000
+#define LOCK_NAPS	500		/* for what a killed process has set to be set back */
 
-static struct {
-	char *file;
-	char *before;
-} settings[SETTINGS];
+static int locked = -1;		/* the file whose lock this is; never closed */
+static pid_t owner;		/* the process that must restore; 0: nothing is set */
+static pid_t keeper;
+static int watched = -1;	/* closed by the ends of all who hold it: the keeper sees that */
 
-static int nr_settings;
-static pid_t owner;	/* who has set them */
+/* Is a process, whose /proc/PID/status is @status, about to be killed? */
+static bool is_dying(const char *status)
+{
+	const char *pending = strstr(status, "\nSigPnd:");
+
+	return pending && strtoull(pending + strlen("\nSigPnd:"), NULL, 16) &
+			  1ULL << (SIGKILL - 1);
+}
+
+/* Has process @pid ended, though its parent may not have seen that? */
+static bool is_gone(int pid)
+{
+	char path[64], *status;
+	bool gone;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	status = read_file(path);
+	gone = !status || strstr(status, "\nState:\tZ") || is_dying(status);
+	free(status);
+	return gone;
+}
 
 /*
- * Who has locked @fd, and the name of that process: /proc/locks has lines
- * "1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF". 0 if nobody has.
+ * Return the process that has locked @fd, and its name: /proc/locks has lines
+ * "1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF". 0 if there is none.
  */
 static int locked_by(int fd, char *comm, size_t size)
 {
@@ -46,7 +71,7 @@ static int locked_by(int fd, char *comm, size_t size)
 	}
 	free(locks);
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	name = read_file(path);
+	name = is_gone(pid) ? NULL : read_file(path);
 	snprintf(comm, size, "%.*s", name ? (int)strcspn(name, "\n") : 4, name ?: "gone");
 	free(name);
 	return pid;
@@ -64,104 +89,139 @@ int session_user(char comm[SESSION_COMM])
 
 void session_lock(void)
 {
-	int fd = open(tracer_path("ctrl"), O_RDONLY | O_CLOEXEC);	/* and never closed */
+	const struct timespec nap = { .tv_nsec = LOCK_NAP_NS };
 	char comm[SESSION_COMM];
+	int pid, naps = 0;
 
-	if (fd < 0)
+	locked = open(tracer_path("ctrl"), O_RDONLY | O_CLOEXEC);
+	if (locked < 0)
 		tracer_die("ctrl");
-	if (flock(fd, LOCK_EX | LOCK_NB))
-		die("process %d (%s) is using the tracer: end it first",
-		    locked_by(fd, comm, sizeof(comm)), comm);
+	while (flock(locked, LOCK_EX | LOCK_NB)) {
+		pid = locked_by(locked, comm, sizeof(comm));
+		if (pid && !is_gone(pid))
+			die("process %d (%s) is using the tracer: end it first", pid, comm);
+		if (naps++ == LOCK_NAPS && pid)
+			die("process %d was killed: what it set is still being set back", pid);
+		if (naps > LOCK_NAPS)
+			die("a process of another pid namespace is using the tracer: end it first");
+		nanosleep(&nap, NULL);
+	}
 }
 
-/* Whoever ends, for whatever reason: but not those that it has forked. */
+/* Close all files but standard error, the lock and @fd: a reader of a recording waits for that. */
+static void close_others(int fd)
+{
+	int low = fd < locked ? fd : locked, high = fd < locked ? locked : fd, null;
+
+	null = open("/dev/null", O_RDWR);
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	close_range(STDERR_FILENO + 1, low - 1, 0);
+	close_range(low + 1, high - 1, 0);
+	close_range(high + 1, ~0U, 0);
+}
+
+/* What the keeper is told; if nothing is, all who could tell it were killed. */
+#define KEEP	'k'
+#define RESTORE	'r'
+
+/* The keeper. It alone needs neither memory nor more descriptors than it has. */
+static void keep_settings(int fd)
+{
+	bool told, good;
+	sigset_t all;
+	char c;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setsid();		/* what is killed with its group is not the keeper */
+	prctl(PR_SET_NAME, "mctrace-restore");
+	told = read(fd, &c, 1) == 1;
+	if (told && c == KEEP)
+		_exit(EXIT_SUCCESS);
+	good = settings_write_back();
+	if (!told && good)
+		warning("the process that set the tracer was killed: the tracer is as it was");
+	_exit(good ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+/* However this process ends; but not those that it has forked. */
 static void restore_at_exit(void)
 {
 	if (getpid() == owner)
 		session_restore();
 }
 
-static void remember(const char *file)
+void session_begin(void)
 {
-	char *before = tracer_read(file);
-	int i;
+	int fds[2];
 
-	if (!owner) {
-		owner = getpid();
-		atexit(restore_at_exit);
+	if (owner)
+		return;
+	settings_read();
+	if (pipe2(fds, O_CLOEXEC))
+		die_errno("a pipe");
+	keeper = fork();
+	if (keeper < 0)
+		die_errno("a process that sets everything back");
+	if (!keeper) {
+		close(fds[1]);
+		close_others(fds[0]);
+		keep_settings(fds[0]);
 	}
-	for (i = 0; i < nr_settings; i++)
-		if (!strcmp(settings[i].file, file))
-			break;
-	if (i == nr_settings) {
-		if (i == SETTINGS)
-			die("more than %d settings", SETTINGS);
-		settings[i].file = xstrdup(file);
-		settings[i].before = xstrdup(before);
-		nr_settings++;
-	}
-	free(before);
+	close(fds[0]);
+	watched = fds[1];
+	owner = getpid();
+	atexit(restore_at_exit);
 }
 
 void session_set(const char *file, const char *text)
 {
-	remember(file);
+	session_begin();
 	tracer_write(file, text);
 }
 
 bool session_try(const char *file, const char *text)
 {
-	remember(file);
+	session_begin();
 	errno = tracer_put(file, text, false);
 	return !errno;
 }
 
-/* Each option on its own; and of processes those that are still there, which may be none. */
-static int put_lines_back(const char *file, char *before, int but)
+pid_t session_keeper(void)
 {
-	char *line, *saved;
-	int ret, failed = 0;
-
-	for (line = strtok_r(before, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved)) {
-		ret = tracer_put(file, line, true);
-		if (ret != but)
-			failed = failed ?: ret;
-	}
-	return failed;
+	return keeper;
 }
 
-/* What was read can be written back. */
-static int put_back(const char *file, char *before)
+/* Tell the keeper what to do, and wait for its end. Return its exit status; -1 if it was killed. */
+static int tell_keeper(char what)
 {
-	int ret;
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+	int status = -1;
 
-	if (!strcmp(file, "options"))
-		return put_lines_back(file, before, 0);
-	ret = tracer_put(file, before, false);
-	if (ret == ESRCH && !strcmp(file, "pid")) {
-		ret = tracer_put(file, "", false);
-		return ret ?: put_lines_back(file, before, ESRCH);
-	}
-	return ret;
+	sigaction(SIGPIPE, &ignore, &before);
+	if (write(watched, &what, 1) == 1)
+		while (waitpid(keeper, &status, 0) < 0 && errno == EINTR)
+			;
+	sigaction(SIGPIPE, &before, NULL);
+	close(watched);
+	keeper = 0;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 void session_keep(void)
 {
-	nr_settings = 0;
+	owner = 0;
+	tell_keeper(KEEP);
 }
 
 bool session_restore(void)
 {
-	bool good = true;
-	int i = nr_settings;
+	int status;
 
-	nr_settings = 0;
-	while (i--) {
-		errno = put_back(settings[i].file, settings[i].before);
-		if (errno) {
-			warning("%s can't be set back: %s", settings[i].file, strerror(errno));
-			good = false;
-		}
-	}
-	return good;
+	if (!owner)
+		return true;
+	owner = 0;
+	status = tell_keeper(RESTORE);
+	return status < 0 ? settings_write_back() : !status;
 }

@@ -2,7 +2,6 @@
 /* Setting the tracer up as the command line says. */
 #include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,58 +49,106 @@ static bool is_number(const char *text)
 	return *text && strspn(text, "0123456789") == strlen(text);
 }
 
-bool setup_option(struct setup *setup, int letter, const char *argument)
+static int take_functions(const struct option *option, const char *names, int unset)
 {
-	switch (letter) {
-	case 'l':
-		add(&setup->filter, argument);
-		break;
-	case 'n':
-		add(&setup->notrace, argument);
-		break;
-	case 'g':
-		setup->graph = true;
-		break;
-	case 't':
-		setup->times = true;
-		break;
-	case 'T':
-		setup->no_times = true;
-		break;
-	case 'R':
-		add_line(&setup->triggers, argument);
-		break;
-	case SETUP_RULES:
-		setup->rules = argument;
-		break;
-	case SETUP_BTF:
-		setup->btf = argument;
-		break;
-	case 'c':
-		setup->context = true;
-		break;
-	case 'p':
-	case 'P':
-		if (!isdigit((unsigned char)*argument))
-			die_usage("record", "'%s' is no process", argument);
-		add(&setup->pids, argument);
-		break;
-	case 'b':
-		if (!is_number(argument))
-			die_usage("record", "'%s' is no number of kilobytes", argument);
-		setup->kb = argument;
-		chosen_kb = true;
-		break;
-	default:
-		return false;
-	}
-	return true;
+	(void)unset;
+	add(option->value, names);
+	return 0;
 }
 
-bool setup_has_pids(const struct setup *setup)
+static int take_trigger(const struct option *option, const char *line, int unset)
 {
-	return setup->pids;
+	(void)unset;
+	add_line(option->value, line);
+	return 0;
 }
+
+/* -t, --times; and -T, --no-times. */
+static int take_times(const struct option *option, const char *argument, int unset)
+{
+	struct setup *setup = option->value;
+
+	(void)argument;
+	setup->no_times = unset || option->short_name == 'T';
+	setup->times = !setup->no_times;
+	return 0;
+}
+
+static int take_pid(const struct option *option, const char *pid, int unset)
+{
+	(void)unset;
+	if (!isdigit((unsigned char)*pid))
+		die_usage(option_command(), "'%s' is no process", pid);
+	add(option->value, pid);
+	return 0;
+}
+
+/* -p: the process for perf, and the tracer for trace-cmd. */
+static int take_pid_or_mode(const struct option *option, const char *text, int unset)
+{
+	struct setup *setup = option->value;
+
+	(void)unset;
+	if (!strcmp(text, "function_graph"))
+		setup->graph = true;
+	else if (!strcmp(text, "function"))
+		setup->graph = false;
+	else if (isdigit((unsigned char)*text))
+		add(&setup->pids, text);
+	else
+		die_usage(option_command(), "'%s' is no process, nor function or function_graph",
+			  text);
+	return 0;
+}
+
+static int take_kb(const struct option *option, const char *kb, int unset)
+{
+	(void)unset;
+	if (!is_number(kb))
+		die_usage(option_command(), "'%s' is no number of kilobytes", kb);
+	*(const char **)option->value = kb;
+	chosen_kb = true;
+	return 0;
+}
+
+struct setup setup_asked;
+
+const struct option setup_options[] = {
+	OPT_GROUP("What is recorded:"),
+	OPT_CALL('l', "func", &setup_asked.filter, "FUNC",
+		 "only functions of this name; may have *, and be repeated", take_functions),
+	OPT_CALL('n', "notrace", &setup_asked.notrace, "FUNC", "not these", take_functions),
+	OPT_BOOLEAN('g', "graph", &setup_asked.graph,
+		    "returns, too, with the time that each call took"),
+	OPT_CALLBACK_NOOPT('t', "times", &setup_asked, NULL,
+			   "the exact time of each call; with --graph unless ...", take_times),
+	OPT_CALLBACK_NOOPT('T', NULL, &setup_asked, NULL,
+			   "... this, or --no-times: times are estimated, which is cheaper",
+			   take_times),
+	OPT_CALL('R', "trigger", &setup_asked.triggers, "LINE",
+		 "FUNCTION:ACTION, as the file triggers has it", take_trigger),
+	OPT_TEXT(0, "rules", &setup_asked.rules, "RULES",
+		 "objects, as a set of rules follows them: skb, bio, or a FILE"),
+	OPT_TEXT(0, "btf", &setup_asked.btf, "FILE", "the kernel's types, if it has none itself"),
+	OPT_BOOLEAN('c', "context", &setup_asked.context,
+		    "what the CPU was doing: irqs off, preemption"),
+	OPT_CALL('P', "pid", &setup_asked.pids, "PID", "only this process", take_pid),
+	OPT_CALL_HIDDEN('p', NULL, &setup_asked, take_pid_or_mode),
+	OPT_BOOLEAN(0, "self", &setup_asked.self, "also mctrace itself, where all are recorded"),
+	OPT_BOOLEAN(0, "force", &setup_asked.force,
+		    "even if the last calls before a crash are lost by it"),
+	OPT_CALL('b', "buffer-size", &setup_asked.kb, "KB", "of each CPU's ring", take_kb),
+	OPT_INSTEAD('F', "filter",
+		    "-F has several meanings: --func FUNC here; others run only with --all"),
+	OPT_INSTEAD('G', "graph-funcs",
+		    "-G has several meanings: here 'mctrace report --within FUNC'"),
+	OPT_INSTEAD('D', "depth",
+		    "all depths are recorded: 'mctrace report --depth N' shows so many"),
+	OPT_INSTEAD(0, "max-graph-depth",
+		    "all depths are recorded: 'mctrace report --depth N' shows so many"),
+	OPT_INSTEAD('e', "event", "mctrace records calls, no events of other tracers: --func FUNC"),
+	OPT_PARENT(common_options)
+};
 
 static bool is_on(const char *file)
 {
@@ -112,10 +159,28 @@ static bool is_on(const char *file)
 	return on;
 }
 
+/* The first line of stats is "# frozen: REASON" then; "CPU ENTRIES ..." has what a ring holds. */
+void setup_check_frozen(bool force)
+{
+	static const char first[] = "# frozen: ";
+	char *stats = tracer_read("stats"), *line, *saved;
+	unsigned long long entries, all = 0;
+
+	line = strtok_r(stats, "\n", &saved);
+	while ((line = strtok_r(NULL, "\n", &saved)))
+		if (sscanf(line, "%*u %llu", &entries) == 1)
+			all += entries;
+	if (all && !force && !strncmp(stats, first, strlen(first)))
+		die("frozen (%s): 'mctrace show' prints the last calls before, --force clears them",
+		    stats + strlen(first));
+	free(stats);
+}
+
 void setup_check_free(void)
 {
 	char *hook = tracer_others_hook();
 
+	setup_check_frozen(setup_asked.force);
 	if (is_on("ctrl"))
 		die("the tracer is on already: see 'mctrace stat', or 'mctrace stop' it");
 	if (hook)
@@ -180,7 +245,7 @@ static char *all_triggers(struct setup *setup)
 	check_no_triggers();
 	rules = rules_open(setup->rules);
 	functions = tracer_read("functions");
-	lines = rules_triggers(rules, functions, setup->btf);
+	lines = rules_triggers(rules, functions, setup->btf, true);
 	all = xasprintf("%s%s", lines, setup->triggers ?: "");
 	free(lines);
 	free(functions);
@@ -194,7 +259,7 @@ void setup_apply(struct setup *setup)
 	bool times;
 
 	set_size(setup);
-	session_set("/proc/sys/kernel/mcount_enabled", "1");
+	session_set(TRACER_SYSCTL, "1");
 	session_set("filter", setup->filter ?: "");
 	session_set("notrace", setup->notrace ?: "");
 	session_set("pid", setup->pids ?: "");
@@ -210,28 +275,31 @@ void setup_apply(struct setup *setup)
 	session_set("options", "overwrite");
 }
 
+bool setup_leave_out(const pid_t *own, size_t nr)
+{
+	char lines[256] = "";
+	size_t i, length = 0;
+
+	if (setup_asked.self || setup_asked.pids)
+		return true;
+	for (i = 0; i < nr; i++)
+		if (own[i])
+			length += snprintf(lines + length, sizeof(lines) - length, "not %d\n",
+					   own[i]);
+	return session_try("pid", lines);
+}
+
 void setup_from(int argc, char **argv, const char *help)
 {
-	static const struct option options[] = {
-		SETUP_OPTIONS,
-		{ "help", no_argument, NULL, 'h' },
-		{ }
-	};
-	struct setup setup = { };
-	int c;
-
-	while ((c = next_option(argc, argv, SETUP_LETTERS "h", options)) != -1) {
-		if (c == 'h')
-			show_help(xasprintf("%s [OPTION...]", argv[0]), help);
-		setup_option(&setup, c, optarg);
-	}
-	if (optind < argc)
+	argc = options_parse(argc, argv, setup_options, xasprintf("%s [OPTION...]", argv[0]), help,
+			     OPTIONS_ANYWHERE);
+	if (argc > 1)
 		die_usage(argv[0], "%s takes no argument: 'mctrace record' runs a command",
 			  argv[0]);
 	tracer_find();
 	session_lock();
 	setup_check_free();
-	setup_apply(&setup);
+	setup_apply(&setup_asked);
 }
 
 void setup_block_signals(sigset_t *before)

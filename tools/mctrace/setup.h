@@ -8,36 +8,10 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 
-#define SETUP_HELP \
-"  -l, --func FUNC       only functions of this name; may have *, and be repeated\n" \
-"  -n, --notrace FUNC    not these\n" \
-"  -g, --graph           returns, too, with the time that each call took\n" \
-"  -t, --times           the exact time of each call; with --graph unless ...\n" \
-"  -T, --no-times        ... this: times are estimated, which is cheaper\n" \
-"  -R, --trigger LINE    FUNCTION:ACTION, as the file triggers has it\n" \
-"      --rules RULES     objects, as a set of rules follows them: skb, bio, or a FILE\n" \
-"      --btf FILE        the kernel's types, if it has none itself\n" \
-"  -c, --context         what the CPU was doing: irqs off, preemption\n" \
-"  -P, --pid PID         only this process\n" \
-"  -b, --buffer-size KB  of each CPU's ring\n"
-
-#define SETUP_LETTERS	"l:n:gtTcP:p:b:R:"
-
-enum { SETUP_RULES = 512, SETUP_BTF };	/* no letters */
-
-#define SETUP_OPTIONS \
-	{ "rules", required_argument, NULL, SETUP_RULES }, \
-	{ "btf", required_argument, NULL, SETUP_BTF }, \
-	{ "func", required_argument, NULL, 'l' }, \
-	{ "notrace", required_argument, NULL, 'n' }, \
-	{ "graph", no_argument, NULL, 'g' }, \
-	{ "times", no_argument, NULL, 't' }, \
-	{ "no-times", no_argument, NULL, 'T' }, \
-	{ "trigger", required_argument, NULL, 'R' }, \
-	{ "context", no_argument, NULL, 'c' }, \
-	{ "pid", required_argument, NULL, 'P' }, \
-	{ "buffer-size", required_argument, NULL, 'b' }
+#include "options.h"
 
 struct setup {
 	char *filter;		/* NULL: all */
@@ -48,18 +22,28 @@ struct setup {
 	const char *btf;
 	bool strings;		/* set by setup_apply(): memory is recorded of arguments */
 	bool graph, times, no_times, context;
+	bool self;		/* record mctrace, too */
+	bool force;		/* clear frozen rings */
 	const char *kb;		/* NULL: as it is, but not less than is good for a recording */
 };
 
-/* False if it is none of these. */
-bool setup_option(struct setup *setup, int letter, const char *argument);
-bool setup_has_pids(const struct setup *setup);
+/* What setup_options ask for. */
+extern struct setup setup_asked;
+/* The end of the tables of commands that record. */
+extern const struct option setup_options[];
 
 /* A command with these options and --help alone: all of that, to where rings are to be filled. */
 void setup_from(int argc, char **argv, const char *help);
 
-/* Is nobody else tracing? Else it ends, and says how to go on. */
+/* End, and explain why, if somebody else traces, or frozen rings would be cleared. */
 void setup_check_free(void);
+/* End, and explain why, if the rings are frozen: they hold the last calls before a crash. */
+void setup_check_frozen(bool force);
+/*
+ * Have the calls of processes @own, of which 0 is none, not recorded, if all processes are and
+ * --self is not given. Return false if the kernel can't.
+ */
+bool setup_leave_out(const pid_t *own, size_t nr);
 /* SIGINT and so on come when they are wanted; what was blocked before. SIGHUP as nohup has it. */
 void setup_block_signals(sigset_t *before);
 /* Everything but recording itself; and then that, paused, with empty rings. */

@@ -10,23 +10,24 @@
 #include "buffer.h"
 #include "json.h"
 #include "mctrace.h"
+#include "select.h"
 #include "tally.h"
 #include "util.h"
 
 static const char usage[] = "slow FUNCTION [OPTION...] [FILE]";
 static const char help[] =
 "What the slowest 1 % of FUNCTION's calls did that the usual ones did not: for each way through\n"
-"functions below it how long that took a call, in slow ones and in usual ones.\n"
-"\n"
-"  -p, --percent N       the slowest N % (1)\n"
-"  -n, --lines N         show the N greatest differences (20)\n"
-VIEW_HELP;
+"functions below it how long that took a call, in slow ones and in usual ones.\n";
+
+static struct {
+	unsigned long percent, lines;
+} asked = { .percent = 1, .lines = 20 };
 
 static const struct option options[] = {
-	{ "percent", required_argument, NULL, 'p' },
-	{ "lines", required_argument, NULL, 'n' },
-	VIEW_OPTIONS,
-	{ }
+	OPT_NUMBER(0, "percent", &asked.percent, "N", "the slowest N % (1)"),
+	OPT_NUMBER(0, "lines", &asked.lines, "N", "show the N greatest differences (20)"),
+	OPT_INSTEAD('p', NULL, "-p is --pid where it is known: --percent N"),
+	OPT_PARENT(select_options)
 };
 
 enum group { NEITHER, SLOW, USUAL };
@@ -50,7 +51,7 @@ struct done {
 	struct tally tally;
 	struct slow *slow;
 	enum group group;
-	uint64_t calls, total, least, most;
+	uint64_t calls, total, total_cpu, least, most;
 };
 
 static bool wants(struct tally *tally, uint64_t nr)
@@ -82,6 +83,7 @@ static void ended(struct tally *tally, uint64_t nr, const struct ending *ending)
 		done->most = ending->took;
 	done->calls++;
 	done->total += ending->took;
+	done->total_cpu += ending->took_cpu;
 }
 
 static void begin(struct slow *slow, struct done *done, const char *function,
@@ -184,23 +186,29 @@ static void put_difference(const struct slow *slow, const struct done *done,
 {
 	const struct path *s = &done->tally.paths.all[difference->slow];
 	const struct path *u = &usual->tally.paths.all[difference->usual];
+	const struct tally *of = difference->slow ? &done->tally : &usual->tally;
+	uint32_t place = difference->slow ?: difference->usual;
 	struct buffer to = { }, way = { };
 
-	put_way(&way, difference->slow ? &done->tally : &usual->tally,
-		difference->slow ?: difference->usual);
-	buffer_char(&way, '\0');
 	if (slow->view.json) {
-		buffer_char(&to, '{');
-		json_text(&to, "path", way.data);
+		buffer_puts(&to, "{\"kind\":\"way\"");
+		tally_json_path(of, place, &to);
 		json_number(&to, "slow_self_ns", each(s->self, done));
 		json_number(&to, "usual_self_ns", each(u->self, usual));
+		json_number(&to, "slow_self_cpu_ns", each(s->self_cpu, done));
+		json_number(&to, "usual_self_cpu_ns", each(u->self_cpu, usual));
 		json_number(&to, "slow_calls", difference->slow ? s->calls : 0);
 		json_number(&to, "usual_calls", difference->usual ? u->calls : 0);
 		buffer_puts(&to, "}\n");
 	} else {
-		buffer_printf(&to, "%+14.3f %12.3f %12.3f %10.2f %10.2f  %s\n",
-			      difference->more / 1e3, each(s->self, done) / 1e3,
-			      each(u->self, usual) / 1e3,
+		put_way(&way, of, place);
+		buffer_char(&way, '\0');
+		buffer_difference_column(&to, difference->more, 12);
+		buffer_duration_column(&to, each(s->self, done), 11);
+		buffer_duration_column(&to, each(s->self_cpu, done), 11);
+		buffer_duration_column(&to, each(u->self, usual), 11);
+		buffer_duration_column(&to, each(u->self_cpu, usual), 11);
+		buffer_printf(&to, " %9.2f %9.2f  %s\n",
 			      difference->slow ? (double)s->calls / done->calls : 0,
 			      difference->usual ? (double)u->calls / usual->calls : 0, way.data);
 	}
@@ -214,12 +222,31 @@ static void put_group_json(const char *name, const struct done *done)
 	struct buffer to = { };
 
 	buffer_char(&to, '{');
+	json_text(&to, "kind", "group");
 	json_text(&to, "group", name);
 	json_number(&to, "calls", done->calls);
 	json_number(&to, "least_ns", done->least);
 	json_number(&to, "most_ns", done->most);
 	json_number(&to, "avg_ns", each(done->total, done));
+	json_number(&to, "avg_cpu_ns", each(done->total_cpu, done));
 	buffer_puts(&to, "}\n");
+	buffer_write(&to, stdout);
+	buffer_free(&to);
+}
+
+static void put_group_text(const char *name, const struct done *done)
+{
+	struct buffer to = { };
+
+	buffer_printf(&to, "# %s: %llu calls, ", name, (unsigned long long)done->calls);
+	buffer_duration(&to, done->least);
+	buffer_puts(&to, " to ");
+	buffer_duration(&to, done->most);
+	buffer_puts(&to, ", ");
+	buffer_duration(&to, each(done->total, done));
+	buffer_puts(&to, " on average, ");
+	buffer_duration(&to, each(done->total_cpu, done));
+	buffer_puts(&to, " of it on a CPU\n");
 	buffer_write(&to, stdout);
 	buffer_free(&to);
 }
@@ -229,9 +256,7 @@ static void put_group(const struct slow *slow, const char *name, const struct do
 	if (slow->view.json)
 		put_group_json(name, done);
 	else
-		printf("# %s: %llu calls, %.3f to %.3f us, %.3f on average\n", name,
-		       (unsigned long long)done->calls, done->least / 1e3, done->most / 1e3,
-		       each(done->total, done) / 1e3);
+		put_group_text(name, done);
 }
 
 static void put_all(const struct slow *slow, const struct done *done, const struct done *usual)
@@ -245,7 +270,8 @@ static void put_all(const struct slow *slow, const struct done *done, const stru
 	put_group(slow, "slow", done);
 	put_group(slow, "usual", usual);
 	if (!slow->view.json)
-		puts("# us of its own a call: slow - usual, slow, usual; calls: slow, usual");
+		printf("#%11s%11s%11s%11s%11s %9s %9s  %s\n", "slow-usual", "slow",
+		       "on CPU", "usual", "on CPU", "calls", "calls", "of its own, a call");
 	for (i = 0; i < nr && i < slow->lines && list[i].more; i++)
 		put_difference(slow, done, usual, &list[i]);
 	free(list);
@@ -253,27 +279,22 @@ static void put_all(const struct slow *slow, const struct done *done, const stru
 
 int cmd_slow(int argc, char **argv)
 {
-	struct slow slow = { .percent = 1, .lines = 20 };
+	struct slow slow = { };
 	struct done all, done, usual;
 	const char *function;
-	int c;
 
-	while ((c = next_option(argc, argv, "p:n:i:h", options)) != -1) {
-		if (c == 'p')
-			slow.percent = option_number("slow", "--percent", optarg);
-		else if (c == 'n')
-			slow.lines = option_number("slow", "--lines", optarg);
-		else
-			view_option(&slow.view, c, optarg, "slow", usage, help);
-	}
-	if (optind == argc)
+	argc = options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
+	if (argc < 2)
 		die_usage("slow", "slow calls of which function?");
-	if (argc - optind > 2)
+	if (argc > 3)
 		die_usage("slow", "one function, and one recording, at a time");
-	if (!slow.percent || slow.percent > 50)
+	if (!asked.percent || asked.percent > 50)
 		die_usage("slow", "--percent is from 1 to 50");
-	function = argv[optind++];
-	view_open(&slow.view, argv[optind]);
+	function = argv[1];
+	slow.percent = asked.percent;
+	slow.lines = asked.lines;
+	view_open(&slow.view, argv[2]);
+	select_always(slow.view.select, function);
 	if (!has_returns(slow.view.from))
 		die("%s has no returns: 'mctrace record -g' records them", slow.view.from->path);
 
@@ -282,6 +303,8 @@ int cmd_slow(int argc, char **argv)
 	begin(&slow, &usual, function, USUAL);
 	tally_walk(&all.tally);
 	check_function(&slow.view, function);
+	if (!slow.nr)
+		die_not_called(&slow.view, function, NULL);
 	if (!all.calls)
 		die("no call of %s has returned in %s", function, slow.view.from->path);
 	divide(&slow, all.calls);

@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mctrace stat: what is set, and what has been counted. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "json.h"
 #include "mctrace.h"
+#include "options.h"
 #include "session.h"
 #include "tracer.h"
 #include "util.h"
 
 static const char help[] =
-"Shows what is set, and what was counted on each CPU.\n"
-"\n"
-"      --json            JSON Lines: what is set, then an object for each CPU\n";
+"Shows what is set, and what was counted on each CPU.\n";
 
-enum { JSON = 256 };		/* no letter */
+static bool json;
 
 static const struct option options[] = {
-	{ "json", no_argument, NULL, JSON },
-	{ "help", no_argument, NULL, 'h' },
-	{ }
+	OPT_BOOLEAN(0, "json", &json, "JSON Lines: what is set, then an object for each CPU"),
+	OPT_PARENT(common_options)
 };
 
 /* Files that say what is set, and what is printed of one that has no line. */
@@ -69,6 +66,21 @@ static void put_setting(const char *name, const char *file, const char *none)
 	free(text);
 }
 
+/* Print the first lines of last_boot/trace, if an earlier boot has left its rings. */
+static void put_last_boot(void)
+{
+	FILE *file = fopen(tracer_path("last_boot/trace"), "r");
+	char *line = NULL;
+	size_t room = 0;
+	int nr = 0;
+
+	while (file && getline(&line, &room, file) > 0 && !strncmp(line, "# ", 2))
+		printf("%-12s %s", nr++ ? "" : "last boot", line + 2);
+	free(line);
+	if (file)
+		fclose(file);
+}
+
 static void put_text(void)
 {
 	char *hook = tracer_others_hook(), *stats, comm[SESSION_COMM];
@@ -83,6 +95,7 @@ static void put_text(void)
 	for (i = 0; i < ARRAY_SIZE(settings); i++)
 		if (tracer_has(settings[i].file))
 			put_setting(settings[i].name, settings[i].file, settings[i].none);
+	put_last_boot();
 	stats = tracer_read("stats");
 	printf("\n%s", stats);
 	free(stats);
@@ -156,15 +169,8 @@ static void put_json(void)
 
 int cmd_stat(int argc, char **argv)
 {
-	bool json = false;
-	int c;
-
-	while ((c = next_option(argc, argv, "h", options)) != -1) {
-		if (c == 'h')
-			show_help("stat [--json]", help);
-		json = true;
-	}
-	if (optind < argc)
+	argc = options_parse(argc, argv, options, "stat [--json]", help, OPTIONS_ANYWHERE);
+	if (argc > 1)
 		die_usage("stat", "stat takes no argument");
 	tracer_find();
 	if (json)

@@ -12,9 +12,7 @@
 #include "util.h"
 
 static const char help[] =
-"Prints what the kernel calls as it comes, until Ctrl-C.\n"
-"\n"
-SETUP_HELP;
+"Prints what the kernel calls as it comes, until Ctrl-C.\n";
 
 static volatile sig_atomic_t enough;
 
@@ -24,17 +22,16 @@ static void on_signal(int sig)
 	enough = 1;
 }
 
-/* What it says itself would be the next that it has to say. */
+/* What it prints would else be the next that it has to print. */
 static void leave_out_oneself(void)
 {
-	char *pid;
+	const pid_t own[] = { getpid(), session_keeper() };
+	bool left_out = setup_leave_out(own, ARRAY_SIZE(own));
 
-	if (!isatty(STDOUT_FILENO))
-		return;
-	pid = tracer_read("pid");
-	if (!*pid)
-		warning("all is recorded, also the printing: --pid or --func make it less");
-	free(pid);
+	if (!left_out)
+		warning("this kernel records mctrace, too: --pid or --func make it less");
+	else if (isatty(STDOUT_FILENO) && !setup_asked.filter && !setup_asked.pids)
+		warning("all is recorded, also the terminal's work: --pid or --func make it less");
 }
 
 int cmd_stream(int argc, char **argv)
@@ -44,7 +41,6 @@ int cmd_stream(int argc, char **argv)
 
 	setup_block_signals(&before);	/* they come while it waits */
 	setup_from(argc, argv, help);
-	leave_out_oneself();
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGQUIT, &action, NULL);
@@ -52,6 +48,7 @@ int cmd_stream(int argc, char **argv)
 		sigaction(SIGHUP, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	setup_pause();
+	leave_out_oneself();
 	tracer_write("tracing_on", "1");
 	tracer_show("trace_pipe", &enough, &before);
 	tracer_write("ctrl", "0");

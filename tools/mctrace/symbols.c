@@ -8,7 +8,9 @@
 #include "symbols.h"
 #include "util.h"
 
-#define PAGE		4096ULL		/* a module's text ends at the end of one */
+#define PAGE		4096ULL		/* sections of modules begin at multiples of it */
+#define UNKNOWN		"[unknown]"	/* as the kernel writes it */
+#define PADDING		64ULL		/* before a section's first function, at most */
 
 struct table {
 	struct kallsyms_line *lines;
@@ -19,11 +21,13 @@ struct symbols {
 	bool narrow;			/* the kernel is of 32 bit */
 	struct table *tables;		/* the earliest first */
 	unsigned int nr_tables;
-	unsigned int at;		/* so many were there: see symbols_at() */
+	uint64_t at;			/* see symbols_at() */
+	const struct recording *from;	/* of which they are */
 	uint64_t modules;		/* where their text begins, if there are several tables */
 	struct symbol **slots;		/* by hash of the address; NULL: empty */
 	size_t nr_slots, used;		/* a power of two */
 	char **names;			/* of functions, by id, ... */
+	char **titles;			/* ... with their modules, ... */
 	uint64_t *addresses;		/* ... and where each begins */
 	size_t nr_names;
 	uint32_t *ids;			/* ids + 1 by hash of the address; 0: none */
@@ -57,6 +61,8 @@ static void parse(struct table *table, const char *text, size_t size)
 		}
 		table->lines[table->nr++] = line;
 	}
+	if (!table->lines)
+		table->lines = xcalloc(1, sizeof(*table->lines));
 	if (table->nr)
 		qsort(table->lines, table->nr, sizeof(*table->lines), by_address);
 }
@@ -76,7 +82,7 @@ static uint64_t modules_from(const struct symbols *symbols)
 	const struct kallsyms_line *line;
 	const struct table *table;
 
-	if (symbols->nr_tables < 2)
+	if (symbols->nr_tables < 2 && !symbols->from->nr_modules)
 		return first;
 	for (table = symbols->tables; table < symbols->tables + symbols->nr_tables; table++)
 		for (line = table->lines; line < table->lines + table->nr; line++)
@@ -90,6 +96,7 @@ struct symbols *symbols_of(const struct recording *from)
 	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
 	unsigned int i;
 
+	symbols->from = from;
 	symbols->nr_tables = from->nr_symbols;
 	symbols->tables = xcalloc(from->nr_symbols, sizeof(*symbols->tables));
 	for (i = 0; i < from->nr_symbols; i++)
@@ -135,13 +142,30 @@ static const struct kallsyms_line *find_line(const struct table *table, uint64_t
 	return &table->lines[low];
 }
 
+/* Return the module's name, which is not terminated; its length is in @line. */
+static const char *module_of(const struct kallsyms_line *line)
+{
+	return line->name + line->name_length + strlen("\t[");
+}
+
 static bool same_module(const struct kallsyms_line *a, const struct kallsyms_line *b)
 {
 	return a->module_length == b->module_length &&
-	       !memcmp(a->name + a->name_length, b->name + b->name_length, a->module_length);
+	       (!a->module_length || !memcmp(module_of(a), module_of(b), a->module_length));
 }
 
-/* Where the next one begins; behind the last one of a module, the page does. */
+/* Return true if @next, of the same module, is the first function of another section. */
+static bool begins_section(const struct kallsyms_line *line, const struct kallsyms_line *next)
+{
+	return line->module_length && next->address - line->address > PAGE &&
+	       next->address % PAGE < PADDING;
+}
+
+/*
+ * Return where the function ends: where the next one begins. Behind the last function of a section
+ * of a module other modules may lie that the table does not have, so that function ends with the
+ * page in which it begins. The kernel's own last one ends there, too, if only modules follow.
+ */
 static uint64_t end_of(const struct table *table, const struct kallsyms_line *line)
 {
 	const struct kallsyms_line *end = table->lines + table->nr, *next = line;
@@ -149,9 +173,11 @@ static uint64_t end_of(const struct table *table, const struct kallsyms_line *li
 
 	while (next < end && next->address == line->address)
 		next++;
-	if (next < end && (!line->module_length || same_module(next, line)))
+	if (next == end)
+		return line->module_length ? page : line->address;
+	if (same_module(next, line) && !begins_section(line, next))
 		return next->address;
-	return line->module_length ? page : line->address;
+	return next->address < page ? next->address : page;
 }
 
 static const struct kallsyms_line *look_up_in(const struct table *table, uint64_t address,
@@ -165,6 +191,40 @@ static const struct kallsyms_line *look_up_in(const struct table *table, uint64_
 	return address < *end ? line : NULL;
 }
 
+/* Return true if both are the same function of the same module. */
+static bool same_line(const struct kallsyms_line *a, const struct kallsyms_line *b)
+{
+	return a->address == b->address && a->name_length == b->name_length &&
+	       !memcmp(a->name, b->name, a->name_length) && same_module(a, b);
+}
+
+/*
+ * Look @address up where modules had come and gone @count times. Between two tables only what both
+ * have was there.
+ */
+static const struct kallsyms_line *look_up_at(const struct symbols *symbols, uint64_t address,
+					      uint32_t count, const struct table **table,
+					      uint64_t *end)
+{
+	const struct recording_modules *then = symbols->from->modules;
+	const struct recording_modules *last = then + symbols->from->nr_modules - 1;
+	const struct kallsyms_line *line, *later;
+	uint64_t unused;
+
+	if ((int32_t)(count - then->count) < 0)
+		return NULL;
+	while (then < last && (int32_t)(count - then[1].count) >= 0)
+		then++;
+	*table = &symbols->tables[then->nr_symbols - 1];
+	line = look_up_in(*table, address, end);
+	if (!line || !line->module_length || then->count == count)
+		return line;
+	if (then == last)
+		return NULL;
+	later = look_up_in(&symbols->tables[then[1].nr_symbols - 1], address, &unused);
+	return later && same_line(line, later) ? line : NULL;
+}
+
 /*
  * By what was known then, or else soon after, for a new module is called before it is looked
  * for; or else before.
@@ -172,10 +232,13 @@ static const struct kallsyms_line *look_up_in(const struct table *table, uint64_
 static const struct kallsyms_line *look_up(const struct symbols *symbols, uint64_t address,
 					   const struct table **table, uint64_t *end)
 {
-	const unsigned int then = symbols->at ? symbols->at - 1 : 0;
+	const unsigned int then = symbols->at && !(symbols->at & SYMBOLS_AT_MODULES) ?
+				  symbols->at - 1 : 0;
 	const struct kallsyms_line *line;
 	unsigned int i;
 
+	if (symbols->at & SYMBOLS_AT_MODULES && address >= symbols->modules)
+		return look_up_at(symbols, address, symbols->at, table, end);
 	for (i = then; i < symbols->nr_tables; i++) {
 		*table = &symbols->tables[i];
 		line = look_up_in(*table, address, end);
@@ -206,6 +269,7 @@ static void grow_ids(struct symbols *symbols)
 	symbols->nr_slots_of_ids = nr;
 	symbols->ids = xcalloc(nr, sizeof(*symbols->ids));
 	symbols->names = xrealloc(symbols->names, nr, sizeof(*symbols->names));
+	symbols->titles = xrealloc(symbols->titles, nr, sizeof(*symbols->titles));
 	symbols->addresses = xrealloc(symbols->addresses, nr, sizeof(*symbols->addresses));
 	for (id = 0; id < symbols->nr_names; id++) {
 		for (i = hash(symbols->addresses[id]) & (nr - 1); symbols->ids[i];)
@@ -214,12 +278,27 @@ static void grow_ids(struct symbols *symbols)
 	}
 }
 
-/*
- * Of functions that share a name each has its own id: by where it begins. So have those of
- * modules that were at one place one after the other. What has no name is a function of its own.
- */
-static uint32_t id_of(struct symbols *symbols, uint64_t address, const char *name, size_t length)
+/* Return "name [module]", "name" of the kernel itself, or the address if @line is NULL. */
+static char *title_of(uint64_t address, const char *name, size_t length,
+		      const struct kallsyms_line *line)
 {
+	if (!line)
+		return xasprintf("%#llx", (unsigned long long)address);
+	if (!line->module_length)
+		return xasprintf("%.*s", (int)length, name);
+	return xasprintf("%.*s [%.*s]", (int)length, name, (int)line->module_length,
+			 module_of(line));
+}
+
+/*
+ * Return the id of the function that begins at @address. Functions that share a name have an id
+ * each, also those of two modules that were at one place one after the other. An address without a
+ * name is a function of its own, and @line is NULL.
+ */
+static uint32_t id_of(struct symbols *symbols, uint64_t address, const char *name, size_t length,
+		      const struct kallsyms_line *line)
+{
+	char *title = title_of(address, name, length, line);
 	size_t i;
 	uint32_t id;
 
@@ -228,12 +307,14 @@ static uint32_t id_of(struct symbols *symbols, uint64_t address, const char *nam
 	for (i = hash(address) & (symbols->nr_slots_of_ids - 1); symbols->ids[i];
 	     i = (i + 1) & (symbols->nr_slots_of_ids - 1)) {
 		id = symbols->ids[i] - 1;
-		if (symbols->addresses[id] == address && strlen(symbols->names[id]) == length &&
-		    !memcmp(symbols->names[id], name, length))
+		if (symbols->addresses[id] == address && !strcmp(symbols->titles[id], title)) {
+			free(title);
 			return id;
+		}
 	}
 	id = symbols->nr_names++;
 	symbols->names[id] = xasprintf("%.*s", (int)length, name);
+	symbols->titles[id] = title;
 	symbols->addresses[id] = address;
 	symbols->ids[i] = id + 1;
 	return id;
@@ -271,6 +352,39 @@ static bool is_interrupt(const char *name)
 	       !strncmp(name, "fred_sysvec_", 12);
 }
 
+static bool is_syscall(const char *name)
+{
+	return !strncmp(name, "__x64_sys_", 10) || !strncmp(name, "__ia32_sys_", 11) ||
+	       !strncmp(name, "__ia32_compat_sys_", 18);
+}
+
+static bool is_last(const char *name)
+{
+	static const char * const names[] = {
+		"do_exit", "do_group_exit", "make_task_dead", "do_task_dead", "kthread_exit",
+		"kthread_complete_and_exit", "module_put_and_kthread_exit", "__x64_sys_exit",
+		"__x64_sys_exit_group", "__ia32_sys_exit", "__ia32_sys_exit_group", "get_signal",
+		"arch_do_signal_or_restart",
+	};
+
+	return is_any(name, names, ARRAY_SIZE(names));
+}
+
+/* Return true if the function sleeps, or lets other tasks run, and does not much else. */
+static bool is_schedule(const char *name)
+{
+	static const char * const names[] = {
+		"schedule", "__schedule", "schedule_rtlock", "schedule_preempt_disabled",
+		"schedule_timeout", "schedule_timeout_interruptible", "schedule_timeout_killable",
+		"schedule_timeout_uninterruptible", "schedule_timeout_idle", "schedule_hrtimeout",
+		"schedule_hrtimeout_range", "schedule_hrtimeout_range_clock", "io_schedule",
+		"io_schedule_timeout", "do_nanosleep", "preempt_schedule",
+		"preempt_schedule_common", "preempt_schedule_irq", "preempt_schedule_notrace",
+	};
+
+	return is_any(name, names, ARRAY_SIZE(names));
+}
+
 /*
  * Where the function begins that this is a cold part of: it has the same name before the
  * ".cold". If there are several it is that part itself.
@@ -281,7 +395,8 @@ static uint64_t whole_of(const struct table *table, const struct kallsyms_line *
 	const struct kallsyms_line *line, *whole = NULL;
 
 	for (line = table->lines; line < table->lines + table->nr; line++) {
-		if (line->name_length != length || memcmp(line->name, cold->name, length))
+		if (line->name_length != length || memcmp(line->name, cold->name, length) ||
+		    !same_module(line, cold))
 			continue;
 		if (whole)
 			return cold->address;
@@ -318,27 +433,32 @@ static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
 					 (unsigned long long)(address - line->address),
 					 (unsigned long long)(end - line->address),
 					 line->module_length ? " [" : "", (int)line->module_length,
-					 line->name + line->name_length + 2,
+					 module_of(line),
 					 line->module_length ? "]" : "");
 		cold = memmem(line->name, line->name_length, ".cold", strlen(".cold"));
 		length = cold ? (size_t)(cold - line->name) : line->name_length;
 		symbol->function = cold ? 0 : line->address;
 		symbol->id = id_of(symbols, cold ? whole_of(table, line, length) : line->address,
-				   line->name, length);
+				   line->name, length, line);
 	} else {
-		symbol->text = xstrdup("[unknown]");
-		symbol->id = id_of(symbols, address, symbol->text, strlen(symbol->text));
+		symbol->text = xstrdup(UNKNOWN);
+		symbol->id = id_of(symbols, address, UNKNOWN, strlen(UNKNOWN), NULL);
 	}
 	if (symbols->lines)
 		add_line(symbols, symbol, address - 1);
 	symbol->length = strlen(symbol->text);
 	symbol->name = symbols->names[symbol->id];
+	symbol->title = symbols->titles[symbol->id];
 	symbol->is_entry = is_entry(symbol->name);
 	symbol->is_interrupt = is_interrupt(symbol->name);
+	symbol->is_syscall = is_syscall(symbol->name);
+	symbol->is_last = is_last(symbol->name);
+	symbol->is_schedule = is_schedule(symbol->name);
+	symbol->is_switched_in = is_named(symbol->name, "finish_task_switch");
 	return symbol;
 }
 
-static struct symbol **slot_of(struct symbols *symbols, uint32_t address, uint32_t at)
+static struct symbol **slot_of(struct symbols *symbols, uint32_t address, uint64_t at)
 {
 	size_t mask = symbols->nr_slots - 1, i = hash(address + at) & mask;
 
@@ -361,15 +481,15 @@ static void grow(struct symbols *symbols)
 	free(old);
 }
 
-void symbols_at(struct symbols *symbols, unsigned int nr)
+void symbols_at(struct symbols *symbols, uint64_t at)
 {
-	symbols->at = nr;
+	symbols->at = at;
 }
 
 const struct symbol *symbol_of(struct symbols *symbols, uint32_t address)
 {
 	const uint64_t whole = symbols->narrow ? address : (uint64_t)(int32_t)address;
-	const uint32_t at = whole >= symbols->modules ? symbols->at : 0;
+	const uint64_t at = whole >= symbols->modules ? symbols->at : 0;
 	struct symbol **slot;
 
 	if (2 * symbols->used >= symbols->nr_slots)
@@ -388,16 +508,33 @@ size_t symbols_functions(const struct symbols *symbols)
 	return symbols->nr_names;
 }
 
-bool is_named(const char *name, const char *asked)
+/* Return true if the function @title is of the module that @asked, "[module]" or "", names. */
+static bool is_of_module(const char *title, const char *asked)
 {
-	size_t length = strlen(asked);
+	const char *module = strstr(title, " [");
 
-	return !strncmp(name, asked, length) && (!name[length] || name[length] == '.');
+	return !*asked || (module && !strcmp(module + 1, asked));
+}
+
+bool is_named(const char *title, const char *asked)
+{
+	size_t whole = strcspn(asked, "["), length = whole;
+
+	while (length && asked[length - 1] == ' ')
+		length--;
+	return length && !strncmp(title, asked, length) &&
+	       (!title[length] || title[length] == '.' || title[length] == ' ') &&
+	       is_of_module(title, asked + whole);
 }
 
 const char *symbols_name(const struct symbols *symbols, uint32_t id)
 {
 	return symbols->names[id];
+}
+
+const char *symbols_title(const struct symbols *symbols, uint32_t id)
+{
+	return symbols->titles[id];
 }
 
 uint64_t symbols_address(const struct symbols *symbols, uint32_t id)
@@ -432,7 +569,7 @@ void symbols_each(const struct symbols *symbols, void *arg,
 			if ((line == table->lines || line->address != line[-1].address) &&
 			    !is_known_later(symbols, table, line->address))
 				fn(arg, line->address, line->name, line->name_length,
-				   line->name + line->name_length + 2, line->module_length);
+				   module_of(line), line->module_length);
 }
 
 void symbols_free(struct symbols *symbols)
@@ -446,12 +583,15 @@ void symbols_free(struct symbols *symbols)
 			free((char *)symbols->slots[i]->text);
 		free(symbols->slots[i]);
 	}
-	for (i = 0; i < symbols->nr_names; i++)
+	for (i = 0; i < symbols->nr_names; i++) {
 		free(symbols->names[i]);
+		free(symbols->titles[i]);
+	}
 	lines_close(symbols->lines);
 	free(symbols->tables);
 	free(symbols->slots);
 	free(symbols->names);
+	free(symbols->titles);
 	free(symbols->addresses);
 	free(symbols->ids);
 	free(symbols);

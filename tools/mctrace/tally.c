@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
+#include "select.h"
 #include "tally.h"
 #include "util.h"
 
@@ -45,10 +47,46 @@ static uint32_t place_above(struct tally *tally, const struct task_calls *task,
 		return HIDDEN;
 	if (above != OUTSIDE)
 		return above;
-	if (call->implied || !is_named(call->symbol->name, tally->function))
+	if (call->implied || !is_named(call->symbol->title, tally->function))
 		return OUTSIDE;
 	call->nr = tally->nr++;
 	return tally->wants && !tally->wants(tally, call->nr) ? HIDDEN : 0;
+}
+
+/*
+ * A task has another name since its open calls were made, as by exec(): they are made under that
+ * name, with all that comes. @nr: so many of them have a place. What has returned stays.
+ */
+static void rename_calls(struct tally *tally, struct task_calls *task, unsigned int nr)
+{
+	bool shown = select_task(tally->view->select, task);
+	uint32_t place = shown ? root_of(tally, task) : HIDDEN;
+	struct call *call;
+
+	memcpy(task->named, task->comm, sizeof(task->named));
+	for (call = task->calls; call < task->calls + nr; call++) {
+		if (call->path != HIDDEN && tally->walker.returns)
+			tally->paths.all[call->path].calls -= !call->implied;
+		if (shown)
+			place = paths_below(&tally->paths, place, call->symbol->id);
+		call->path = place;
+		if (shown && tally->walker.returns)
+			tally->paths.all[place].calls += !call->implied;
+	}
+}
+
+static void follow_name(struct tally *tally, struct task_calls *task, unsigned int nr)
+{
+	if (tally->by_task && strcmp(task->named, task->comm))
+		rename_calls(tally, task, nr);
+}
+
+/* Return what a place has of its own, of the CPU of the current event. */
+static struct path *of_cpu(struct tally *tally, uint32_t place)
+{
+	uint32_t own = paths_below(&tally->paths, place, TALLY_CPU + tally->walker.event->cpu);
+
+	return &tally->paths.all[own];	/* which may have moved */
 }
 
 static void enter(struct walker *walker, struct task_calls *task, struct call *call)
@@ -56,10 +94,7 @@ static void enter(struct walker *walker, struct task_calls *task, struct call *c
 	struct tally *tally = (struct tally *)walker;
 	uint32_t above;
 
-	if (!view_shows(tally->view, task)) {
-		call->path = HIDDEN;
-		return;
-	}
+	follow_name(tally, task, task->nr - 1);
 	above = place_above(tally, task, call);
 	if (above == OUTSIDE || above == HIDDEN) {
 		call->path = above;
@@ -67,23 +102,28 @@ static void enter(struct walker *walker, struct task_calls *task, struct call *c
 	}
 	call->path = paths_below(&tally->paths, above, call->symbol->id);
 	tally->paths.all[call->path].calls += !call->implied;
+	if (tally->by_cpu)
+		of_cpu(tally, call->path)->calls += !call->implied;
 }
 
 static void leave(struct walker *walker, struct task_calls *task, struct call *call,
 		  const struct ending *ending)
 {
 	struct tally *tally = (struct tally *)walker;
-	struct path *path;
+	struct path *path, *own;
 
-	(void)task;
+	follow_name(tally, task, task->nr);
 	if (call->path == OUTSIDE || call->path == HIDDEN || !ending->returned)
 		return;
 	path = &tally->paths.all[call->path];
 	path->returned++;
 	path->total += ending->took;
-	path->self += ending->self;
+	path->total_cpu += ending->took_cpu;
+	own = tally->by_cpu ? of_cpu(tally, call->path) : path;
+	own->self += ending->own;
+	own->self_cpu += ending->own_cpu;
 	tally->estimated += !ending->exact;
-	if (tally->ended && tally->function && !path->parent)
+	if (tally->ended && tally->function && !tally->paths.all[call->path].parent)
 		tally->ended(tally, call->nr, ending);
 }
 
@@ -105,12 +145,7 @@ const char *tally_name(const struct tally *tally, uint32_t place)
 
 	if (tally->by_task && !path->parent)
 		return tally->tasks[path->id];
-	return symbols_name(tally->view->symbols, path->id);
-}
-
-uint64_t (*tally_value(const struct tally *tally))(const struct path *path)
-{
-	return tally->walker.returns ? path_self : path_calls;
+	return symbols_title(tally->view->symbols, path->id);
 }
 
 void tally_end(struct tally *tally)
@@ -121,4 +156,20 @@ void tally_end(struct tally *tally)
 		free(tally->tasks[i]);
 	free(tally->tasks);
 	paths_end(&tally->paths);
+}
+
+static void put_steps(const struct tally *tally, uint32_t place, struct buffer *to)
+{
+	uint32_t above = tally->paths.all[place].parent;
+
+	if (above)
+		put_steps(tally, above, to);
+	json_step(to, tally_name(tally, place));
+}
+
+void tally_json_path(const struct tally *tally, uint32_t place, struct buffer *to)
+{
+	buffer_puts(to, ",\"path\":[");
+	put_steps(tally, place, to);
+	buffer_char(to, ']');
 }

@@ -7,6 +7,7 @@
 #include "calls.h"
 #include "json.h"
 #include "prototypes.h"
+#include "select.h"
 #include "text.h"
 #include "util.h"
 
@@ -488,7 +489,7 @@ static void put_json(struct text *text, const struct event *event)
 		return;
 	}
 	if (event->found == FOUND_FRAME) {
-		json_text(line, "caller", symbol_of(text->symbols, state->value)->text);
+		json_function(line, "caller", symbol_of(text->symbols, state->value)->text);
 		return;
 	}
 	json_number(line, "ns", event->ns);
@@ -498,9 +499,9 @@ static void put_json(struct text *text, const struct event *event)
 	json_text(line, "comm", comm);
 	json_number(line, "pid", state->pid);
 	json_number(line, "tgid", state->tgid);
-	json_text(line, "function", symbol_of(text->symbols, state->ip)->text);
+	json_function(line, "function", symbol_of(text->symbols, state->ip)->text);
 	if (event->found == FOUND_CALL)
-		json_text(line, "caller", symbol_of(text->symbols, state->parent_ip)->text);
+		json_function(line, "caller", symbol_of(text->symbols, state->parent_ip)->text);
 	if (event->found == FOUND_CALL && state->nr_args)
 		json_args(line, state);
 	if (event->found != FOUND_MARK && state->nr_objects)
@@ -535,28 +536,19 @@ static void put_json_event(struct text *text, const struct event *event, const s
 	buffer_char(&text->line, '}');
 }
 
-static bool is_shown(const struct event *event, const struct view *view)
-{
-	struct task_calls task = { .pid = event->state->pid, .tgid = event->state->tgid };
-
-	if (!view->task || event->found == FOUND_GAP)
-		return true;
-	event_comm(event, task.comm);
-	return view_shows(view, &task);
-}
-
-void text_event(struct text *text, const struct event *event, const struct view *view, FILE *to)
+bool text_event(struct text *text, const struct event *event, const struct view *view, FILE *to)
 {
 	const struct call *call;
 
-	symbols_at(text->symbols, event->nr_symbols);
+	symbols_at(text->symbols, event->symbols_at);
 	call = follow(text, event);
-	if (!is_shown(event, view))
-		return;
+	if (!select_event(view->select, event))
+		return false;
 	if (view->json)
 		put_json_event(text, event, call);
 	else
 		put_event(text, event, call);
 	buffer_char(&text->line, '\n');
 	buffer_write(&text->line, to);
+	return true;
 }

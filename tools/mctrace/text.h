@@ -18,7 +18,7 @@ struct text *text_new(const struct recording *from, struct symbols *symbols);
 /* Arguments have their names and types, by these. */
 void text_name_arguments(struct text *text, struct prototypes *prototypes);
 /* If it is of a task that the view shows; as JSON if that is asked for. */
-void text_event(struct text *text, const struct event *event, const struct view *view, FILE *to);
+bool text_event(struct text *text, const struct event *event, const struct view *view, FILE *to);
 void text_free(struct text *text);
 
 /* Parts of such lines, each with a space before it: which objects it concerns, ... */

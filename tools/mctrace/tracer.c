@@ -3,16 +3,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capability.h"
 #include "tracer.h"
 #include "util.h"
 
 #define DEBUGFS		"/sys/kernel/debug"
+#define LOCKDOWN	"/sys/kernel/security/lockdown"
 #define HOOK		"/proc/sys/kernel/mcount_hook"
 /* The kernel takes no more at once; what is longer goes line by line. */
 #define MAX_WRITE	262144
@@ -30,6 +33,9 @@ void tracer_find(void)
 	if (!access(DEBUGFS "/regmap", F_OK) || !access(DEBUGFS "/sleep_time", F_OK) ||
 	    !access(DEBUGFS "/x86", F_OK))
 		die("this kernel has no tracer: it wants CONFIG_MCTRACER=y");
+	if (!has_capability(CAP_SYS_ADMIN))
+		die("root lacks CAP_SYS_ADMIN here, as in a container, and there is no " DEBUGFS
+		    "/mctracer: use mctrace outside of it");
 	die("there is no " DEBUGFS "/mctracer: mount -t debugfs none " DEBUGFS
 	    ", or take a kernel with CONFIG_MCTRACER=y");
 }
@@ -49,11 +55,34 @@ bool tracer_has(const char *file)
 	return !access(tracer_path(file), F_OK);
 }
 
+/* The file has all modes, and the one in force in brackets: "[none] integrity confidentiality". */
+static bool is_locked_down(void)
+{
+	char *modes = read_file(LOCKDOWN);
+	bool locked = modes && !strstr(modes, "[none]");
+
+	free(modes);
+	return locked;
+}
+
 void tracer_die(const char *file)
 {
-	if (errno == EPERM)
+	int error = errno;
+
+	if (error == EPERM && is_locked_down())
 		die("the kernel is locked down, which closes %s: boot without lockdown",
 		    tracer_path(file));
+	if ((error == EPERM || error == EACCES) && !geteuid() && !has_capability(CAP_SYS_ADMIN))
+		die("root lacks CAP_SYS_ADMIN here, as in a container, and may not use %s",
+		    tracer_path(file));
+	if (error == EROFS)
+		die("%s can't be written, as in a container: use mctrace outside of it",
+		    tracer_path(file));
+	errno = error;
+	if (errno == EPERM && access(LOCKDOWN, F_OK))
+		die("%s is closed, maybe by lockdown: mount securityfs, and look at " LOCKDOWN,
+		    tracer_path(file));
+	errno = error;
 	if (errno == EACCES)
 		die("only root may open %s: try it with sudo", tracer_path(file));
 	if (errno == ENOENT)
@@ -89,9 +118,9 @@ char *tracer_others_hook(void)
 
 void tracer_show(const char *file, const volatile sig_atomic_t *enough, const sigset_t *wake)
 {
-	int fd = open(tracer_path(file), O_RDONLY | O_CLOEXEC | (enough ? O_NONBLOCK : 0));
+	int fd = open(tracer_path(file), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	const struct timespec now = { };
-	struct pollfd poll = { .fd = fd, .events = POLLIN };
+	struct pollfd fds[] = { { .fd = fd, .events = POLLIN }, { .fd = STDOUT_FILENO } };
 	bool more = true;
 	char buf[65536];
 	ssize_t n;
@@ -102,8 +131,11 @@ void tracer_show(const char *file, const volatile sig_atomic_t *enough, const si
 	while (!enough || !*enough) {
 		if (enough && ppoll(NULL, 0, &now, wake) < 0)
 			continue;
-		if (enough && !more && ppoll(&poll, 1, NULL, wake) < 0)
+		if (!more && ppoll(fds, ARRAY_SIZE(fds), NULL, wake) < 0)
 			continue;
+		/* Of a pipe: nobody reads it. */
+		if (!more && fds[1].revents & POLLERR)
+			break;
 		n = read(fd, buf, sizeof(buf));
 		more = n >= 0 || errno != EAGAIN;
 		if (!more)
@@ -202,10 +234,22 @@ void tracer_write(const char *file, const char *text)
 			close(fd);
 		return;
 	}
-	if (errno == EPERM || errno == EACCES || !tracer_has(file))
+	if (errno == EPERM || errno == EACCES || errno == EROFS || !tracer_has(file)) {
+		errno = error;
 		tracer_die(file);
+	}
 	said = log_said(fd);
 	if (said && error == ENOENT)
 		die("%s: 'mctrace list' shows which functions there are", said);
 	die("'%s' can't be written to %s: %s", first_line(text), file, said ?: strerror(error));
+}
+
+int64_t tracer_modules(void)
+{
+	static const char key[] = "\n# modules: ";
+	char *stats = tracer_read("stats"), *found = strstr(stats, key);
+	int64_t count = found ? atoll(found + strlen(key)) : -1;
+
+	free(stats);
+	return count;
 }

@@ -8,6 +8,10 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+/* It is a file of the tracer's, too, for all that follows. */
+#define TRACER_SYSCTL	"/proc/sys/kernel/mcount_enabled"
 
 /* Finds the directory. To be called first. */
 void tracer_find(void);
@@ -37,5 +41,8 @@ void tracer_write(const char *file, const char *text);
 int tracer_put(const char *file, const char *text, bool append);
 /* errno is why a file can't be used: says so, and what to do. Ends. */
 void tracer_die(const char *file) __attribute__((noreturn));
+
+/* Return how many times modules had come or gone; -1 if this kernel does not count that. */
+int64_t tracer_modules(void);
 
 #endif /* _MCTRACE_TRACER_H */

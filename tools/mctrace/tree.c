@@ -32,6 +32,7 @@ struct tree {
 	struct buffer *to;	/* the current CPU's */
 	struct buffer took;	/* a duration, to be put to the right of its column */
 	FILE *out;
+	uint64_t calls, most;	/* printed, and at most; 0: all */
 };
 
 /* As function_graph marks what took long. */
@@ -108,7 +109,7 @@ static void put_waiting(struct tree *tree, struct task_calls *task, bool open)
 	call = &task->calls[task->nr - 1];
 	call->open = open;
 	put_column(tree, NULL, task->nr - 1);
-	put_name(tree, call->symbol->name, open ? "() {\n" : "();\n");
+	put_name(tree, call->symbol->title, open ? "() {\n" : "();\n");
 }
 
 /* The task doesn't run there any more. What its last call has in it is not known yet. */
@@ -123,6 +124,14 @@ static void end_stint(struct tree *tree, unsigned int cpu)
 	flush(tree, cpu);
 	task->shown = 0;
 	tree->cpus[cpu].task = NULL;
+}
+
+static void end_all(struct tree *tree)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < tree->nr_cpus; cpu++)
+		end_stint(tree, cpu);
 }
 
 /* To where a task's lines go: another one may have been there, or it may have been elsewhere. */
@@ -149,8 +158,11 @@ static void enter(struct walker *walker, struct task_calls *task, struct call *c
 {
 	struct tree *tree = (struct tree *)walker;
 
-	if (!view_shows(tree->view, task))
+	if (tree->most && tree->calls++ == tree->most) {
+		end_all(tree);
+		walker->enough = true;
 		return;
+	}
 	task->nr--;			/* who waits is the one above, which is no leaf */
 	begin(tree, task);
 	put_waiting(tree, task, true);
@@ -158,7 +170,7 @@ static void enter(struct walker *walker, struct task_calls *task, struct call *c
 	if (call->implied) {
 		call->open = true;
 		put_column(tree, NULL, task->nr - 1);
-		put_name(tree, call->symbol->name, "() { /* not traced */\n");
+		put_name(tree, call->symbol->title, "() { /* not traced */\n");
 		return;
 	}
 	if (walker->returns && task->nr == 1) {
@@ -182,8 +194,6 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 		}
 		return;
 	}
-	if (!call->shown)
-		return;
 	begin(tree, task);
 	leaf = task->waits;
 	if (!ending->returned) {
@@ -195,7 +205,7 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 	put_column(tree, ending, task->nr - 1);
 	if (!leaf)
 		buffer_puts(tree->to, "} ");
-	put_name(tree, call->symbol->name, leaf ? "();" : "");
+	put_name(tree, call->symbol->title, leaf ? "();" : "");
 	if (ending->tail)
 		buffer_puts(tree->to, leaf ? " /* goes on */" : " goes on");
 	buffer_char(tree->to, '\n');
@@ -206,13 +216,11 @@ static void leave_earlier(struct walker *walker, struct task_calls *task,
 {
 	struct tree *tree = (struct tree *)walker;
 
-	if (!view_shows(tree->view, task))
-		return;
 	begin(tree, task);
 	put_waiting(tree, task, true);
 	put_column(tree, NULL, 0);
 	buffer_puts(tree->to, "} ");
-	put_name(tree, symbol->name, event->state->value & MCTRACER_RETURN_TAIL ? " goes on" : "");
+	put_name(tree, symbol->title, event->state->value & MCTRACER_RETURN_TAIL ? " goes on" : "");
 	buffer_puts(tree->to, ", called before\n");
 }
 
@@ -220,7 +228,7 @@ static void note(struct walker *walker, struct task_calls *task, const struct ev
 {
 	struct tree *tree = (struct tree *)walker;
 
-	if (event->found == FOUND_FRAME || !view_shows(tree->view, task))
+	if (event->found == FOUND_FRAME)
 		return;			/* a frame is where the tree shows it */
 	begin(tree, task);
 	put_waiting(tree, task, true);
@@ -238,15 +246,15 @@ static void leave_json(struct walker *walker, struct task_calls *task, struct ca
 	struct tree *tree = (struct tree *)walker;
 	struct buffer *line = &tree->took;
 
-	if (call->implied || !call->shown)
+	if (call->implied)
 		return;
 	buffer_char(line, '{');
 	json_text(line, "comm", task->comm);
 	json_number(line, "pid", task->pid);
 	json_number(line, "depth", task->nr - 1);
 	json_number(line, "ns", call->ns);
-	json_text(line, "function", call->symbol->text);
-	json_text(line, "caller", symbol_of(walker->symbols, call->parent_ip)->text);
+	json_function(line, "function", call->symbol->text);
+	json_function(line, "caller", symbol_of(walker->symbols, call->parent_ip)->text);
 	if (ending->returned) {
 		json_number(line, "took_ns", ending->took);
 		json_number(line, "self_ns", ending->self);
@@ -255,15 +263,7 @@ static void leave_json(struct walker *walker, struct task_calls *task, struct ca
 	}
 	buffer_puts(line, "}\n");
 	buffer_write(line, tree->out);
-	walker->enough = ferror(tree->out);
-}
-
-static void end_all(struct tree *tree)
-{
-	unsigned int cpu;
-
-	for (cpu = 0; cpu < tree->nr_cpus; cpu++)
-		end_stint(tree, cpu);
+	walker->enough = ferror(tree->out) || ++tree->calls == tree->most;
 }
 
 static void begin_anew(struct walker *walker, const struct event *event)
@@ -280,7 +280,7 @@ static void end(struct walker *walker)
 	end_all((struct tree *)walker);
 }
 
-void tree_print(const struct view *view, FILE *to)
+void tree_print(const struct view *view, uint64_t most, FILE *to)
 {
 	struct tree tree = {
 		.walker = {
@@ -294,6 +294,7 @@ void tree_print(const struct view *view, FILE *to)
 		.view = view,
 		.nr_cpus = view->from->nr_cpus,
 		.out = to,
+		.most = most,
 	};
 	unsigned int cpu;
 

@@ -7,6 +7,7 @@
 
 #include "view.h"
 
-void tree_print(const struct view *view, FILE *to);
+/* @most: so many calls; 0: all. */
+void tree_print(const struct view *view, uint64_t most, FILE *to);
 
 #endif /* _MCTRACE_TREE_H */

@@ -2,10 +2,10 @@
 /* How mctrace fails, and small things that the C library leaves out. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,6 +49,11 @@ void die_errno(const char *format, ...)
 	exit(EXIT_FAILURE);
 }
 
+void say_try(const char *command)
+{
+	fprintf(stderr, "Try 'mctrace %s%s--help'.\n", command ?: "", command ? " " : "");
+}
+
 void die_usage(const char *command, const char *format, ...)
 {
 	va_list args;
@@ -56,7 +61,7 @@ void die_usage(const char *command, const char *format, ...)
 	va_start(args, format);
 	say(format, args, NULL);
 	va_end(args);
-	fprintf(stderr, "Try 'mctrace %s%s--help'.\n", command ?: "", command ? " " : "");
+	say_try(command);
 	exit(EXIT_USAGE);
 }
 
@@ -85,58 +90,6 @@ unsigned int changes_between(const char *a, const char *b)
 bool is_slip(unsigned int changes, const char *name)
 {
 	return changes <= 2 && changes < strlen(name) / 2;
-}
-
-/* The one that @text, "--NAME" or "--NAME=VALUE", may have been typed for; NULL. */
-static const char *option_meant(const char *text, const struct option *options)
-{
-	char *name = xstrdup(text + strspn(text, "-"));
-	unsigned int changes, least = ~0U;
-	const char *found = NULL;
-
-	name[strcspn(name, "=")] = '\0';
-	for (; options->name; options++) {
-		changes = changes_between(name, options->name);
-		if (changes < least && is_slip(changes, options->name)) {
-			least = changes;
-			found = options->name;
-		}
-	}
-	free(name);
-	return found;
-}
-
-int next_option(int argc, char **argv, const char *letters, const struct option *options)
-{
-	const struct option *option;
-	const char *meant;
-	int c;
-
-	opterr = 0;
-	c = getopt_long(argc, argv, letters, options, NULL);
-	if (c != '?')
-		return c;
-	for (option = options; option->name; option++)
-		if (optopt && option->val == optopt)
-			die_usage(argv[0], "--%s %s", option->name, option->has_arg ?
-				  "wants an argument" : "takes no argument");
-	if (optopt && strchr(letters, optopt))
-		die_usage(argv[0], "-%c wants an argument", optopt);
-	if (optopt)
-		die_usage(argv[0], "%s has no option -%c", argv[0], optopt);
-	meant = option_meant(argv[optind - 1], options);
-	die_usage(argv[0], "%s has no option %s%s%s", argv[0], argv[optind - 1],
-		  meant ? ": did you mean --" : "", meant ?: "");
-}
-
-unsigned long option_number(const char *command, const char *option, const char *text)
-{
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-
-	if (end == text || *end || *text == '-')
-		die_usage(command, "%s wants a number, not '%s'", option, text);
-	return n;
 }
 
 void *xcalloc(size_t n, size_t size)
@@ -186,6 +139,18 @@ double seconds_since(const struct timespec *then)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec - then->tv_sec + (now.tv_nsec - then->tv_nsec) / 1e9;
+}
+
+unsigned int terminal_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+
+	if (columns && atoi(columns) > 0)
+		return atoi(columns);
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		return size.ws_col;
+	return 80;
 }
 
 char *read_file(const char *path)

@@ -34,21 +34,13 @@ void die_errno(const char *format, ...) __attribute__((format(printf, 1, 2), nor
 /* What was typed is wrong: and how to ask for help. */
 void die_usage(const char *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
+/* Print how to ask for @command's help; NULL: for that of mctrace. */
+void say_try(const char *command);
 
-struct option;
-
-/*
- * getopt_long(), of the command @argv[0]: what it does not know, or what lacks its argument, is
- * said, with the option that may have been meant, and ends.
- */
-int next_option(int argc, char **argv, const char *letters, const struct option *options);
 /* How many characters must be changed, added or left out to make the one the other. */
 unsigned int changes_between(const char *a, const char *b);
 /* Is @changes so few that the one may well have been typed for @name? */
 bool is_slip(unsigned int changes, const char *name);
-
-/* The number that an option of a command has; else it says so and ends. */
-unsigned long option_number(const char *command, const char *option, const char *text);
 
 /* Memory, or the end. */
 void *xcalloc(size_t n, size_t size);
@@ -60,6 +52,9 @@ struct timespec;
 
 /* By CLOCK_MONOTONIC. */
 double seconds_since(const struct timespec *then);
+
+/* Return the width of the terminal: COLUMNS, or standard output's, or 80. */
+unsigned int terminal_width(void);
 
 /* All of a file as a string; NULL and errno. */
 char *read_file(const char *path);

@@ -8,38 +8,26 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "calls.h"
+#include "kallsyms.h"
 #include "mctrace.h"
+#include "select.h"
 #include "util.h"
 #include "view.h"
 
-static const char *input;	/* of --input */
+struct view_asked view_asked;
 
-void view_option(struct view *view, int letter, const char *argument, const char *command,
-		 const char *usage, const char *help)
-{
-	switch (letter) {
-	case VIEW_JSON:
-		view->json = true;
-		break;
-	case VIEW_COLOR:
-		view->color_when = argument;
-		if (strcmp(argument, "yes") && strcmp(argument, "no") && strcmp(argument, "auto"))
-			die_usage(command, "--color is yes, no or auto");
-		break;
-	case VIEW_NO_PAGER:
-		view->no_pager = true;
-		break;
-	case VIEW_TASK:
-		view->task = argument;
-		break;
-	case 'i':
-		input = argument;
-		break;
-	case 'h':
-		show_help(usage, help);
-	}
-}
+const struct option view_options[] = {
+	OPT_GROUP("Options of all commands that show a recording:"),
+	OPT_TEXT('i', "input", &view_asked.input, "FILE",
+		 "the recording (" RECORDING_DEFAULT "); '-': standard input"),
+	OPT_BOOLEAN(0, "json", &view_asked.json, "JSON Lines"),
+	OPT_WORD(0, "color", &view_asked.color, "yes|no|auto",
+		 "auto: on a terminal, unless NO_COLOR is set"),
+	OPT_BOOLEAN(0, "no-pager", &view_asked.no_pager, "none, which comes on a terminal"),
+	OPT_TEXT(0, "kallsyms", &view_asked.kallsyms, "FILE",
+		 "names for the kernel's raw files: kallsyms, System.map or vmlinux"),
+	OPT_PARENT(common_options)
+};
 
 /* On a terminal: $PAGER, or less, if it is there; it takes what is printed from now on. */
 static pid_t start_pager(void)
@@ -126,18 +114,44 @@ void view_progress(const struct view *view, double done)
 	progress.shown = true;
 }
 
+/* The kernel's raw files have no names. A wrong name would be worse than none. */
+static void find_names(struct recording *from)
+{
+	static const char other[] = "# kernel: another one";
+
+	if (from->nr_symbols && view_asked.kallsyms)
+		die("%s has its own names: --kallsyms is for the kernel's raw files", from->path);
+	if (!from->is_raw)
+		return;
+	if (view_asked.kallsyms) {
+		recording_add_names(from, kallsyms_read_file(view_asked.kallsyms));
+		return;
+	}
+	if (from->origin && !strncmp(from->origin, other, strlen(other)))
+		die("%s is of another kernel (%.*s): --kallsyms takes its System.map or vmlinux",
+		    from->path, (int)strcspn(from->origin + 2, "\n"), from->origin + 2);
+	if (!from->origin && !strstr(from->path, "/per_cpu/"))
+		warning("%s has no names of functions: the running kernel's are shown", from->path);
+	recording_add_names(from, kallsyms_read());
+}
+
 void view_begin(struct view *view, struct recording *from)
 {
 	bool terminal = isatty(STDOUT_FILENO);
 
 	view->from = from;
+	view->json = view_asked.json;
+	view->width = terminal_width();		/* a pager comes between */
+	view->no_pager |= view_asked.no_pager;
 	if (view->from->damage && !damage) {
 		damage = xstrdup(view->from->damage);
 		atexit(say_damage);
 	}
+	find_names(view->from);
 	view->symbols = symbols_of(view->from);
-	view->color = view->color_when && strcmp(view->color_when, "auto") ?
-		      !strcmp(view->color_when, "yes") : terminal && !getenv("NO_COLOR");
+	view->select = select_new(view);
+	view->color = view_asked.color && strcmp(view_asked.color, "auto") ?
+		      !strcmp(view_asked.color, "yes") : terminal && !getenv("NO_COLOR");
 	if (terminal && !view->no_pager && (getenv("PAGER") || is_there("less")))
 		view->pager = start_pager();
 	if (view->pager) {
@@ -149,9 +163,29 @@ void view_begin(struct view *view, struct recording *from)
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 }
 
+/* Where nothing was recorded, each answer would be empty. */
+static void check_words(const struct recording *from)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < from->nr_cpus; cpu++)
+		if (from->cpus[cpu].nr)
+			return;
+	if (from->damage)
+		return;		/* which is printed */
+	die("%s is empty: %s", from->path, recording_number(from, "chosen") ?
+	    "none of the chosen functions was called" : "nothing was recorded");
+}
+
 void view_open(struct view *view, const char *file)
 {
-	view_begin(view, recording_open(file ?: input));
+	struct recording *from;
+
+	if (file && view_asked.input && strcmp(file, view_asked.input))
+		die_usage(option_command(), "one recording at a time: --input, or an argument");
+	from = recording_open(file ?: view_asked.input);
+	check_words(from);
+	view_begin(view, from);
 }
 
 void view_heading(const struct view *view, const char *text)
@@ -189,39 +223,43 @@ int view_close(struct view *view)
 		say_damage();
 		ret = EXIT_FAILURE;
 	}
+	select_free(view->select);
 	symbols_free(view->symbols);
 	recording_close(view->from);
 	return ret;
+}
+
+static const char *module_of(const char *title)
+{
+	return strstr(title, " [") ?: "";
 }
 
 /* A name that nothing in the recording has is a slip of the pen, or was not recorded. */
 void check_function(const struct view *view, const char *name)
 {
 	unsigned int changes, least = ~0U;
-	const char *other, *meant = NULL;
+	const char *other, *meant = NULL, *first = NULL;
 	size_t i;
 
 	for (i = 0; i < symbols_functions(view->symbols); i++) {
+		other = symbols_title(view->symbols, i);
+		if (is_named(other, name)) {
+			if (first && strcmp(module_of(first), module_of(other))) {
+				warning("%s and %s are taken together: NAME[MODULE] chooses one",
+					first, other);
+				return;
+			}
+			first = other;
+			continue;
+		}
 		other = symbols_name(view->symbols, i);
-		if (is_named(other, name))
-			return;
 		changes = changes_between(name, other);
 		if (changes < least && is_slip(changes, other)) {
 			least = changes;
 			meant = other;
 		}
 	}
-	die("%s was not called in %s%s%s", name, view->from->path, meant ? ": did you mean " : "",
-	    meant ?: "");
-}
-
-bool view_shows(const struct view *view, const struct task_calls *task)
-{
-	const char *wanted = view->task;
-
-	if (!wanted)
-		return true;
-	if (*wanted && !wanted[strspn(wanted, "0123456789")])
-		return (uint32_t)atoi(wanted) == task->pid || (uint32_t)atoi(wanted) == task->tgid;
-	return !strcmp(wanted, task->comm);
+	if (first)
+		return;
+	die_not_called(view, name, meant);
 }

@@ -6,9 +6,9 @@
 #ifndef _MCTRACE_VIEW_H
 #define _MCTRACE_VIEW_H
 
-#include <getopt.h>
 #include <stdbool.h>
 
+#include "options.h"
 #include "recording.h"
 #include "symbols.h"
 
@@ -17,36 +17,25 @@ struct view {
 	struct symbols *symbols;
 	bool json;		/* JSON Lines, not text */
 	bool color;
-	const char *task;	/* only of this name or pid; NULL: all */
-	/* As asked for. */
+	struct select *select;	/* NULL: all of it */
+	bool check_later;	/* what is selected may be in another view */
 	bool no_pager;
-	const char *color_when;	/* "yes", "no" or "auto" */
+	unsigned int width;	/* of the terminal, in characters */
 	int pager;		/* its process; 0: there is none */
 	bool counted;		/* what is missing has been said */
 };
 
-#define VIEW_HELP \
-"  --task NAME|PID       only what this task does\n" \
-"  --json                JSON Lines\n" \
-"  --color yes|no|auto   auto: on a terminal; there a pager comes, too\n" \
-"  --no-pager            it does not\n"
+/* What the options ask for, which all views get. */
+extern struct view_asked {
+	const char *input;	/* NULL: the usual file */
+	const char *kallsyms;	/* names for what has none */
+	const char *color;	/* "yes", "no" or "auto" */
+	bool json, no_pager;
+} view_asked;
 
-enum view_option { VIEW_JSON = 256, VIEW_COLOR, VIEW_NO_PAGER, VIEW_TASK, VIEW_OPTIONS_END };
+/* The end of the tables of commands that show a recording. */
+extern const struct option view_options[];
 
-#define VIEW_OPTIONS \
-	{ "json", no_argument, NULL, VIEW_JSON }, \
-	{ "color", required_argument, NULL, VIEW_COLOR }, \
-	{ "no-pager", no_argument, NULL, VIEW_NO_PAGER }, \
-	{ "task", required_argument, NULL, VIEW_TASK }, \
-	{ "input", required_argument, NULL, 'i' }, \
-	{ "help", no_argument, NULL, 'h' }
-
-/*
- * One of the options above, or else the end: @usage and @help are shown, or it is said that
- * @command has no such option.
- */
-void view_option(struct view *view, int letter, const char *argument, const char *command,
-		 const char *usage, const char *help);
 /* Opens the file (NULL: that of --input, or the usual one); the output may begin then. */
 void view_open(struct view *view, const char *file);
 /* The same, of what is open already. */
@@ -60,9 +49,8 @@ int view_close(struct view *view);
 
 /* Ends if no function of this name was met; to be called when all of it was gone through. */
 void check_function(const struct view *view, const char *name);
-
-struct task_calls;
-/* Is it one of the tasks that are asked for? */
-bool view_shows(const struct view *view, const struct task_calls *task);
+/* End, with the reason why this function has no calls. @meant: a similar one that has, or NULL. */
+void die_not_called(const struct view *view, const char *name, const char *meant)
+	__attribute__((noreturn));
 
 #endif /* _MCTRACE_VIEW_H */

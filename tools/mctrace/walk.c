@@ -1,19 +1,91 @@
 // SPDX-License-Identifier: GPL-2.0
 /* From events to calls that begin and end. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "select.h"
+#include "util.h"
 #include "walk.h"
+
+/* A kernel stack has 16 KiB, of which a call takes at least 16 bytes. */
+#define MOST_OPEN	1024
+
+/* Its task has an event; if @away, it was not on a CPU since its last one. */
+static void pass_time(struct walker *walker, struct task_calls *task, bool away)
+{
+	const struct event *event = walker->event;
+	struct task_calls **running = &walker->running[event->cpu];
+
+	if (task->has_last && (away || *running != task || task->last_cpu != event->cpu) &&
+	    event->ns > task->last_ns)
+		task->off += event->ns - task->last_ns;
+	*running = task;
+	task->has_last = true;
+	task->last_cpu = event->cpu;
+	task->last_ns = event->ns;
+	task->last_calls = event->found == FOUND_CALL;
+}
+
+/* Return true if nothing was recorded in the call of schedule() that returns in @symbol. */
+static bool has_slept(const struct task_calls *task, const struct symbol *symbol)
+{
+	return symbol->is_schedule && task->last_calls && task->nr &&
+	       task->calls[task->nr - 1].symbol->id == symbol->id;
+}
+
+static void pop(struct task_calls *task, const struct ending *ending)
+{
+	const struct call *call = &task->calls[--task->nr];
+	struct call *above;
+
+	if (!task->nr)
+		return;
+	above = &task->calls[task->nr - 1];
+	above->below += ending->returned ? ending->took : call->below;
+	above->off_below += ending->returned ? ending->took - ending->took_cpu : call->off_below;
+}
+
+/* Return where the selected calls of a task are. */
+static struct task_calls *selected_of(struct walker *walker, struct task_calls *task)
+{
+	struct task_calls *selected;
+
+	if (walker->all == walker->calls)
+		return task;
+	if (!task->selected)
+		task->selected = calls_of(walker->calls, task->pid, task->cpu);
+	selected = task->selected;
+	if (strcmp(selected->comm, task->comm))
+		memcpy(selected->comm, task->comm, sizeof(selected->comm));
+	selected->tgid = task->tgid;
+	return selected;
+}
+
+static void leave_selected(struct walker *walker, struct task_calls *task,
+			   const struct ending *ending)
+{
+	struct task_calls *selected = selected_of(walker, task);
+	struct call *call = &selected->calls[selected->nr - 1];
+	struct ending its = *ending;
+	uint64_t below_cpu;
+
+	its.own = its.took > call->below ? its.took - call->below : 0;
+	below_cpu = call->below - call->off_below;
+	its.own_cpu = its.took_cpu > below_cpu ? its.took_cpu - below_cpu : 0;
+	if (walker->leave)
+		walker->leave(walker, selected, call, &its);
+	pop(selected, ending);
+}
 
 /* The innermost call ends. */
 static void leave(struct walker *walker, struct task_calls *task, const struct ending *ending)
 {
 	struct call *call = &task->calls[task->nr - 1];
 
-	if (walker->leave)
-		walker->leave(walker, task, call, ending);
-	task->nr--;
-	if (task->nr)
-		task->calls[task->nr - 1].below += ending->returned ? ending->took : call->below;
+	if (call->shown)
+		leave_selected(walker, task, ending);
+	if (!call->shown || walker->all != walker->calls)
+		pop(task, ending);
 }
 
 /* Those that are deeper than so many have ended, though no return says so. */
@@ -29,13 +101,24 @@ static void close_to(struct walker *walker, struct task_calls *task, unsigned in
 		leave(walker, task, &ending);
 }
 
+/* More calls than fit on a kernel stack are damage: commands recurse as deep as calls do. */
 static void enter(struct walker *walker, struct task_calls *task, const struct call *call)
 {
-	struct call *entered = calls_enter(walker->calls, task, call);
+	struct task_calls *selected;
+	struct call *entered;
 
-	entered->shown = view_shows(walker->view, task);
+	if (task->nr == MOST_OPEN)
+		close_to(walker, task, 0, true);
+	entered = calls_enter(walker->all, task, call);
+	entered->off = task->off;
+	entered->shown = select_call(walker->view->select, walker, task, entered);
+	if (!entered->shown)
+		return;
+	selected = selected_of(walker, task);
+	if (selected != task)
+		entered = calls_enter(walker->calls, selected, entered);
 	if (walker->enter)
-		walker->enter(walker, task, entered);
+		walker->enter(walker, selected, entered);
 }
 
 /* How many calls are open up to the last one of that function; 0 if there is none. */
@@ -84,7 +167,8 @@ static void take_call(struct walker *walker, struct task_calls *task, const stru
 		.exact = event->exact,
 	};
 
-	if (caller->is_entry)
+	pass_time(walker, task, call.symbol->is_switched_in);
+	if (caller->is_entry || (walker->returns && caller->is_syscall))
 		close_to(walker, task, level_of(task, caller), false);
 	else if (!walker->returns)
 		find_caller(walker, task, caller);
@@ -114,6 +198,11 @@ static unsigned int made_by(struct walker *walker, const struct task_calls *task
 	return i;
 }
 
+static uint64_t rest_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
 static void take_return(struct walker *walker, struct task_calls *task, const struct event *event)
 {
 	const struct symbol *symbol = symbol_of(walker->symbols, event->state->ip);
@@ -123,18 +212,24 @@ static void take_return(struct walker *walker, struct task_calls *task, const st
 		.ns = event->ns,
 	};
 	const struct call *call = which(task, symbol);
+	uint64_t off, off_self;
 
+	pass_time(walker, task, has_slept(task, symbol));
 	if (!call && !walker->returns)
 		return;		/* few are recorded, by triggers */
 	if (!call) {
 		close_to(walker, task, made_by(walker, task, symbol), false);
-		if (walker->before)
-			walker->before(walker, task, symbol, event);
+		if (walker->before && select_return(walker->view->select, event))
+			walker->before(walker, selected_of(walker, task), symbol, event);
 		return;
 	}
 	close_to(walker, task, call - task->calls + 1, false);
-	ending.took = event->ns > call->ns ? event->ns - call->ns : 0;
-	ending.self = ending.took > call->below ? ending.took - call->below : 0;
+	ending.took = rest_of(event->ns, call->ns);
+	ending.self = rest_of(ending.took, call->below);
+	off = task->off - call->off;
+	off_self = rest_of(off, call->off_below);
+	ending.took_cpu = rest_of(ending.took, off);
+	ending.self_cpu = rest_of(ending.self, off_self);
 	ending.exact = event->exact && call->exact;
 	leave(walker, task, &ending);
 }
@@ -144,23 +239,74 @@ static void forget(struct walker *walker)
 {
 	struct task_calls *task;
 
-	for (task = calls_next_task(walker->calls, NULL); task;
-	     task = calls_next_task(walker->calls, task))
+	for (task = calls_next_task(walker->all, NULL); task;
+	     task = calls_next_task(walker->all, task))
 		close_to(walker, task, 0, true);
 	if (walker->event && walker->lost)
 		walker->lost(walker, walker->event);
 }
 
+/* Return true if a function is open that returns to nobody, since its task ends in it. */
+static bool ends(const struct task_calls *task)
+{
+	unsigned int i;
+
+	for (i = 0; i < task->nr; i++)
+		if (task->calls[i].symbol->is_last)
+			return true;
+	return false;
+}
+
+/* Select open calls by the new name of their task, if none was selected by the old name. */
+static void select_open(struct walker *walker, struct task_calls *task)
+{
+	struct task_calls *selected = selected_of(walker, task);
+	struct call *call;
+	unsigned int i;
+
+	if (selected == task || selected->nr || !select_may_ask_again(walker->view->select))
+		return;
+	for (i = 0; i < task->nr; i++) {
+		call = &task->calls[i];
+		call->shown = select_call(walker->view->select, walker, task, call);
+		if (!call->shown)
+			continue;
+		call = calls_enter(walker->calls, selected, call);
+		if (walker->enter)
+			walker->enter(walker, selected, call);
+	}
+}
+
+/*
+ * The task of @event has a name that is new for its pid: that task has changed its own, as by
+ * exec(), or is another one that got the pid when that one had ended. No task changes its process,
+ * and none that ends changes its name.
+ */
+static void take_name(struct walker *walker, struct task_calls *task, const struct event *event)
+{
+	const struct mctracer_state *state = event->state;
+
+	if (task->has_name && (task->tgid != state->tgid || ends(task))) {
+		close_to(walker, task, 0, true);
+		task->has_last = false;
+	}
+	task->has_name = true;
+	task->tgid = state->tgid;
+	memcpy(task->raw, state->comm, sizeof(task->raw));
+	event_name(event, task->comm);
+	if (walker->view->select)
+		select_open(walker, task);
+}
+
 static struct task_calls *task_of(struct walker *walker, const struct event *event)
 {
 	const struct mctracer_state *state = event->state;
-	struct task_calls *task = calls_of(walker->calls, state->pid, event->cpu);
+	struct task_calls *task = calls_of(walker->all, state->pid, event->cpu);
 
 	if (state->known & MCTRACER_KNOWS_TASK &&
-	    (strncmp(task->comm, state->comm, MCTRACER_COMM_LEN) || task->tgid != state->tgid)) {
-		event_comm(event, task->comm);
-		task->tgid = state->tgid;
-	}
+	    (!task->has_name || task->tgid != state->tgid ||
+	     strncmp(task->raw, state->comm, sizeof(task->raw))))
+		take_name(walker, task, event);
 	return task;
 }
 
@@ -168,8 +314,9 @@ static void take_mark(struct walker *walker, struct task_calls *task, const stru
 {
 	uint64_t which = event->state->value;
 
-	if (walker->note)
-		walker->note(walker, task, event);
+	pass_time(walker, task, false);
+	if (walker->note && select_where(walker->view->select, event))
+		walker->note(walker, selected_of(walker, task), event);
 	if (which != MCTRACER_MARK_MARK && which != MCTRACER_MARK_SNAPSHOT)
 		forget(walker);		/* what was not recorded is not known */
 }
@@ -178,7 +325,7 @@ static void take(struct walker *walker, const struct event *event)
 {
 	walker->event = event;
 	walker->last_ns = event->ns;
-	symbols_at(walker->symbols, event->nr_symbols);
+	symbols_at(walker->symbols, event->symbols_at);
 	switch (event->found) {
 	case FOUND_CALL:
 		take_call(walker, task_of(walker, event), event);
@@ -190,8 +337,8 @@ static void take(struct walker *walker, const struct event *event)
 		take_mark(walker, task_of(walker, event), event);
 		break;
 	case FOUND_FRAME:
-		if (walker->note)
-			walker->note(walker, task_of(walker, event), event);
+		if (walker->note && select_where(walker->view->select, event))
+			walker->note(walker, selected_of(walker, task_of(walker, event)), event);
 		break;
 	default:
 		forget(walker);
@@ -213,9 +360,13 @@ void walk(const struct view *view, struct walker *walker)
 	struct event event;
 	uint64_t nr = 0;
 
+	if (view->select)
+		select_prepare(view->select, false);
 	walker->view = view;
 	walker->symbols = view->symbols;
 	walker->calls = calls_new(0, 0);
+	walker->running = xcalloc(from->nr_cpus, sizeof(*walker->running));
+	walker->all = view->select ? calls_new(0, 0) : walker->calls;
 	walker->returns = has_returns(from);
 	walker->chosen = recording_number(from, "chosen");
 	events_begin(&events, from);
@@ -228,6 +379,11 @@ void walk(const struct view *view, struct walker *walker)
 	forget(walker);
 	if (walker->end)
 		walker->end(walker);
+	if (!walker->enough && !view->check_later)
+		select_check(view->select);
 	events_end(&events);
+	free(walker->running);
+	if (walker->all != walker->calls)
+		calls_free(walker->all);
 	calls_free(walker->calls);
 }

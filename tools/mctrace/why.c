@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mctrace why: which function first returned the error that a system call got. All functions that
- * return an error leave a mark; a system call's error is followed down through the calls that
- * returned it to their callers, to the one that has it from nobody.
+ * mctrace why: which function first returned the error that a system call got, and which errors
+ * ended elsewhere. All functions that return an error leave a mark; failures.c follows it through
+ * the calls that returned it to their callers.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "buffer.h"
+#include "errors.h"
+#include "failures.h"
 #include "json.h"
 #include "mctrace.h"
+#include "select.h"
 #include "selfrecord.h"
 #include "util.h"
 #include "view.h"
@@ -19,41 +22,60 @@
 static const char usage[] = "why [OPTION...] COMMAND [ARGUMENT...]";
 static const char help[] =
 "Runs COMMAND, and shows for each system call of it that failed which function returned the error\n"
-"first, and through which ones it came.\n"
-"\n"
-"  -e, --errno ERRNO     only this error: EINVAL, or 22\n"
-"  --from FILE           COMMAND was recorded, with -g -R '*:fail:mark'\n"
-VIEW_HELP;
+"first, and through which ones it came; then errors that netlink, io_uring, a socket or a worker\n"
+"reported.\n";
 
-enum { FROM = VIEW_OPTIONS_END };
+static struct {
+	const char *error, *pid, *seconds, *vmlinux;
+	bool all;
+} asked;
 
 static const struct option options[] = {
-	{ "errno", required_argument, NULL, 'e' },
-	{ "from", required_argument, NULL, FROM },
-	VIEW_OPTIONS,
-	{ }
+	OPT_TEXT('e', "errno", &asked.error, "ERRNO", "only this error: EINVAL, or 22"),
+	OPT_TEXT('P', "pid", &asked.pid, "PID", "of a process that runs already, until Ctrl-C"),
+	OPT_TEXT(0, "seconds", &asked.seconds, "N", "end after so many seconds"),
+	OPT_BOOLEAN(0, "all", &asked.all, "also errors that a caller handled"),
+	OPT_TEXT(0, "vmlinux", &asked.vmlinux, "FILE",
+		 "places with their lines of source; FILE has debug information"),
+	OPT_TEXT(0, "from", &view_asked.input, "FILE",
+		 "the same as --input: COMMAND was recorded, with -g -R '*:fail:mark'"),
+	OPT_PARENT(select_where_options)
 };
 
-#define MAX_ERRNO	4095
+enum kind { SYSTEM_CALL, NETLINK, IO_URING, SOCKET, WORKER, HANDLED, UNKNOWN_RESULT, KINDS };
 
-/* A function that has returned an error, in a system call that has not ended. */
-struct failure {
-	uint32_t pid;
-	const struct symbol *symbol;
-	int error;
-	unsigned int depth;
-	uint64_t parent_ns;	/* when its caller was called: that tells one call from another */
-	uint64_t call_ns, ns;	/* when it was called, and returned */
-	unsigned int cpu;
+static const char * const kind_names[KINDS] = {
+	[SYSTEM_CALL] = "system call",
+	[NETLINK] = "netlink",
+	[IO_URING] = "io_uring",
+	[SOCKET] = "socket",
+	[WORKER] = "worker",
+	[HANDLED] = "handled",
+	[UNKNOWN_RESULT] = "unknown",
 };
 
-/* A system call that has failed: the functions that returned its error, outermost first. */
+/* A function that an error came through. */
+struct step {
+	const struct symbol *at;
+	const struct symbol *untraced;	/* has called it, or NULL */
+	const struct symbol *last;	/* its last call, or NULL */
+	bool jumped;			/* to a function that is not traced */
+};
+
+/* Errors that came the same way, outermost function first. */
 struct chain {
-	char *text;		/* of their names, to know it again */
-	const struct symbol **symbols;
+	char *key;
+	enum kind kind;
+	int error;		/* 0: not known */
+	struct step *steps;
 	unsigned int nr;
-	int error;
+	const struct symbol *also;	/* has returned the same later, or NULL */
+	const struct symbol *ended;	/* the function that did not return it, or NULL */
+	const struct symbol *within;	/* the outermost function then */
+	int changed;		/* the other error that @ended returned */
+	bool assumed;		/* the outermost function's return was not recorded */
 	unsigned int times;
+	unsigned int interrupts;	/* how often a signal's handler went on to return EINTR */
 	uint64_t ns;		/* when first, */
 	uint32_t pid;		/* and by whom */
 	char comm[MCTRACER_COMM_LEN + 1];
@@ -62,79 +84,57 @@ struct chain {
 struct why {
 	struct walker walker;
 	struct view view;
+	struct failures *failures;
 	int error;		/* 0: any */
-	struct failure *failures;	/* of all tasks, in the order of time */
-	size_t nr, room;
 	struct chain *chains;
 	size_t nr_chains;
 };
 
-static int error_of(uint64_t result)
+static const char *system_call_of(const struct chain *chain)
 {
-	int64_t n = result >> 32 ? (int64_t)result : (int32_t)result;
-
-	return n < 0 && n >= -MAX_ERRNO ? -n : 0;
+	return chain->steps[0].at->name;
 }
 
-/* Forget those of a task: its system call is over. */
-static void drop(struct why *why, uint32_t pid)
+/* Add one more, or count it as one of those that there are. */
+static void add_chain(struct why *why, struct chain *chain)
 {
-	size_t i, kept = 0;
-
-	for (i = 0; i < why->nr; i++)
-		if (why->failures[i].pid != pid)
-			why->failures[kept++] = why->failures[i];
-	why->nr = kept;
-}
-
-/* Of the calls that the one at @i has made the last one that gave it this error; nr if none. */
-static size_t given_by(const struct why *why, size_t i)
-{
-	const struct failure *of = &why->failures[i], *one;
-
-	while (i--) {
-		one = &why->failures[i];
-		if (one->pid != of->pid || one->depth != of->depth + 1)
-			continue;
-		if (one->parent_ns == of->call_ns && one->error == of->error)
-			return i;
-	}
-	return why->nr;
-}
-
-static void add_chain(struct why *why, const struct task_calls *task, size_t last)
-{
-	struct buffer text = { };
-	struct chain chain = {
-		.error = why->failures[last].error,
-		.ns = why->failures[last].ns,
-		.pid = task->pid,
-		.times = 1,
-	};
 	size_t i;
 
-	for (i = last; i < why->nr; i = given_by(why, i)) {
-		chain.symbols = xrealloc(chain.symbols, chain.nr + 1, sizeof(*chain.symbols));
-		chain.symbols[chain.nr++] = why->failures[i].symbol;
-		buffer_puts(&text, why->failures[i].symbol->name);
-		buffer_char(&text, ';');
-	}
-	buffer_char(&text, '\0');
-	memcpy(chain.comm, task->comm, sizeof(chain.comm));
 	for (i = 0; i < why->nr_chains; i++) {
-		if (why->chains[i].error != chain.error || strcmp(why->chains[i].text, text.data))
+		if (strcmp(why->chains[i].key, chain->key))
 			continue;
 		why->chains[i].times++;
-		free(chain.symbols);
-		buffer_free(&text);
+		free(chain->steps);
+		free(chain->key);
 		return;
 	}
-	chain.text = text.data;
+	chain->times = 1;
 	why->chains = xrealloc(why->chains, why->nr_chains + 1, sizeof(*why->chains));
-	why->chains[why->nr_chains++] = chain;
+	why->chains[why->nr_chains++] = *chain;
 }
 
-static bool begins_with_any(const char *name, const char * const *beginnings, size_t nr)
+static char *key_of(const struct chain *chain)
+{
+	struct buffer key = { };
+	unsigned int i;
+
+	buffer_printf(&key, "%d;%d;%s;", chain->kind, chain->error,
+		      chain->ended ? chain->ended->name : "");
+	for (i = 0; i < chain->nr; i++)
+		buffer_printf(&key, "%s;", chain->steps[i].at->name);
+	buffer_char(&key, '\0');
+	return key.data;
+}
+
+static void begin_chain(struct chain *chain, const struct task_calls *task, unsigned int nr)
+{
+	chain->pid = task->pid;
+	memcpy(chain->comm, task->comm, sizeof(chain->comm));
+	chain->steps = xcalloc(nr, sizeof(*chain->steps));
+	chain->nr = nr;
+}
+
+static bool name_is_one(const char *name, const char * const *beginnings, size_t nr)
 {
 	while (nr--)
 		if (!strncmp(name, beginnings[nr], strlen(beginnings[nr])))
@@ -143,173 +143,400 @@ static bool begins_with_any(const char *name, const char * const *beginnings, si
 }
 
 /*
- * What a system call's entry has called: or what that has gone on in, which returns to there.
- * Between them there may be the function that knows them all.
+ * Return who reports the error that ended in a function of @ended that @carrier has called. To
+ * netlink EINTR is no error: the answer is under way.
  */
-static bool is_system_call(const struct walker *walker, const struct call *call)
+static enum kind kind_of(const char *ended, const char *carrier, int error)
 {
-	static const char * const calls[] = {
-		"__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_", "__x64_compat_sys_",
+	static const char * const netlink[] = {
+		"netlink_rcv_skb", "rtnetlink_rcv", "nfnetlink_rcv", "genl_rcv", "netlink_unicast",
 	};
-	static const char * const entries[] = {
-		"do_syscall_64", "__do_fast_syscall_32", "do_int80_", "do_SYSENTER_32",
-		"x64_sys_call", "x32_sys_call", "ia32_sys_call",
-	};
-	const char *name = call->symbol->name;
+	static const char * const ring[] = { "io_submit_sqe", "io_issue_sqe", "io_wq_submit_work" };
+	static const char * const worker[] = { "process_one_work" };
 
-	if (begins_with_any(name, calls, ARRAY_SIZE(calls)))
-		return true;
-	return !begins_with_any(name, entries, ARRAY_SIZE(entries)) &&
-	       begins_with_any(symbol_of(walker->symbols, call->parent_ip)->name, entries,
-			       ARRAY_SIZE(entries));
+	if (name_is_one(ended, netlink, ARRAY_SIZE(netlink)) && error != EINTR)
+		return NETLINK;
+	if (name_is_one(ended, ring, ARRAY_SIZE(ring)) ||
+	    name_is_one(carrier, ring, ARRAY_SIZE(ring)))
+		return IO_URING;
+	if (name_is_one(ended, worker, ARRAY_SIZE(worker)) ||
+	    name_is_one(carrier, worker, ARRAY_SIZE(worker)))
+		return WORKER;
+	return HANDLED;
 }
 
-/* Elsewhere there is nobody who would ask why. */
-static bool is_in_system_call(const struct walker *walker, const struct task_calls *task)
+static void found_way(void *arg, const struct way *way)
 {
+	struct why *why = arg;
+	struct chain chain = {
+		.error = way->calls[0]->error,
+		.ns = way->calls[0]->ns,
+		.assumed = !way->calls[0]->known,
+		.also = way->also ? way->also->at : NULL,
+	};
 	unsigned int i;
 
-	for (i = 0; i < task->nr; i++)
-		if (is_system_call(walker, &task->calls[i]))
-			return true;
-	return false;
+	if (way->ended) {
+		chain.kind = kind_of(way->ended->at->name,
+				     way->carrier ? way->carrier->at->name : "", chain.error);
+		chain.ended = way->ended->at;
+		chain.changed = way->ended->error;
+		chain.within = way->root->at;
+	}
+	begin_chain(&chain, way->task, way->nr);
+	for (i = 0; i < way->nr; i++)
+		chain.steps[i] = (struct step) {
+			.at = way->calls[i]->at,
+			.untraced = way->calls[i]->untraced,
+			.last = way->calls[i]->last,
+			.jumped = way->calls[i]->jumped,
+		};
+	chain.key = key_of(&chain);
+	add_chain(why, &chain);
 }
 
-static void note(struct walker *walker, struct task_calls *task, const struct event *event)
+/* A function that jumped to one that is not traced has ended, and called nothing that failed. */
+static void found_unknown(void *arg, const struct task_calls *task, const struct failure *call)
 {
-	struct why *why = (struct why *)walker;
-	const struct mctracer_state *state = event->state;
-	const struct call *call;
-	struct failure *failure;
+	struct chain chain = { .kind = UNKNOWN_RESULT, .ns = call->ns };
+
+	begin_chain(&chain, task, 1);
+	chain.steps[0] = (struct step) {
+		.at = call->at,
+		.untraced = call->into,
+		.last = call->last,
+	};
+	chain.key = key_of(&chain);
+	add_chain(arg, &chain);
+}
+
+/* The latest call of that task that a signal has interrupted was the one. */
+static void resumed(void *arg, const struct task_calls *task, int error)
+{
+	struct why *why = arg;
+	size_t i = why->nr_chains;
+
+	while (i-- && error == EINTR) {
+		if (why->chains[i].pid == task->pid && error_is_restart(why->chains[i].error)) {
+			why->chains[i].interrupts++;
+			break;
+		}
+	}
+}
+
+/* A socket keeps an error, which a later system call returns, or SO_ERROR. */
+static void add_socket(struct why *why, const struct task_calls *task)
+{
+	const struct event *event = why->walker.event;
+	struct chain chain = {
+		.kind = SOCKET,
+		.ns = event->ns,
+		.within = task->calls[0].symbol,
+	};
+	unsigned int i;
 	int error;
 
-	if (event->found != FOUND_MARK || state->value != MCTRACER_MARK_MARK || !task->nr ||
-	    !(state->has & MCTRACER_HAS_RESULT))
-		return;
-	error = error_of(state->result);
-	call = calls_which(task, symbol_of(walker->symbols, state->ip));
-	if (!error || !call || !is_in_system_call(walker, task))
-		return;
-	if (why->nr == why->room) {
-		why->room = why->room ? 2 * why->room : 256;
-		why->failures = xrealloc(why->failures, why->room, sizeof(*why->failures));
+	if (event->state->nr_data == sizeof(error)) {
+		memcpy(&error, event->state->data, sizeof(error));
+		chain.error = error > 0 && error <= MAX_ERRNO ? error : 0;
 	}
-	failure = &why->failures[why->nr++];
-	*failure = (struct failure) {
-		.pid = task->pid,
-		.symbol = call->symbol,
-		.error = error,
-		.depth = call - task->calls,
-		.parent_ns = call > task->calls ? call[-1].ns : 0,
-		.call_ns = call->ns,
-		.ns = event->ns,
-		.cpu = event->cpu,
-	};
-	if (is_system_call(walker, call) && (!why->error || why->error == error))
-		add_chain(why, task, why->nr - 1);
+	begin_chain(&chain, task, task->nr);
+	for (i = 0; i < task->nr; i++)
+		chain.steps[i].at = task->calls[i].symbol;
+	chain.key = key_of(&chain);
+	add_chain(why, &chain);
+}
+
+static void enter(struct walker *walker, struct task_calls *task, struct call *call)
+{
+	struct why *why = (struct why *)walker;
+
+	failures_enter(why->failures, walker, task, call);
+	if (call->shown && !strcmp(call->symbol->name, "sk_error_report"))
+		add_socket(why, task);
 }
 
 static void leave(struct walker *walker, struct task_calls *task, struct call *call,
 		  const struct ending *ending)
 {
-	if (!ending->tail && is_system_call(walker, call))
-		drop((struct why *)walker, task->pid);
+	failures_leave(((struct why *)walker)->failures, walker, task, call, ending);
+}
+
+static void note(struct walker *walker, struct task_calls *task, const struct event *event)
+{
+	failures_mark(((struct why *)walker)->failures, walker, task, event);
+}
+
+static void end(struct walker *walker)
+{
+	failures_end(((struct why *)walker)->failures, walker);
 }
 
 static void put_json(const struct chain *chain)
 {
+	const struct step *first = &chain->steps[chain->nr - 1];
 	struct buffer line = { };
 	unsigned int i;
 
 	buffer_char(&line, '{');
-	json_text(&line, "system_call", chain->symbols[0]->name);
+	if (chain->kind == SYSTEM_CALL || chain->kind == UNKNOWN_RESULT)
+		json_text(&line, "system_call", system_call_of(chain));
+	json_text(&line, "kind", kind_names[chain->kind]);
 	json_number(&line, "errno", chain->error);
-	json_text(&line, "name", strerrorname_np(chain->error) ?: "?");
-	json_text(&line, "first", chain->symbols[chain->nr - 1]->name);
+	json_text(&line, "name", chain->error ? error_name(chain->error) : "?");
+	json_text(&line, "first", first->at->name);
 	json_number(&line, "times", chain->times);
 	json_number(&line, "ns", chain->ns);
 	json_text(&line, "comm", chain->comm);
 	json_number(&line, "pid", chain->pid);
-	buffer_puts(&line, ",\"path\":[");
-	for (i = 0; i < chain->nr; i++) {
-		if (i)
-			buffer_char(&line, ',');
-		json_string(&line, chain->symbols[i]->text);
+	json_bool(&line, "assumed", chain->assumed);
+	if (chain->interrupts)
+		json_number(&line, "eintr", chain->interrupts);
+	if (chain->within)
+		json_text(&line, "within", chain->within->name);
+	if (chain->ended) {
+		json_text(&line, "ended_in", chain->ended->name);
+		json_number(&line, "ended_errno", chain->changed);
 	}
+	if (chain->also)
+		json_text(&line, "also", chain->also->name);
+	if (chain->kind == UNKNOWN_RESULT && first->untraced)
+		json_text(&line, "untraced", first->untraced->name);
+	if (first->last)
+		json_text(&line, "last_call", first->last->name);
+	buffer_puts(&line, ",\"path\":[");
+	for (i = 0; i < chain->nr; i++)
+		json_step(&line, chain->steps[i].at->text);
 	buffer_puts(&line, "]}\n");
 	buffer_write(&line, stdout);
 	buffer_free(&line);
 }
 
-static void put_text(const struct why *why, const struct chain *chain)
+static void put_title(const struct why *why, const struct chain *chain)
 {
-	unsigned int i;
-
-	printf("%s%s:%u %s returned -%s: %s%s", why->view.color ? "\033[1m" : "", chain->comm,
-	       chain->pid, chain->symbols[0]->name, strerrorname_np(chain->error) ?: "?",
-	       strerror(chain->error), why->view.color ? "\033[m" : "");
+	printf("%s%s:%u ", why->view.color ? "\033[1m" : "", chain->comm, chain->pid);
+	if (chain->kind == SYSTEM_CALL)
+		printf("%s returned", system_call_of(chain));
+	else
+		printf("%s:", kind_names[chain->kind]);
+	if (chain->error)
+		printf(" -%s: %s", error_name(chain->error), error_text(chain->error));
+	else
+		printf(" an error");
+	printf("%s", why->view.color ? "\033[m" : "");
 	if (chain->times > 1)
 		printf(" (%u times)", chain->times);
 	putchar('\n');
-	for (i = 1; i < chain->nr; i++)
-		printf("  %*s%s%s\n", 2 * (int)i, "", chain->symbols[i]->text,
-		       i + 1 == chain->nr ? "   <- first" : "");
-	if (chain->nr == 1)
-		puts("    it has that from nobody: by itself, or from what can't be traced");
+}
+
+/* Where the error did not go on, or what else must be known of the title. */
+static void put_notes(const struct chain *chain)
+{
+	if (chain->ended && chain->changed)
+		printf("    ended in %s, which returned -%s", chain->ended->name,
+		       error_name(chain->changed));
+	else if (chain->ended)
+		printf("    ended in %s, which returned no error", chain->ended->name);
+	if (chain->ended && chain->within != chain->ended)
+		printf(", in %s", chain->within->name);
+	if (chain->ended)
+		putchar('\n');
+	if (chain->assumed)
+		printf("    assumed: %s ends by a jump to a function that is not traced\n",
+		       chain->steps[0].at->name);
+	if (chain->interrupts)
+		puts("    the program got EINTR");
+	else if (chain->kind == SYSTEM_CALL && error_is_restart(chain->error))
+		puts("    the kernel begins the call again, unless a signal's handler prevents it");
+}
+
+static void put_step(const struct step *step, unsigned int depth, bool first)
+{
+	printf("  %*s%s", 2 * (int)depth, "", step->at->text);
+	if (step->untraced)
+		printf("   (called by %s, which is not traced)", step->untraced->name);
+	if (first) {
+		printf("   <- first%s", step->jumped ? ", or what it jumped to" : "");
+		if (step->last)
+			printf(", after a call of %s", step->last->name);
+	}
+	putchar('\n');
+}
+
+/* What of a system call is known whose result was not recorded. */
+static void put_unknown(const struct chain *chain)
+{
+	const struct step *step = &chain->steps[0];
+
+	printf("  %s:%u %s", chain->comm, chain->pid, step->at->name);
+	if (chain->times > 1)
+		printf(" (%u times)", chain->times);
+	printf(": decided in %s, or in ", step->at->name);
+	if (step->untraced)
+		printf("%s, which is not traced", step->untraced->name);
+	else
+		printf("what it jumped to");
+	if (step->last)
+		printf(", after a call of %s", step->last->name);
+	putchar('\n');
+}
+
+static void put_text(const struct why *why, const struct chain *chain)
+{
+	/* The title names a system call, unless nothing else is there to be named. */
+	unsigned int i = chain->kind == SYSTEM_CALL && chain->nr > 1, depth = 1;
+
+	put_title(why, chain);
+	put_notes(chain);
+	for (; i < chain->nr; i++, depth++)
+		put_step(&chain->steps[i], depth, i + 1 == chain->nr && chain->kind != SOCKET);
+	if (chain->also)
+		printf("    unless %s decided: it returned the same later\n", chain->also->name);
+}
+
+static bool is_wanted(const struct why *why, const struct chain *chain)
+{
+	if (chain->kind == HANDLED && !asked.all)
+		return false;
+	if (chain->kind == UNKNOWN_RESULT)
+		return true;
+	return !why->error || why->error == chain->error ||
+	       (why->error == EINTR && chain->interrupts);
+}
+
+static void put_chain(const struct why *why, const struct chain *chain)
+{
+	if (why->view.json)
+		put_json(chain);
+	else if (chain->kind == UNKNOWN_RESULT)
+		put_unknown(chain);
+	else
+		put_text(why, chain);
+}
+
+/* Before the first system call of unknown result: what the list is. */
+static void put_unknown_title(const struct why *why)
+{
+	if (!why->view.json)
+		puts("These may have failed, too: no return shows their results.");
+}
+
+static bool put_kind(const struct why *why, enum kind kind)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < why->nr_chains; i++) {
+		if (why->chains[i].kind != kind || !is_wanted(why, &why->chains[i]))
+			continue;
+		if (!any && kind == UNKNOWN_RESULT)
+			put_unknown_title(why);
+		put_chain(why, &why->chains[i]);
+		any = true;
+	}
+	return any;
+}
+
+/* System calls first. */
+static void put_chains(const struct why *why)
+{
+	unsigned long handled = 0;
+	bool any = false;
+	enum kind kind;
+	size_t i;
+
+	for (kind = SYSTEM_CALL; kind < UNKNOWN_RESULT; kind++)
+		any |= put_kind(why, kind);
+	for (i = 0; i < why->nr_chains; i++)
+		handled += why->chains[i].kind == HANDLED;
+	if (!any && !why->view.json) {
+		puts(why->error ? "no system call failed so" : "no system call failed");
+		if (handled)
+			printf("errors that the kernel handled itself: %lu; --all shows them\n",
+			       handled);
+	}
+	put_kind(why, UNKNOWN_RESULT);
+}
+
+/* What no answer can be found in is no answer. */
+static void check_recording(const struct why *why)
+{
+	const char *path = why->view.from->path;
+
+	if (!has_returns(why->view.from))
+		die("%s has no returns: record it with -g -R '*:fail:mark'", path);
+	if (!failures_marks(why->failures))
+		die("%s has no marks of errors: record it with -g -R '*:fail:mark'", path);
 }
 
 static int parse_errno(const char *text)
 {
-	int error;
+	int error = error_number(text);
 
-	for (error = 1; error <= MAX_ERRNO; error++)
-		if (strerrorname_np(error) && !strcmp(strerrorname_np(error), text))
-			return error;
-	error = atoi(*text == '-' ? text + 1 : text);
-	if (error < 1 || error > MAX_ERRNO)
+	if (!error)
 		die_usage("why", "'%s' is no error: EINVAL, or 22", text);
 	return error;
 }
 
+/* Record @command, or what --pid does, into a file whose name is returned. */
+static char *record_errors(char **command)
+{
+	const char *how[16] = { "-g", "-t", "-R", "*:fail:mark" };
+	int n = 4;
+
+	if (asked.pid) {
+		how[n++] = "-P";
+		how[n++] = asked.pid;
+	}
+	if (asked.seconds) {
+		how[n++] = "--seconds";
+		how[n++] = asked.seconds;
+	}
+	return record_now(how, asked.pid ? NULL : command);
+}
+
+static void free_chains(struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < why->nr_chains; i++) {
+		free(why->chains[i].steps);
+		free(why->chains[i].key);
+	}
+	free(why->chains);
+	failures_free(why->failures);
+}
+
 int cmd_why(int argc, char **argv)
 {
-	struct why why = { .walker = { .note = note, .leave = leave } };
-	static const char * const how[] = { "-g", "-t", "-R", "*:fail:mark", NULL };
-	const char *from = NULL, *recorded = NULL;
-	size_t i;
-	int c;
+	struct why why = {
+		.walker = { .enter = enter, .leave = leave, .note = note, .end = end },
+	};
+	struct failures_client client = { .found = found_way, .resumed = resumed,
+					   .unknown = found_unknown, .arg = &why };
+	char *recorded = NULL;
 
-	while ((c = next_option(argc, argv, "+e:i:h", options)) != -1) {
-		if (c == 'e')
-			why.error = parse_errno(optarg);
-		else if (c == FROM)
-			from = optarg;
-		else
-			view_option(&why.view, c, optarg, "why", usage, help);
-	}
-	if (!from && optind == argc)
+	argc = options_parse(argc, argv, options, usage, help, OPTIONS_FIRST);
+	if (asked.error)
+		why.error = parse_errno(asked.error);
+	if (!view_asked.input && !asked.pid && argc < 2)
 		die_usage("why", "why did which COMMAND fail?");
-	if (from && optind < argc)
-		die_usage("why", "either --from a recording, or a COMMAND");
-	if (!from) {
-		recorded = record_now(how, argv + optind);
-		from = recorded;
-	}
-	view_open(&why.view, from);
+	if ((view_asked.input && asked.pid) || ((view_asked.input || asked.pid) && argc > 1))
+		die_usage("why", "either a COMMAND, or --pid, or a recording (--from)");
+	if (!view_asked.input)
+		recorded = record_errors(argv + 1);
+	view_open(&why.view, recorded);
 	if (recorded)
 		unlink_recorded(recorded);
+	if (asked.vmlinux)
+		symbols_show_lines(why.view.symbols, asked.vmlinux,
+				   recording_info(why.view.from, "build_id"));
+	why.failures = failures_new(&client);
 	walk(&why.view, &why.walker);
-	for (i = 0; i < why.nr_chains; i++) {
-		if (why.view.json)
-			put_json(&why.chains[i]);
-		else
-			put_text(&why, &why.chains[i]);
-		free(why.chains[i].symbols);
-		free(why.chains[i].text);
-	}
-	if (!why.nr_chains && !why.view.json)
-		puts(why.error ? "no system call failed so" : "no system call failed");
-	free(why.chains);
-	free(why.failures);
+	if (!recorded)
+		check_recording(&why);
+	put_chains(&why);
+	free_chains(&why);
+	free(recorded);
 	return view_close(&why.view);
 }

@@ -16,6 +16,7 @@
 
 #include "../last_boot.h"
 #include "../mctracer.h"
+#include "../streams.h"
 #include "../words.h"
 
 #define WORDS		MCTRACER_RING_MIN_WORDS
@@ -370,28 +371,30 @@ static void read_all(struct kunit *test, struct mctracer_last_boot *last)
 {
 	struct mctracer_text *text = mctracer_text_alloc(true, false);
 	const u32 rings = last->kept.nr_rings;
-	struct mctracer_stream *streams, *stream;
+	struct mctracer_streams all;
+	struct mctracer_stream *stream;
 	const struct seq_buf *line;
 	u64 i, n = 0;
 
-	streams = kunit_kmalloc_array(test, rings, sizeof(*streams), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, streams);
+	KUNIT_ASSERT_EQ(test, mctracer_streams_alloc(&all, rings), 0);
 	KUNIT_ASSERT_NOT_NULL(test, text);
 	KUNIT_EXPECT_LE(test, rings * last->kept.ring_size, RINGS * RING_SIZE);
-	memcpy(streams, last->streams, rings * sizeof(*streams));
+	memcpy(all.streams, last->streams, rings * sizeof(*all.streams));
+	mctracer_streams_order(&all);
 	mctracer_text_set_elsewhere(text, mctracer_last_boot_name, last);
-	while ((stream = mctracer_streams_oldest(streams, rings))) {
-		line = mctracer_text_event(text, stream, stream - streams);
+	while ((stream = mctracer_streams_oldest(&all))) {
+		line = mctracer_text_event(text, stream, stream - all.streams);
 		KUNIT_ASSERT_FALSE(test, seq_buf_has_overflowed((struct seq_buf *)line));
 		KUNIT_ASSERT_EQ(test, line->buffer[line->len - 1], '\n');
 		KUNIT_ASSERT_NULL(test, memchr(line->buffer, '\n', line->len - 1));
 		KUNIT_ASSERT_LE(test, ++n, RINGS * WORDS);
 		stream->found = mctracer_cursor_next(&stream->cursor);
+		mctracer_streams_moved(&all);
 	}
 	for (i = 0; i < last->rings[0].copy.end / sizeof(u64); i++)
 		mctracer_last_boot_word(last, last->rings[0].copy.words[i]);
 	mctracer_text_free(text);
-	kunit_kfree(test, streams);
+	mctracer_streams_free(&all);
 }
 
 /* Whatever is there is refused or read to its end, by the same steps each time. */

@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: GPL-2.0
+# What mctrace why says: system calls that fail in ways whose truth is known.
+import json
+import re
+
+import recordings
+from harness import Case, compare_lists, json_lines
+
+NAMES = """__x64_sys_newfstatat __do_sys_newfstatat vfs_fstatat vfs_statx getname_flags
+__x64_sys_flock __do_sys_flock __x64_sys_openat do_filp_open path_openat cleanup
+__x64_sys_nanosleep hrtimer_nanosleep __x64_sys_rt_sigreturn __x64_sys_execve begin_new_exec
+__x64_sys_sendmsg netlink_rcv_skb rtnetlink_rcv_msg rtnl_newlink __x64_sys_io_uring_enter
+io_submit_sqes io_issue_sqe io_openat io_openat2 process_one_work work_function
+sk_error_report __udp4_lib_err x64_sys_call __x64_sys_exit_group __x64_sys_getpid
+__x64_sys_newuname __do_sys_newuname __do_sys_pause __do_sys_rt_sigreturn up_read irq_enter_rcu
+do_user_addr_fault handle_mm_fault asm_sysvec_apic_timer_interrupt
+raw_irqentry_exit_cond_resched""".split()
+
+
+class Kernel:
+    """A task on one CPU; what it calls returns, jumps, or fails."""
+    def __init__(self, comm="cat", mode="graph"):
+        self.rec = recordings.Recording(cpus=1, late=False, mode=mode)
+        self.rec.functions.load("fs", NAMES, 0xffffffffc0400000)
+        self.task = self.rec.task(65, comm)
+        self.rec.run(0, self.task)
+
+    def call(self, *names, **how):
+        for name in names:
+            self.rec.wait(10)
+            self.rec.call(0, name, **how)
+
+    def untraced(self, name, instead=None):
+        """A function is called, or jumped to, and no event tells."""
+        self.task.stack.append(self.rec.frame(self.task, name, False, instead))
+
+    def untraced_ends(self):
+        self.task.stack.pop()
+
+    def jump(self):
+        return self.rec.leave(0, tail=True)
+
+    def ret(self, error=0, pointer=True):
+        """The return of the innermost call, and before it the mark that an error leaves."""
+        self.rec.wait(10)
+        if error:
+            result = -error if pointer else -error & 0xffffffff
+            ip = self.task.stack[-1].function.exits[0] & 0xffffffff
+            self.rec.put(0, recordings.value_words(result) + [
+                recordings.other_word(recordings.MARK, ip)], 0)
+        self.rec.leave(0)
+
+    def returns(self, error, nr):
+        for _ in range(nr):
+            self.ret(error)
+
+    def rename(self, comm):
+        stack = self.task.stack
+        self.task = self.rec.task(65, comm)
+        self.task.stack = stack
+        self.rec.run(0, self.task)
+
+
+def lines(mctrace, folder, kernel, *options):
+    """What it prints, without offsets and modules."""
+    case = Case(folder, "failing", kernel.rec)
+    text = mctrace.text("why", "--from", case.path, *options)
+    return re.sub(r"\+0x\S+( \[fs\])?", "", text).splitlines()
+
+
+def check_repeated(mctrace, folder):
+    """The same way with the same error is one. What an entry has jumped to is the system call."""
+    kernel = Kernel()
+    for _ in range(3):
+        kernel.call("ksys_read", "vfs_read")
+        kernel.returns(21, 2)
+    return compare_lists("line", lines(mctrace, folder, kernel), [
+        "cat:65 ksys_read returned -EISDIR: Is a directory (3 times)",
+        "    vfs_read   <- first"])
+
+
+def check_names(mctrace, folder):
+    """Errors that programs do not get have names, too."""
+    kernel = Kernel()
+    kernel.call("ksys_read")
+    kernel.ret(517)
+    wanted = "cat:65 ksys_read returned -EPROBE_DEFER: A driver must be probed again later"
+    wrong = []
+    for options in ((), ("-e", "EPROBE_DEFER"), ("-e", "517")):
+        wrong += compare_lists("line", lines(mctrace, folder, kernel, *options)[:1], [wanted])
+    return wrong
+
+
+def check_jumps(mctrace, folder):
+    """A system call's function jumps to one that is not traced; and to one that is."""
+    kernel = Kernel()
+    kernel.call("__x64_sys_newfstatat")
+    kernel.untraced("__do_sys_newfstatat", kernel.jump())
+    kernel.call("getname_flags")
+    kernel.ret()
+    kernel.call("vfs_fstatat", "vfs_statx")
+    kernel.returns(2, 2)
+    kernel.call("kfree")
+    kernel.ret()
+    kernel.untraced_ends()
+    kernel.call("__x64_sys_flock")
+    kernel.untraced("__do_sys_flock", kernel.jump())
+    kernel.untraced_ends()
+    kernel.call("__x64_sys_openat")
+    kernel.call("do_filp_open", instead=kernel.jump())
+    kernel.call("path_openat")
+    kernel.returns(13, 2)
+    return compare_lists("line", lines(mctrace, folder, kernel), [
+        "cat:65 __x64_sys_newfstatat returned -ENOENT: No such file or directory",
+        "    assumed: __x64_sys_newfstatat ends by a jump to a function that is not traced",
+        "    vfs_fstatat   (called by __do_sys_newfstatat, which is not traced)",
+        "      vfs_statx   <- first",
+        "cat:65 __x64_sys_openat returned -EACCES: Permission denied",
+        "    do_filp_open",
+        "      path_openat   <- first",
+        "These may have failed, too: no return shows their results.",
+        "  cat:65 __x64_sys_flock: decided in __x64_sys_flock, or in what it jumped to"])
+
+
+def check_entries(mctrace, folder):
+    """
+    What an entry jumps to is a system call of its own, though it returns to the same place; a fault
+    meanwhile does not decide. The task's last call does not return.
+    """
+    kernel = Kernel()
+    kernel.call("x64_sys_call")
+    entry = kernel.jump()
+    kernel.call("__x64_sys_newfstatat", instead=entry)
+    kernel.untraced("__do_sys_newfstatat", kernel.jump())
+    kernel.untraced("asm_sysvec_apic_timer_interrupt")
+    kernel.call("raw_irqentry_exit_cond_resched")
+    kernel.jump()
+    kernel.untraced_ends()
+    kernel.call("vfs_fstatat")
+    kernel.ret(2)
+    kernel.untraced("do_user_addr_fault")
+    kernel.call("handle_mm_fault")
+    kernel.ret(14)
+    kernel.untraced_ends()
+    kernel.untraced("asm_sysvec_apic_timer_interrupt")
+    kernel.call("irq_enter_rcu")
+    kernel.ret(5)
+    kernel.untraced_ends()
+    kernel.untraced_ends()
+    kernel.call("x64_sys_call", instead=entry)
+    kernel.call("__x64_sys_exit_group")
+    return compare_lists("line", lines(mctrace, folder, kernel), [
+        "cat:65 __x64_sys_newfstatat returned -ENOENT: No such file or directory",
+        "    assumed: __x64_sys_newfstatat ends by a jump to a function that is not traced",
+        "    vfs_fstatat   (called by __do_sys_newfstatat, which is not traced)   <- first"])
+
+
+def check_entries_returns(mctrace, folder):
+    """Where an entry returns, it returns the system call's result, also of one that jumped."""
+    kernel = Kernel()
+    for error in (11, 0):
+        kernel.call("x64_sys_call", "__x64_sys_flock")
+        kernel.untraced("__do_sys_flock", kernel.jump())
+        kernel.call("kfree")
+        kernel.ret(5)
+        kernel.untraced_ends()
+        kernel.ret(error)
+    kernel.call("x64_sys_call", "__x64_sys_openat")
+    kernel.returns(13, 2)
+    return compare_lists("line", lines(mctrace, folder, kernel), [
+        "cat:65 __x64_sys_flock returned -EAGAIN: Resource temporarily unavailable",
+        "    __x64_sys_flock   <- first, or what it jumped to, after a call of kfree",
+        "cat:65 __x64_sys_openat returned -EACCES: Permission denied",
+        "    __x64_sys_openat   <- first"])
+
+
+def check_unknown(mctrace, folder):
+    """System calls that may have failed are listed, but for those that can't."""
+    kernel = Kernel()
+    for name, called in (("newuname", "up_read"), ("newuname", "up_read"), ("getpid", "up_read")):
+        kernel.call("__x64_sys_" + name)
+        kernel.untraced("__do_sys_newuname", kernel.jump())
+        kernel.call(called)
+        kernel.ret()
+        kernel.untraced_ends()
+    kernel.call("ksys_read")
+    kernel.ret(9)
+    unknown = ["These may have failed, too: no return shows their results.",
+               "  cat:65 __x64_sys_newuname (2 times): decided in __x64_sys_newuname, or in "
+               "__do_sys_newuname, which is not traced, after a call of up_read"]
+    wrong = compare_lists("line", lines(mctrace, folder, kernel), [
+        "cat:65 ksys_read returned -EBADF: Bad file descriptor", "    ksys_read   <- first"] +
+                          unknown)
+    wrong += compare_lists("-e", lines(mctrace, folder, kernel, "-e", "EFAULT"),
+                           ["no system call failed so"] + unknown)
+    case = Case(folder, "failing", kernel.rec)
+    got = json_lines(mctrace.text("why", "--from", case.path, "--json"))
+    return wrong + compare_lists("JSON", [(one["kind"], one["system_call"], one["errno"],
+                                           one["times"], one.get("untraced")) for one in got],
+                                 [("system call", "ksys_read", 9, 1, None),
+                                  ("unknown", "__x64_sys_newuname", 0, 2, "__do_sys_newuname")])
+
+
+def check_pointers(mctrace, folder):
+    """Errors as pointers and as ints are the same, also where one becomes the other."""
+    kernel = Kernel()
+    kernel.call("__x64_sys_openat", "do_filp_open", "path_openat")
+    kernel.ret(2, pointer=True)
+    kernel.ret(2, pointer=True)
+    kernel.ret(2, pointer=False)
+    return compare_lists("line", lines(mctrace, folder, kernel)[1:], [
+        "    do_filp_open", "      path_openat   <- first"])
+
+
+def check_deciders(mctrace, folder):
+    """Of several that return the error the first decided, unless it was tried again."""
+    def cleaned(args=(), again=False):
+        kernel = Kernel()
+        kernel.call("__x64_sys_openat")
+        for _ in range(1 + again):
+            kernel.call("do_filp_open")
+            kernel.call("kfree")
+            kernel.ret()
+            kernel.ret(22)
+        kernel.call("cleanup", args=args)
+        kernel.ret(22)
+        kernel.ret(22)
+        return kernel
+
+    first = ["    do_filp_open   <- first, after a call of kfree"]
+    doubt = ["    unless cleanup decided: it returned the same later"]
+    wrong = compare_lists("doubtful", lines(mctrace, folder, cleaned())[1:], first + doubt)
+    wrong += compare_lists("handed", lines(mctrace, folder, cleaned([7, -22]))[1:], first)
+    wrong += compare_lists("again", lines(mctrace, folder, cleaned(again=True))[1:],
+                           first + doubt)
+    return wrong
+
+
+def check_interrupts(mctrace, folder):
+    """What an interrupt's functions leave behind is no result."""
+    kernel = Kernel()
+    kernel.call("__x64_sys_openat")
+    kernel.call("sysvec_apic_timer_interrupt", irq=True)
+    kernel.call("update_curr")
+    kernel.returns(22, 2)
+    kernel.call("do_filp_open")
+    kernel.returns(22, 2)
+    return compare_lists("line", lines(mctrace, folder, kernel)[1:],
+                         ["    do_filp_open   <- first"])
+
+
+def check_signals(mctrace, folder):
+    """A call that a signal interrupts is named; the return from its handler is not."""
+    kernel = Kernel()
+    for handler in (True, False):
+        kernel.call("__x64_sys_nanosleep", "hrtimer_nanosleep")
+        if not handler:
+            kernel.call("schedule")
+            kernel.ret()
+        kernel.returns(516 if handler else 513, 2)
+        if handler:
+            kernel.call("__x64_sys_rt_sigreturn")
+            kernel.ret(4)
+    kernel.call("x64_sys_call")
+    entry = kernel.jump()
+    for name, error in (("pause", 514), ("rt_sigreturn", 4)):   # another name of the function
+        kernel.call("__do_sys_" + name, instead=entry)
+        kernel.ret(error)
+        kernel.call("x64_sys_call", instead=entry)
+        kernel.jump()
+    interrupted = ["cat:65 __x64_sys_nanosleep returned -ERESTART_RESTARTBLOCK: "
+                   "Interrupted by a signal",
+                   "    the program got EINTR", "    hrtimer_nanosleep   <- first"]
+    again = ["cat:65 __x64_sys_nanosleep returned -ERESTARTNOINTR: Interrupted by a signal",
+             "    the kernel begins the call again, unless a signal's handler prevents it",
+             "    hrtimer_nanosleep   <- first, after a call of schedule"]
+    paused = ["cat:65 __do_sys_pause returned -ERESTARTNOHAND: Interrupted by a signal",
+              "    the program got EINTR", "    __do_sys_pause   <- first"]
+    wrong = compare_lists("line", lines(mctrace, folder, kernel), interrupted + again + paused)
+    wrong += compare_lists("EINTR", lines(mctrace, folder, kernel, "-e", "EINTR"),
+                           interrupted + paused)
+    wrong += compare_lists("513", lines(mctrace, folder, kernel, "-e", "ERESTARTNOINTR"), again)
+    return wrong
+
+
+def elsewhere():
+    kernel = Kernel("ip")
+    kernel.call("__x64_sys_sendmsg", "netlink_rcv_skb", "rtnetlink_rcv_msg")
+    kernel.ret(4)                       # a dump has begun
+    kernel.returns(0, 2)
+    kernel.call("__x64_sys_sendmsg", "netlink_rcv_skb", "rtnetlink_rcv_msg", "rtnl_newlink")
+    kernel.returns(17, 2)
+    kernel.returns(0, 2)
+    kernel.call("__x64_sys_io_uring_enter", "io_submit_sqes", "io_issue_sqe", "io_openat")
+    kernel.call("io_openat2", instead=kernel.jump())
+    kernel.call("do_filp_open")
+    kernel.ret(2)
+    kernel.returns(0, 4)
+    kernel.call("process_one_work", "work_function", "vfs_read")
+    kernel.ret(5)
+    kernel.returns(0, 2)
+    kernel.call("sysvec_apic_timer_interrupt", irq=True)
+    kernel.call("__udp4_lib_err")
+    kernel.call("sk_error_report", data=(111).to_bytes(4, "little"))
+    kernel.returns(0, 3)
+    kernel.call("ksys_read", "vfs_read", "filemap_read")
+    kernel.ret(11)
+    kernel.returns(0, 2)
+    return kernel
+
+
+def check_elsewhere(mctrace, folder):
+    """Errors that no system call returns, by who reports them."""
+    known = ["ip:65 netlink: -EEXIST: File exists",
+             "    ended in netlink_rcv_skb, which returned no error, in __x64_sys_sendmsg",
+             "    rtnetlink_rcv_msg", "      rtnl_newlink   <- first",
+             "ip:65 io_uring: -ENOENT: No such file or directory",
+             "    ended in io_openat2, which returned no error, in __x64_sys_io_uring_enter",
+             "    do_filp_open   <- first",
+             "ip:65 socket: -ECONNREFUSED: Connection refused",
+             "    sysvec_apic_timer_interrupt", "      __udp4_lib_err",
+             "        sk_error_report",
+             "ip:65 worker: -EIO: Input/output error",
+             "    ended in work_function, which returned no error, in process_one_work",
+             "    vfs_read   <- first"]
+    handled = ["ip:65 handled: -EAGAIN: Resource temporarily unavailable",
+               "    ended in vfs_read, which returned no error, in ksys_read",
+               "    filemap_read   <- first"]
+    dump = ["ip:65 handled: -EINTR: Interrupted system call",
+            "    ended in netlink_rcv_skb, which returned no error, in __x64_sys_sendmsg",
+            "    rtnetlink_rcv_msg   <- first"]
+    kernel = elsewhere()
+    wrong = compare_lists("line", lines(mctrace, folder, kernel), known)
+    wrong += compare_lists("--all", lines(mctrace, folder, kernel, "--all"),
+                           known + dump + handled)
+    wrong += compare_lists("-e", lines(mctrace, folder, kernel, "-e", "EAGAIN"), [
+        "no system call failed so", "errors that the kernel handled itself: 2; --all shows them"])
+    case = Case(folder, "failing", kernel.rec)
+    got = json_lines(mctrace.text("why", "--from", case.path, "--json"))
+    wrong += compare_lists("kinds", [one["kind"] for one in got],
+                           ["netlink", "io_uring", "socket", "worker"])
+    wrong += compare_lists("ended", [one.get("ended_in") for one in got],
+                           ["netlink_rcv_skb", "io_openat2", None, "work_function"])
+    if any("system_call" in one for one in got):
+        wrong.append("a system call has failed: " + json.dumps(got))
+    return wrong
+
+
+def check_own(mctrace, folder):
+    """What mctrace did until exec() succeeded is not the command's."""
+    kernel = Kernel("exe")
+    kernel.call("__x64_sys_execve", "do_filp_open")
+    kernel.returns(2, 2)
+    kernel.call("__x64_sys_execve", "begin_new_exec")
+    kernel.rename("mctrace")
+    kernel.returns(0, 2)
+    kernel.call("ksys_read")
+    kernel.ret(9)
+    got = lines(mctrace, folder, kernel)
+    return compare_lists("line", got, ["mctrace:65 ksys_read returned -EBADF: "
+                                       "Bad file descriptor", "    ksys_read   <- first"])
+
+
+def check_places(mctrace, folder):
+    """Each function is shown with the place of the return that it took. mctrace.sh takes the file."""
+    kernel = Kernel()
+    kernel.call("ksys_read", "vfs_read")
+    kernel.returns(21, 2)
+    case = Case(folder, "places", kernel.rec)
+    function = kernel.rec.functions.by_name["vfs_read"]
+    wanted = "vfs_read+0x%x/0x%x" % (function.exits[0] - function.address, function.size)
+    got = json_lines(mctrace.text("why", "--from", case.path, "--json"))
+    return compare_lists("place", [one["path"][-1]["function"] for one in got], [wanted])
+
+
+def check_no_answer(mctrace, folder):
+    """Where a recording lacks what is needed, that is an error."""
+    wrong = []
+    for name, kernel, missing in (("no-marks", Kernel(), "no marks of errors"),
+                                  ("no-returns", Kernel(mode="function"), "no returns")):
+        kernel.call("ksys_read")
+        kernel.ret()
+        case = Case(folder, name, kernel.rec)
+        ran = mctrace.run("why", "--from", case.path)
+        if ran.returncode != 1 or missing not in ran.stderr.decode() or ran.stdout:
+            wrong.append("%s: status %d, '%s'" % (name, ran.returncode, ran.stderr.decode()))
+    return wrong
+
+
+def tests():
+    """A name, and what is to be done."""
+    return (("the same again", check_repeated),
+            ("names of errors", check_names),
+            ("jumps to functions that are not traced", check_jumps),
+            ("entries that jump", check_entries),
+            ("entries that return", check_entries_returns),
+            ("results that were not recorded", check_unknown),
+            ("errors as pointers", check_pointers),
+            ("who decided", check_deciders),
+            ("interrupts are apart", check_interrupts),
+            ("signals", check_signals),
+            ("errors that end elsewhere", check_elsewhere),
+            ("mctrace's own start is not shown", check_own),
+            ("places of returns", check_places),
+            ("recordings without an answer", check_no_answer))

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mctrace with a tracer of plain files, in the folder $FAKE, and with one fault: $FAULT is
+ * "PROCESS:STEP:KIND". PROCESS 0 is the first one, n the one that its n-th fork() makes; STEP
+ * counts its calls of the functions below; KIND is a signal's number, or "error": the call fails.
+ * $FAKE/hit is made when the fault comes. To be linked with all of mctrace by --wrap=open and so on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TRACER	"/sys/kernel/debug/mctracer"
+#define SYSCTL	"/proc/sys/kernel/mcount_"
+#define NAMES	"/proc/kallsyms"
+
+int __real_open(const char *path, int flags, ...);
+int __real_access(const char *path, int mode);
+int __real_stat(const char *path, struct stat *st);
+ssize_t __real_read(int fd, void *to, size_t size);
+ssize_t __real_write(int fd, const void *from, size_t size);
+int __real_close(int fd);
+pid_t __real_fork(void);
+int __real_pipe(int *fds);
+int __real_pipe2(int *fds, int flags);
+void *__real_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset);
+int __real_flock(int fd, int how);
+int __real_linkat(int from, const char *old, int to, const char *new, int flags);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *),
+			  void *arg);
+void *__real_calloc(size_t n, size_t size);
+pid_t __real_waitpid(pid_t pid, int *status, int how);
+int __real_sigtimedwait(const sigset_t *signals, siginfo_t *info, const struct timespec *most);
+
+static int process, forks, steps;	/* which one this is; what it has done */
+
+/* Return true if this call must fail. */
+static bool step(int error)
+{
+	const char *fault = getenv("FAULT"), *fake = getenv("FAKE");
+	int of, at, kind, now = __atomic_add_fetch(&steps, 1, __ATOMIC_RELAXED);
+	char path[PATH_MAX];
+
+	if (!fault || sscanf(fault, "%d:%d", &of, &at) != 2 || of != process || at != now)
+		return false;
+	snprintf(path, sizeof(path), "%s/hit", fake);
+	__real_close(__real_open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	kind = atoi(strrchr(fault, ':') + 1);
+	if (kind) {
+		kill(getpid(), kind);
+		return false;
+	}
+	errno = error;
+	return true;
+}
+
+static const char *fake_path(const char *path, char room[PATH_MAX])
+{
+	const char *fake = getenv("FAKE");
+
+	if (!strncmp(path, TRACER, strlen(TRACER)))
+		snprintf(room, PATH_MAX, "%s%s", fake, path + strlen(TRACER));
+	else if (!strncmp(path, SYSCTL, strlen(SYSCTL)))
+		snprintf(room, PATH_MAX, "%s/mcount_%s", fake, path + strlen(SYSCTL));
+	else if (!strcmp(path, NAMES))
+		snprintf(room, PATH_MAX, "%s/kallsyms", fake);
+	else
+		return path;
+	return room;
+}
+
+/* The name of the tracer's file that is open, or NULL. */
+static const char *fake_name(int fd, char room[PATH_MAX])
+{
+	const char *fake = getenv("FAKE");
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, room, PATH_MAX - 1);
+	if (n < 0)
+		return NULL;
+	room[n] = '\0';
+	if (strncmp(room, fake, strlen(fake)) || strstr(room, "/out"))
+		return NULL;
+	return strrchr(room, '/') + 1;
+}
+
+/* Replace or add the word "NAME" or "noNAME". */
+static void set_option(int fd, const char *word)
+{
+	const char *name = strncmp(word, "no", 2) ? word : word + 2;
+	char all[4096], room[64], path[PATH_MAX], *line, *saved;
+	FILE *to;
+	int from;
+
+	snprintf(room, sizeof(room), "/proc/self/fd/%d", fd);
+	path[readlink(room, path, sizeof(path) - 1)] = '\0';
+	from = __real_open(path, O_RDONLY | O_CLOEXEC);
+	all[__real_read(from, all, sizeof(all) - 1)] = '\0';
+	__real_close(from);
+	to = fopen(path, "w");
+	for (line = strtok_r(all, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved))
+		fprintf(to, "%s\n",
+			!strcmp(strncmp(line, "no", 2) ? line : line + 2, name) ? word : line);
+	fclose(to);
+}
+
+/* As the kernel does: lists take lines, others one word. $REFUSED is a line that is refused. */
+static ssize_t set(int fd, const char *name, const char *from, size_t size)
+{
+	const char *refused = getenv("REFUSED");
+	char text[65536];
+
+	snprintf(text, sizeof(text), "%.*s", (int)size, from);
+	if (refused && strstr(text, refused)) {
+		errno = ENOENT;
+		return -1;
+	}
+	if (getenv("OLD") && !strcmp(name, "pid") && strstr(text, "not ")) {
+		errno = EINVAL;
+		return -1;
+	}
+	text[strcspn(text, "\n")] = '\0';
+	if (!strcmp(name, "options")) {
+		set_option(fd, text);
+		return size;
+	}
+	if (!strcmp(name, "trace") || !strcmp(name, "snapshot") || !strcmp(name, "max_stack"))
+		return size;
+	if (!strcmp(name, "stats")) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (size && *from == '#' && !strcmp(name, "pid"))
+		return size;
+	if (__real_write(fd, from, size) != (ssize_t)size)
+		return -1;
+	if (size && from[size - 1] != '\n' && __real_write(fd, "\n", 1) != 1)
+		return -1;
+	return size;
+}
+
+int __wrap_open(const char *path, int flags, ...)
+{
+	char room[PATH_MAX];
+	const char *name;
+	va_list args;
+	int mode;
+
+	va_start(args, flags);
+	mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, int) : 0;
+	va_end(args);
+	if (step(EMFILE))
+		return -1;
+	path = fake_path(path, room);
+	name = strrchr(path, '/');
+	if (path == room && name && !strcmp(name, "/options"))
+		flags &= ~O_TRUNC;
+	return __real_open(path, flags, mode);
+}
+
+int __wrap_access(const char *path, int mode)
+{
+	char room[PATH_MAX];
+
+	return __real_access(fake_path(path, room), mode);
+}
+
+int __wrap_stat(const char *path, struct stat *st)
+{
+	char room[PATH_MAX];
+
+	return step(EACCES) ? -1 : __real_stat(fake_path(path, room), st);
+}
+
+ssize_t __wrap_read(int fd, void *to, size_t size)
+{
+	return step(EIO) ? -1 : __real_read(fd, to, size);
+}
+
+ssize_t __wrap_write(int fd, const void *from, size_t size)
+{
+	char room[PATH_MAX];
+	const char *name;
+
+	if (step(ENOSPC))
+		return -1;
+	name = fake_name(fd, room);
+	return name ? set(fd, name, from, size) : __real_write(fd, from, size);
+}
+
+int __wrap_close(int fd)
+{
+	bool fails = step(EIO);
+	int ret = __real_close(fd);
+
+	return fails ? -1 : ret;
+}
+
+pid_t __wrap_fork(void)
+{
+	pid_t pid;
+
+	if (step(EAGAIN))
+		return -1;
+	forks++;
+	pid = __real_fork();
+	if (!pid) {
+		process = process ? -1 : forks;
+		steps = 0;
+	}
+	return pid;
+}
+
+int __wrap_pipe(int *fds)
+{
+	return step(EMFILE) ? -1 : __real_pipe(fds);
+}
+
+int __wrap_pipe2(int *fds, int flags)
+{
+	return step(EMFILE) ? -1 : __real_pipe2(fds, flags);
+}
+
+void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
+{
+	return step(ENOMEM) ? MAP_FAILED : __real_mmap(at, size, prot, flags, fd, offset);
+}
+
+int __wrap_flock(int fd, int how)
+{
+	return step(ENOLCK) ? -1 : __real_flock(fd, how);
+}
+
+int __wrap_linkat(int from, const char *old, int to, const char *new, int flags)
+{
+	return step(ENOSPC) ? -1 : __real_linkat(from, old, to, new, flags);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *),
+			  void *arg)
+{
+	return step(EAGAIN) ? EAGAIN : __real_pthread_create(thread, how, run, arg);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return step(ENOMEM) ? NULL : __real_calloc(n, size);
+}
+
+pid_t __wrap_waitpid(pid_t pid, int *status, int how)
+{
+	return !(how & WNOHANG) && step(EINTR) ? -1 : __real_waitpid(pid, status, how);
+}
+
+int __wrap_sigtimedwait(const sigset_t *signals, siginfo_t *info, const struct timespec *most)
+{
+	return step(EAGAIN) ? -1 : __real_sigtimedwait(signals, info, most);
+}

@@ -1,0 +1,387 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# mctrace record, stream and start with a tracer of plain files: at each step of each of its processes
+# a call fails, or a signal comes, and the tracer's files must be as before. faults.c explains how.
+#
+#     faults.py [--sparse N] MCTRACE      of all steps each N-th one
+import argparse
+import fcntl
+import os
+import re
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+import recordings
+
+OPTIONS = ["notime", "nocontext", "nooverwrite", "nomax_stack"]
+FILES = {"ctrl": "0\n", "tracing_on": "0\n", "buffer_size_kb": "64\n", "filter": "vfs_read\nvfs_write\n",
+         "notrace": "kfree\n", "pid": "1 children\n", "mode": "function\n", "triggers": "vfs_open:mark\n",
+         "options": "\n".join(OPTIONS) + "\n", "mcount_enabled": "0\n"}
+OTHERS = {"stats": "# cpu entries written overwritten lost recursions read\n0 0 0 0 0 0 0\n# own: 0\n", "trace": "",
+          "functions": "vfs_read\nvfs_write\n", "mcount_hook": "none\n", "trace_pipe": "", "snapshot": "", "max_stack": "",
+          "kallsyms": "ffffffff81000000 T _stext\nffffffff81000100 T vfs_read\n"}
+SIZE, HEADER = 65536, 4096
+PATIENCE = 20
+
+
+class Tracer:
+    """A folder with the tracer's files."""
+    def __init__(self, folder):
+        self.folder = folder
+        os.makedirs(folder + "/per_cpu/cpu0")
+        self.reset()
+
+    def path(self, name):
+        return self.folder + "/" + name
+
+    def reset(self, **files):
+        for name, text in {**FILES, **OTHERS, **files}.items():
+            with open(self.path(name), "w") as file:
+                file.write(text)
+        header = struct.pack("<IIIIQQQQQQ", *magic(), HEADER, 0, SIZE, 4096, 0, 0, 0, 0).ljust(64, b"\0")
+        with open(self.path("per_cpu/cpu0/raw"), "wb") as file:
+            file.write((header + struct.pack("<QQ", 0, 0)).ljust(HEADER + SIZE, b"\0"))
+        for name in ("hit", "out", "out.old"):
+            if os.path.exists(self.path(name)):
+                os.unlink(self.path(name))
+
+    def files(self):
+        got = {}
+        for name in FILES:
+            with open(self.path(name)) as file:
+                got[name] = file.read()
+        return got
+
+    def hit(self):
+        return os.path.exists(self.path("hit"))
+
+    def left(self):
+        """Files that no recording should leave behind."""
+        return [name for name in os.listdir(self.folder) if name.startswith("out") and name not in ("out", "out.old")]
+
+    def wait(self):
+        """Until nobody holds the lock. False: somebody does for too long."""
+        end = time.monotonic() + PATIENCE
+        with open(self.path("ctrl")) as file:
+            while True:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    return True
+                except BlockingIOError:
+                    if time.monotonic() > end:
+                        return False
+                    time.sleep(0.005)
+
+
+def magic():
+    """Of the header of a ring, and the version."""
+    with open(args.header) as file:
+        text = file.read()
+    return [int(re.search(r"#define\s+%s\s+(0x[0-9a-f]+|\d+)" % name, text)[1], 0)
+            for name in ("MCTRACER_MAGIC", "MCTRACER_VERSION")]
+
+
+def run(tracer, command, fault=None, limits=(), **environment):
+    """Return the status and what it printed as errors."""
+    env = {**os.environ, "FAKE": tracer.folder, **environment}
+    if fault:
+        env["FAULT"] = fault
+
+    def limit():
+        for which, most in limits:
+            resource.setrlimit(which, (most, most))
+    with subprocess.Popen([args.mctrace, *command], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, preexec_fn=limit, text=True) as program:
+        try:
+            said = program.communicate(timeout=PATIENCE)[1]
+        except subprocess.TimeoutExpired:
+            program.kill()
+            return "a hang", program.communicate()[1]
+    return program.returncode, said
+
+
+number, failed = 0, 0
+
+
+def check(name, wrong):
+    global number, failed
+    number += 1
+    failed += bool(wrong)
+    print("%s %d - %s" % ("not ok" if wrong else "ok", number, name))
+    for line in wrong[:20]:
+        print("# " + line)
+    sys.stdout.flush()
+
+
+def differences(tracer):
+    got = tracer.files()
+    return ["%s: %r, not %r" % (name, got[name], text) for name, text in FILES.items() if got[name] != text]
+
+
+def judge(tracer, status, said):
+    """What is wrong after a run: nothing may differ, unless that was printed, and nothing may stay on."""
+    if status == "a hang":
+        return ["a hang"]
+    if not tracer.wait():
+        return ["locked for ever"]
+    wrong = differences(tracer)
+    if wrong and status and "can't be set back" in said and tracer.files()["ctrl"] == "0\n":
+        wrong = []
+    if "out" not in os.listdir(tracer.folder) and "out.old" in os.listdir(tracer.folder):
+        wrong.append("the file before is only .old")
+    return wrong + ["left: " + name for name in tracer.left()]
+
+
+def each_step(tracer, command, process, kind):
+    wrong, step, nr = [], 1 + args.shift % args.sparse, 0
+    while step < 3000:
+        tracer.reset()
+        with open(tracer.path("out"), "w") as file:
+            file.write("the file before\n")
+        status, said = run(tracer, command, "%d:%d:%s" % (process, step, kind))
+        bad = judge(tracer, status, said)
+        if not tracer.hit():
+            break
+        wrong += ["step %d: %s (%s, %s)" % (step, text, status, said.strip()) for text in bad]
+        nr += 1
+        step += args.sparse
+    name = "%s: process %d, %s at each of %d steps" % (" ".join(command[:3]), process, kind, nr)
+    check(name, wrong or ([] if nr else ["no step"]))
+
+
+def main():
+    global args
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sparse", type=int, default=1)
+    parser.add_argument("--shift", type=int, default=0)
+    parser.add_argument("--header", required=True)
+    parser.add_argument("--no-steps", action="store_true")
+    parser.add_argument("mctrace")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        tracer = Tracer(folder + "/tracer")
+        record = ["record", "-q", "-o", tracer.path("out"), "-l", "vfs_read", "-g", "true"]
+        for process in () if args.no_steps else (0, 1, 3):
+            for kind in ("error", int(signal.SIGKILL)):
+                each_step(tracer, record, process, kind)
+        each_step(tracer, record, 0, int(signal.SIGTERM))
+        each_step(tracer, record, 0, int(signal.SIGSEGV))
+        others(tracer, record)
+    print("1..%d" % number)
+    return failed
+
+
+def text_of(path):
+    with open(path) as file:
+        return file.read()
+
+
+def put(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+
+
+def expect(name, tracer, command, status=0, said="", files=True, **how):
+    """Run it. It must end so, print that, and leave all files as they were."""
+    got, printed = run(tracer, command, **how)
+    wrong = [] if got == status else ["status %s, not %s: %s" % (got, status, printed.strip())]
+    if not (re.search(said, printed) if said else not printed):
+        wrong.append("it printed '%s', not '%s'" % (printed.strip(), said))
+    if files:
+        wrong += judge(tracer, None, printed)
+    check(name, wrong)
+    return printed
+
+
+def others(tracer, record):
+    tracer.reset()
+    expect("without a fault", tracer, record)
+    expect("5,000 arguments", tracer, record + ["x"] * 5000)
+    older_file(tracer, record)
+    lists(tracer, record)
+    limits(tracer, record)
+    closed(tracer, record)
+    frozen(tracer)
+    itself(tracer)
+    pipe(tracer)
+    killed(tracer)
+    soon(tracer)
+    tracer.reset(mcount_enabled="1\n")
+    status, said = run(tracer, ["reset"])
+    check("reset sets kernel.mcount_enabled back",
+          [said] if status or text_of(tracer.path("mcount_enabled")) != "0\n" else [])
+    tracer.reset(mcount_enabled="1\n", mcount_hook="count_call [mcount_sample]\n")
+    status, said = run(tracer, ["reset"])
+    check("but not if another hook is called",
+          [said] if status or text_of(tracer.path("mcount_enabled")) != "1\n" else [])
+
+
+def older_file(tracer, record):
+    out = tracer.path("out")
+    tracer.reset()
+    put(out, "older\n")
+    expect("a command that there is not", tracer, record[:-1] + ["no_such"], 127, "no_such: No such file")
+    expect("one that can't be run", tracer, record[:-1] + ["/etc/passwd"], 126, "Permission denied")
+    expect("nor is a folder one", tracer, record[:-1] + ["/etc"], 126, "Permission denied")
+    expect("for no time", tracer, ["record", "--seconds", "0", "-o", out], 2, "--seconds wants 1 at least")
+    expect("a function that there is not", tracer, record[:3] + [out, "-l", "gone", "true"], 1, "'gone' can't be",
+           REFUSED="gone")
+    check("all these leave an older file alone", [] if text_of(out) == "older\n" else ["it has changed"])
+    expect("the next recording", tracer, record)
+    wrong = [] if text_of(out + ".old") == "older\n" else ["it is not .old"]
+    check("keeps it as .old", wrong + ([] if text_of_bytes(out).startswith(b"mctrace") else ["no recording"]))
+    os.unlink(out)
+    os.symlink("out.target", out)
+    put(tracer.path("out.target"), "target\n")
+    run(tracer, record)
+    check("of a link it is the file that is kept",
+          [] if os.path.islink(out) and text_of(out + ".target.old") == "target\n" else ["it is not"])
+    for name in ("out", "out.old", "out.target", "out.target.old"):
+        if os.path.lexists(tracer.path(name)):
+            os.unlink(tracer.path(name))
+    expect("a full disk", tracer, record[:3] + ["/dev/full"] + record[4:], 1, "No space left")
+
+
+def text_of_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def lists(tracer, record):
+    """What the kernel took before it refuses now."""
+    both = {"said": "filter can't be set back: 1 lines were refused, 'vfs_write'", "status": 1}
+    tracer.reset()
+    expect("a line of filter that is refused", tracer, record, files=False, REFUSED="vfs_write", **both)
+    check("leaves the others", [] if tracer.files()["filter"] == "vfs_read\n" else [tracer.files()["filter"]])
+    for name, text in (("filter", "gone\n"), ("notrace", "kfree\ngone\n")):
+        tracer.reset(**{name: text})
+        said = expect("a list %s that would record more" % name, tracer, record, 1, "pid has process", files=False,
+                      REFUSED="gone")
+        pid = re.search(r"pid has process (\d+)", said)
+        check("has nothing recorded", [] if pid and tracer.files()["pid"] == pid[1] + "\n" else [tracer.files()["pid"]])
+    tracer.reset(pid="# a process of another pid namespace\n")
+    expect("a process that has no number here", tracer, record, 1, "pid has process", files=False)
+    tracer.reset(triggers="gone:mark\nvfs_read:mark\n")
+    expect("a trigger that is refused", tracer, record, 1, "triggers can't be set back", files=False, REFUSED="gone")
+    check("leaves the others, too", [] if tracer.files()["triggers"] == "vfs_read:mark\n" else ["it does not"])
+
+
+def limits(tracer, record):
+    for name, which, values in (("fsize", resource.RLIMIT_FSIZE, (1000, 2000, 5000)),
+                                ("nofile", resource.RLIMIT_NOFILE, range(3, 16)),
+                                ("as", resource.RLIMIT_AS, range(1 << 20, 12 << 20, 1 << 19)),
+                                ("cpu", resource.RLIMIT_CPU, (0,))):
+        wrong = []
+        for most in values:
+            tracer.reset()
+            status, said = run(tracer, record, limits=[(which, most)])
+            wrong += ["%d: %s (%s, %s)" % (most, text, status, said.strip()) for text in judge(tracer, status, said)]
+        check("%s limited to %s" % (name, ", ".join(str(value) for value in values)), wrong)
+
+
+def closed(tracer, record):
+    wrong = []
+    for which in ("<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-"):
+        tracer.reset()
+        command = " ".join([args.mctrace, *record]) + " " + which
+        status = subprocess.run(["sh", "-c", command], env={**os.environ, "FAKE": tracer.folder}, check=False).returncode
+        wrong += ["%s: %s" % (which, text) for text in judge(tracer, status, "")]
+        if status or not text_of_bytes(tracer.path("out")).startswith(b"mctrace"):
+            wrong.append("%s: status %d, or no recording" % (which, status))
+    check("descriptors that are closed", wrong)
+
+
+def frozen(tracer):
+    record = ["record", "-q", "-o", tracer.path("out")]
+    for command in (record + ["true"], ["start"], ["stream"], ["reset"]):
+        tracer.reset(stats="# frozen: oops\n" + OTHERS["stats"].replace("0 0 0", "0 7 7"), trace="last calls\n")
+        expect("%s of what was kept of an oops" % command[0], tracer, command, 1, r"frozen \(oops\): 'mctrace show'")
+    expect("record --force", tracer, record + ["--force", "true"])
+    tracer.reset(stats="# frozen: oops\n" + OTHERS["stats"])
+    expect("rings without a call need no --force", tracer, record + ["true"])
+
+
+def itself(tracer):
+    """mctrace is not recorded, and its COMMAND is."""
+    show = ["sh", "-c", "cat %s > %s" % (tracer.path("pid"), tracer.path("seen"))]
+    all_of = ["record", "-a", "-q", "-o", tracer.path("out")]
+    tracer.reset()
+    expect("where all are recorded", tracer, all_of + show)
+    check("mctrace's processes are not", [] if re.fullmatch(r"(not \d+\n){3}", text_of(tracer.path("seen")))
+          else [text_of(tracer.path("seen"))])
+    expect("with --self", tracer, all_of + ["--self"] + show)
+    check("they are", [text_of(tracer.path("seen"))] if text_of(tracer.path("seen")) else [])
+    all_of.remove("-q")
+    expect("a kernel that can't leave them out", tracer, all_of + show, 0, "can't leave mctrace's own calls out", OLD="y")
+
+
+def pipe(tracer):
+    """A reader that has gone is noticed though nothing comes."""
+    tracer.reset()
+    os.unlink(tracer.path("trace_pipe"))
+    os.mkfifo(tracer.path("trace_pipe"))
+    comes = os.open(tracer.path("trace_pipe"), os.O_RDWR)
+    with subprocess.Popen([args.mctrace, "stream"], env={**os.environ, "FAKE": tracer.folder},
+                          stdout=subprocess.PIPE) as stream:
+        os.write(comes, b"a line\n")
+        line = stream.stdout.readline()
+        stream.stdout.close()
+        try:
+            status = stream.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            stream.kill()
+            status = "a hang"
+    os.close(comes)
+    check("stream whose reader goes", judge(tracer, status, "") + ([] if line == b"a line\n" and not status else
+                                                                  ["%s, %s" % (line, status)]))
+    os.unlink(tracer.path("trace_pipe"))
+
+
+def killed(tracer):
+    """The next one need not wait for long."""
+    tracer.reset()
+    command = ["record", "-q", "-o", tracer.path("out")]
+    with subprocess.Popen([args.mctrace, *command], env={**os.environ, "FAKE": tracer.folder},
+                          stderr=subprocess.PIPE, text=True) as first:
+        while not os.path.exists(tracer.path("out")):
+            time.sleep(0.01)
+        first.kill()
+        began = time.monotonic()
+        status, said = run(tracer, command + ["true"])
+        took = time.monotonic() - began
+        end = first.stderr.read()
+    check("the next one after one that was killed", judge(tracer, status, said) + ([said] if status or said else []) +
+          ([] if took < 3 else ["%.1f s" % took]))
+    check("which is told", [] if "the tracer is as it was" in end else [end])
+
+
+def soon(tracer):
+    """A few words are in the file a second after they came, also if all are killed then but the keeper."""
+    tracer.reset()
+    words = b"".join(struct.pack("<Q", recordings.call_word(0x81000104, 0x81000004)) for _ in range(10))
+    with subprocess.Popen([args.mctrace, "record", "-q", "-o", tracer.path("out")],
+                          env={**os.environ, "FAKE": tracer.folder}, stderr=subprocess.DEVNULL) as first:
+        while not os.path.exists(tracer.path("out")):
+            time.sleep(0.01)
+        with open(tracer.path("per_cpu/cpu0/raw"), "r+b") as ring:
+            ring.seek(HEADER)
+            ring.write(words)
+            ring.seek(64)
+            ring.write(struct.pack("<Q", len(words)))
+        time.sleep(1)
+        children = subprocess.run(["pgrep", "-P", str(first.pid)], capture_output=True, text=True, check=False).stdout
+        for pid in [first.pid, *map(int, children.split())]:
+            with open("/proc/%d/comm" % pid) as comm:
+                if comm.read() != "mctrace-restore\n":
+                    os.kill(pid, signal.SIGKILL)
+    check("words are in the file a second later", judge(tracer, None, "") +
+          ([] if words in text_of_bytes(tracer.path("out")) else ["they are not"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0
+# The options of mctrace's commands: --help, the man pages, and what a hand types.
+import collections
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+
+import recordings
+from harness import Case, compare, compare_lists
+
+PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Documentation",
+                     "tools", "mctrace")
+CONTROL = "stat list stream start stop show reset snapshot".split()
+VIEW = "report profile graph latency slow diff why flame packet object export".split()
+SETUP = ["record", "start", "stream"]
+
+
+def options_of(text):
+    """Of --help: "-i, --input FILE" is ("-i", "--input", "FILE")."""
+    found = set()
+    for line in re.findall(r"^ +(-.*?)(?:  .*)?$", text, re.M):
+        parts = re.fullmatch(r"(-\w)?(?:, )?(--[\w-]+)?(?: (\S+))?", line)
+        found.add(parts.groups() if parts else line)
+    return found
+
+
+def paragraphs(page):
+    """The same of the options that a man page describes."""
+    with open(os.path.join(PAGES, page + ".rst"), encoding="utf-8") as file:
+        text = file.read()
+    found = set()
+    for line in re.findall(r"^(\*\*-.*)$", text, re.M):
+        for one in re.sub(r"\\ |[\\*]", "", line.split(", also of")[0]).split("; "):
+            found |= options_of("  " + one)
+    return found
+
+
+def check_pages(mctrace, _):
+    """A man page describes the options that --help shows, and no others."""
+    shown = {command: options_of(mctrace.text(command, "--help")) for command in mctrace.commands}
+    general = paragraphs("mctrace")
+    setup = set.intersection(*(shown[command] for command in SETUP))
+    pages = {}
+    for command, options in shown.items():
+        page = "control" if command in CONTROL else command
+        if command in VIEW:
+            options = options - general
+        if command in SETUP and command != "record":
+            options = options - setup
+        pages.setdefault(page, set()).update(options - general)
+    pages["record"].add((None, "--no-times", None))     # which is --times, negated
+    wrong = []
+    for page, options in pages.items():
+        described = paragraphs("mctrace-" + page) - (general - options)
+        wrong += compare(page, dict.fromkeys(described, True), dict.fromkeys(options, True))
+    count = collections.Counter(one for command in VIEW for one in shown[command])
+    common = {one for one, times in count.items() if times >= 5}
+    version = {("-V", "--version", None)}
+    return wrong + compare("mctrace", dict.fromkeys(general - version, True),
+                           dict.fromkeys(common, True))
+
+
+def check_letters(mctrace, _):
+    """A letter means the same in all commands."""
+    meanings = {}
+    for command in mctrace.commands:
+        for letter, name, _ in options_of(mctrace.text(command, "--help")):
+            if letter:
+                meanings.setdefault(letter, set()).add(name)
+    return ["%s: %s" % (letter, names) for letter, names in meanings.items() if len(names) > 1]
+
+
+# What older versions and other tools call it, and what is said.
+INSTEAD = [
+    (["profile", "-c"], "--callers"), (["profile", "-b"], "--by-task"),
+    (["slow", "f", "-p", "1"], "--percent N"), (["slow", "f", "-n", "1"], "--lines 1?"),
+    (["diff", "-n1"], "--lines 1?"), (["latency", "f", "-l"], "--live"),
+    (["report", "-F", "vfs_read"], "--func FUNC is FUNC alone"),
+    (["profile", "-t", "5"], "--min-duration TIME"), (["report", "-C", "1"], "--called-by FUNC"),
+    (["report", "-N", "vfs_read"], "--notrace FUNC"), (["report", "-r", "1"], "--time FROM..TO"),
+    (["record", "-F", "ls"], "but with --all"), (["record", "-G"], "shows FUNC and what it calls"),
+    (["record", "--max-graph-depth=3", "ls"], "'mctrace report --depth N' shows so many"),
+    (["record", "-D", "3"], "'mctrace report --depth N' shows so many"),
+    (["record", "-e", "sched"], "--func FUNC"), (["record", "-p", "nop"], "nor function or function_graph"),
+    (["replay"], "'mctrace report --tree' prints calls within each other"),
+    (["dump"], "'mctrace export' converts it"), (["info"], "describe a recording"),
+    (["script"], "with --json for programs"), (["clear"], "and empties the rings"),
+    (["list", "-p"], "--prototypes"), (["show", "-p"], "--pipe"), (["snapshot", "-t"], "--take"),
+]
+
+
+def check_instead(mctrace, _):
+    wrong = []
+    for arguments, word in INSTEAD:
+        ran = mctrace.run(*arguments)
+        if ran.returncode != 2 or not ran.stderr.decode().splitlines()[0].endswith(word):
+            wrong.append("%s: status %d, %s" % (arguments, ran.returncode, ran.stderr.decode()))
+    return wrong
+
+
+def recording():
+    rec = recordings.Recording(cpus=1, late=False)
+    rec.run(0, rec.task(65, "cat"))
+    for wait in (20000, 2000000):
+        rec.call(0, "vfs_read")
+        rec.wait(wait)
+        rec.leave(0)
+    return rec
+
+
+def check_order(mctrace, folder):
+    """Options stand before, between and behind arguments; -i is an argument by another name."""
+    path = Case(folder, "order", recording()).path
+    wrong = []
+    for one, *others in (
+            (["latency", "vfs_read", path, "--hide-empty", "--json"],
+             ["latency", "vfs_read", "--hide-empty", "--json", path],
+             ["latency", "--hide-empty", "vfs_read", path, "--json"],
+             ["latency", "--json", "vfs_read", "--hide-empty", "-i", path],
+             ["latency", "-i" + path, "--json", "--hide-empty", "vfs_read"]),
+            (["report", path, "--json"], ["report", "--json", "--input=" + path],
+             ["report", "--js", "--no-tree", path]),
+            (["graph", "vfs_read", path], ["graph", "-i", path, "vfs_read"]),
+            (["slow", "vfs_read", path], ["slow", "vfs_read", "-i", path]),
+            (["profile", path], ["profile", "-i", path], ["profile", "-i", path, path]),
+            (["diff", path, path], ["diff", "-i", path, path], ["diff", path, "-i", path]),
+            (["flame", "-o", "-", path], ["flame", path, "-o-"]),
+            (["export", "--to", "json", path], ["export", "-i", path, "--to=json"]),
+            (["--help"], ["help"], ["-h"]), (["report", "--help"], ["help", "report"]),
+            (["--version"], ["-V"])):
+        for other in others:
+            if mctrace.text(*one) != mctrace.text(*other):
+                wrong.append("%s is not %s" % (one, other))
+    marks = mctrace.run("why", "--from", path)
+    again = mctrace.run("why", "-i", path)
+    if (marks.returncode, marks.stdout, marks.stderr) != (
+            again.returncode, again.stdout, again.stderr):
+        wrong.append("why --from is not why -i")
+    return wrong
+
+
+def check_first(mctrace, folder):
+    """--lines: the beginning of what is printed without it."""
+    path = Case(folder, "first", recording()).path
+    wrong = []
+    for command in (["report", "--json"], ["report", "--tree", "--json"], ["profile", "--json"]):
+        lines = mctrace.text(*command, path).splitlines()
+        for n in (1, 2, 99):
+            wrong += compare_lists(" ".join(command) + " --lines %d" % n, mctrace.text(
+                *command, "--lines", str(n), path).splitlines(), lines[:n])
+    tree = mctrace.text("report", "--tree", "--lines", "1", path)
+    return wrong + compare_lists("calls of the tree", [tree.count("vfs_read();")], [1])
+
+
+def widest_bar(text):
+    return max(len(line) for line in text.splitlines() if line.endswith("#"))
+
+
+def check_width(mctrace, folder):
+    """COLUMNS is how wide lines are; a terminal is asked without it."""
+    path = Case(folder, "width", recording()).path
+    wrong = []
+    for columns, wanted in (("", 80), ("120", 120), ("70", 70), ("30", 61), ("x", 80)):
+        text = mctrace.text("latency", "vfs_read", path, COLUMNS=columns)
+        wrong += compare_lists("COLUMNS=" + columns, [widest_bar(text)], [wanted])
+    here, there = pty.openpty()
+    fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 99, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    subprocess.run([mctrace.path, "latency", "vfs_read", "--no-pager", path], stdout=there,
+                   env=dict(environment, NO_COLOR="1"), stdin=subprocess.DEVNULL, check=True)
+    os.close(there)
+    text = os.read(here, 65536).decode()
+    os.close(here)
+    wrong += compare_lists("terminal", [widest_bar(text)], [99])
+    for columns in ("50", "100"):
+        widest = max(len(line) for line in
+                     mctrace.text("report", "--help", COLUMNS=columns).splitlines()
+                     if line.startswith(" " * 24))
+        if widest > int(columns):
+            wrong.append("--help is %d wide, not %s" % (widest, columns))
+    return wrong
+
+
+def check_wrong(mctrace, folder):
+    path = Case(folder, "order", recording()).path
+    wrong = []
+    for arguments, says in (
+            (["profile", "-i", path, path + "2"], "one recording at a time: --input, or an argument"),
+            (["report", path, path], "one recording at a time"),
+            (["report", "--no-input"], "--no-input can't be negated"),
+            (["slow", "--percent=x", "f"], "--percent wants a number, not 'x'"),
+            (["slow", "--percent", "-1", "f"], "--percent wants a number, not '-1'"),
+            (["export", "--to", "tracedat", path], "there is no form 'tracedat'"),
+            (["help", "reprot"], "there is no command 'reprot': did you mean 'report'?"),
+            (["latency", "f", "--live", "-i", path], "either --live, or a recording")):
+        ran = mctrace.run(*arguments)
+        wrong += compare_lists(" ".join(arguments), [ran.returncode, *ran.stderr.decode().split("\n")][:2],
+                               [2, "mctrace: " + says])
+    return wrong

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-2.0
+# What mctrace reads from: pipes that it looks at first, and small files that would become large.
+import os
+import re
+import resource
+import subprocess
+
+import recordings
+from harness import compare_lists
+
+MEMORY = 200 << 20
+SECONDS = 20
+HEADER = recordings.struct.pack("<8sII", b"mctrace\n", 1, 40)
+
+
+def chunk(kind, data, cpu=0, pos=0):
+    data += bytes(-len(data) % 8)
+    return recordings.CHUNK.pack(0x6b6e6863, kind, len(data), cpu, 65536, pos, 0) + data
+
+
+def packed(kind, data, **where):
+    data += bytes(-len(data) % 8)
+    small = subprocess.run(["zstd", "-19", "-c"], input=data, stdout=subprocess.PIPE,
+                           check=True).stdout
+    return chunk(kind | 1 << 31, recordings.struct.pack("<Q", len(data)) + small, **where)
+
+
+def limited(mctrace, arguments, stdin=subprocess.DEVNULL, env=None):
+    """Its status and what it says, of a process with little memory."""
+    ran = subprocess.run([mctrace.path, *arguments], stdin=stdin, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE, timeout=SECONDS, check=False, env=env,
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA,
+                                                               (MEMORY, MEMORY)))
+    return ran.returncode, ran.stderr.decode()
+
+
+def check_small_files(mctrace, folder):
+    """Little that becomes much is an error with its offset, in little time and memory."""
+    lines = b"0 T a\n" * (1 << 20)
+    call = recordings.call_word(0xffffffff81000005, 0xffffffff81001234)
+    words = recordings.struct.pack("<Q", call) * (1 << 17)
+    names = chunk(2, b"ffffffff81000000 T a\nffffffff81001000 T b\n")
+    info = chunk(1, b"mode graph\n")
+    files = {
+        "symbols": info + packed(2, lines) * 8,
+        "words": info + names + b"".join(packed(3, words, pos=i << 20) for i in range(8)),
+        "CPUs": info + names + b"".join(packed(3, words, cpu=i) for i in range(8)),
+        "a large chunk": info + names + packed(3, words * 5),
+    }
+    wrong = []
+    path = os.path.join(folder, "small.dat")
+    for name, data in files.items():
+        with open(path, "wb") as file:
+            file.write(HEADER + data + chunk(4, b""))
+        for command in (["profile"], ["graph", "a"], ["slow", "a"], ["diff", path],
+                        ["export", "--to", "folded"]):
+            status, says = limited(mctrace, [*command, path])
+            if status != 1 or "damaged at offset" not in says:
+                wrong.append("%s: %s: status %d, %s" % (name, command[0], status, says))
+    return wrong
+
+
+def check_deep(mctrace, folder):
+    """Calls that never return, more than a stack has: each command ends well."""
+    rec = recordings.Recording(cpus=1, late=False)
+    rec.run(0, rec.task(65, "cat"))
+    for i in range(40000):
+        rec.call(0, recordings.CORE[i % 7])
+    path = os.path.join(folder, "deep.dat")
+    rec.write(path)
+    wrong = []
+    for command in (["profile"], ["graph", "vfs_read"], ["diff", path], ["report", "--tree"]):
+        status, says = limited(mctrace, [*command, path])
+        if status or says:
+            wrong.append("%s: status %d, %s" % (command[0], status, says))
+    return wrong
+
+
+def check_pipes(mctrace, folder):
+    """What comes from a pipe is looked at before it is copied."""
+    path = os.path.join(folder, "pipe.dat")
+    rec = recordings.Recording(cpus=1, late=False)
+    rec.run(0, rec.task(65, "cat"))
+    rec.call(0, "vfs_read")
+    rec.leave(0)
+    rec.write(path)
+    wrong = []
+    nowhere = dict(os.environ, TMPDIR="/nowhere")
+    for name, data, status, says in (
+            ("a recording", open(path, "rb").read(), 0, ""),
+            ("nothing", b"", 1, "standard input is empty"),
+            ("a part of the header", b"mctrac", 1, "is no recording of mctrace"),
+            ("another version", HEADER[:8] + b"\7" + HEADER[9:], 1, "of version 7")):
+        reader, writer = os.pipe()
+        os.write(writer, data)
+        os.close(writer)
+        # Nothing is copied of what is no recording: the folder for copies is not even looked for.
+        got = limited(mctrace, ["report", "-"], reader, None if not status else nowhere)
+        os.close(reader)
+        if got[0] != status or says not in got[1]:
+            wrong.append("%s: status %d, %s" % (name, *got))
+    with open("/dev/zero", "rb") as zeroes:
+        got = limited(mctrace, ["report", "-"], zeroes)
+    if got[0] != 1 or "is no recording of mctrace" not in got[1]:
+        wrong.append("/dev/zero: status %d, %s" % got)
+    return wrong
+
+
+# --- the kernel's raw files ---
+
+RING = 1 << 16
+NOTES = RING // 4
+
+
+def short(first=0):
+    rec = recordings.simulate(700, 5, cpus=1, notes=NOTES, first=first, gaps=False, exits=False,
+                              before=False)
+    assert sum(len(words) for ring in rec.rings for _, words in ring.runs) * 8 < RING
+    return rec
+
+
+def image_of(rec):
+    """Each ring as last_boot/raw and a mapping of per_cpu/cpuN/raw have it."""
+    image = b""
+    for ring in rec.rings:
+        words = bytearray(RING)
+        pos = 0
+        for pos, run in ring.runs:
+            for word in run:
+                flip = 1 << 63 if pos & RING else 0
+                recordings.struct.pack_into("<Q", words, pos % RING, word ^ flip)
+                pos = pos + 8 & recordings.POSITION_MASK
+        image += recordings.struct.pack("<4I8Q", 0x7274636d, 2, 4096, 0, RING, NOTES, ring.start,
+                                        0, ring.start, 0, pos, 0).ljust(4096, b"\0")
+        image += words
+    return image
+
+
+def put(folder, name, data):
+    path = os.path.join(folder, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+    return path
+
+
+RAW_COMMANDS = [("report", "--json"), ("report", "--tree"), ("profile",), ("graph", "vfs_read"),
+                ("latency", "vfs_read"), ("slow", "vfs_read"), ("flame", "--output=-"),
+                ("export", "--to", "folded"), ("export", "--to", "json"), ("report", "--json", "-")]
+
+
+def check_raw(mctrace, folder):
+    """Rings, and words alone, are what the recording of them is, in each command."""
+    wrong = []
+    for name, first in (("even", 0), ("odd", RING + 3 * NOTES)):
+        rec = short(first)
+        dat = os.path.join(folder, "of-raw.dat")
+        rec.write(dat)
+        names = put(folder, "names", rec.functions.kallsyms().encode())
+        words = b"".join(run.tobytes() for _, run in rec.rings[0].runs)
+        for kind, data in (("rings", image_of(rec)), ("words", words)):
+            path = put(folder, "raw", data)
+            for command in RAW_COMMANDS:
+                pipe = command[-1] == "-"
+                wanted = mctrace.text(*command[:len(command) - pipe], dat)
+                with open(path, "rb") as stdin:
+                    got = subprocess.run(
+                        [mctrace.path, *command, "--kallsyms", names, *([] if pipe else [path])],
+                        stdin=stdin, capture_output=True, check=False)
+                if got.returncode or got.stderr or \
+                   got.stdout.decode().replace(path, dat) != wanted:
+                    wrong.append("%s %s: %s: status %d, %s" % (
+                        name, kind, " ".join(command), got.returncode,
+                        got.stderr.decode() or "another answer"))
+    return wrong
+
+
+def check_last_boot(mctrace, folder):
+    """The kernel's lines about the boot are shown; another kernel's rings need its names."""
+    rec = short()
+    raw = put(folder, "last_boot/raw", image_of(rec))
+    names = put(folder, "names", rec.functions.kallsyms().encode())
+    own = put(folder, "own.dat", b"")
+    rec.write(own)
+    wrong = []
+    for which, kernel in (("this", "this one, 1234"),
+                          ("another", "another one, which has the functions' names, 5678")):
+        lines = "# kernel: %s\n# entries: 7\n# damaged: 0 words, 0 pages\n" % kernel
+        put(folder, "last_boot/trace", (lines + "CPU 0: a:1 b <-- c\n").encode())
+        text = mctrace.text("report", "--kallsyms", names, raw)
+        if not text.startswith(lines + "# mode: "):
+            wrong.append("%s: report begins with %s" % (which, text[:200]))
+        status, says = limited(mctrace, ["report", raw])
+        if which == "another" and (status != 1 or "5678" not in says or "--kallsyms" not in says):
+            wrong.append("another kernel: status %d, %s" % (status, says))
+    status, says = limited(mctrace, ["report", "--kallsyms", names, own])
+    if status != 1 or "has its own names" not in says:
+        wrong.append("names twice: status %d, %s" % (status, says))
+    return wrong
+
+
+def vmlinux_of(rec, folder):
+    """An ELF file with the kernel's own functions where they are, and what nm prints of it."""
+    lines = ["\t.text"]
+    own = {int(line.split()[0], 16): line.split()[2] for line in rec.functions.lines
+           if line.split()[1] in "tT" and "[" not in line}
+    for address, name in sorted(own.items()):
+        lines += ["\t.org %#x" % (address - recordings.STEXT), "\t.globl %s" % name,
+                  "\t.type %s, @function" % name, "%s:\tnop" % name]
+    source = put(folder, "vmlinux.s", "\n".join(lines + [""]).encode())
+    elf = os.path.join(folder, "vmlinux")
+    subprocess.run(["gcc", "-nostdlib", "-static", "-Wl,-Ttext=%#x" % recordings.STEXT,
+                    "-Wl,-e,_stext", "-Wl,--build-id=none", "-o", elf, source], check=True)
+    nm = subprocess.run(["nm", elf], stdout=subprocess.PIPE, check=True).stdout
+    return elf, put(folder, "nm", nm)
+
+
+def check_vmlinux(mctrace, folder):
+    """Names come from a vmlinux as from what nm prints of it."""
+    rec = short()
+    raw = put(folder, "raw-of-vmlinux", image_of(rec))
+    elf, nm = vmlinux_of(rec, folder)
+    wanted = mctrace.text("report", "--kallsyms", nm, raw)
+    if wanted.count("[unknown]") * 3 > wanted.count("\n"):
+        return ["most functions are unknown"]
+    if "without libdw" in mctrace.text("--version"):
+        return []
+    got = mctrace.text("report", "--kallsyms", elf, raw)
+    return compare_lists("line", got.splitlines(), wanted.splitlines())
+
+
+def check_bad_rings(mctrace, folder):
+    """Rings that are cut, or whose header can't be."""
+    whole = image_of(short())
+    names = put(folder, "names", short().functions.kallsyms().encode())
+    wrong = []
+    cases = [("cut in the ring", (whole + whole)[:-1000], 1, "ends within a ring"),
+             ("cut in the header", whole + whole[:50], 1, "no ring of a known version"),
+             ("another version", whole[:4] + b"\7" + whole[5:], 1, "offset 0"),
+             ("ELF", b"\x7fELF" + bytes(100), 1, "extract.py makes a recording")]
+    for at in (8, 16, 20, 24, 31, 32, 64):
+        flipped = bytearray(whole)
+        flipped[at] ^= 5
+        cases.append(("a bit of the header at %d" % at, bytes(flipped), None, ""))
+    for name, data, status, says in cases:
+        path = put(folder, "bad-raw", data)
+        ran = mctrace.run("profile", "--kallsyms", names, path, sanitized=bool(mctrace.sanitized))
+        if ran.returncode not in ((0, 1) if status is None else (status,)) or \
+           says not in ran.stderr.decode():
+            wrong.append("%s: status %d, %s" % (name, ran.returncode, ran.stderr.decode()))
+    return wrong
+
+
+# --- answers that would be empty ---
+
+def quiet(folder, chosen, returned):
+    """Nothing, or one call of vfs_read, which do_syscall_64 makes."""
+    rec = recordings.Recording(cpus=1, late=False)
+    if returned is not None:
+        rec.run(0, rec.task(65, "cat"))
+        rec.call(0, "vfs_read")
+        rec.call(0, "kfree")
+        if returned:
+            rec.leave(0)
+            rec.leave(0)
+    path = os.path.join(folder, "quiet.dat")
+    rec.write(path)
+    with open(path, "rb") as file:
+        data = file.read()
+    with open(path, "wb") as file:
+        file.write(data + chunk(1, b"chosen %d\n" % chosen))
+    return path
+
+
+EMPTY = [       # is it chosen functions, have calls returned, the command, what it says
+    (0, None, ["report"], "nothing was recorded"),
+    (1, None, ["profile"], "none of the chosen functions was called"),
+    (0, None, ["export", "--to", "folded"], "nothing was recorded"),
+    (0, None, ["flame", "-o", "-"], "nothing was recorded"),
+    (0, True, ["graph", "vfs_write"], "vfs_write was not called in"),
+    (1, True, ["graph", "vfs_write"], "not all functions were recorded"),
+    (1, True, ["latency", "vfs_write"], "not all functions were recorded"),
+    (1, True, ["slow", "vfs_write"], "not all functions were recorded"),
+    (0, True, ["graph", "vfs_reed"], "did you mean vfs_read"),
+    (0, True, ["graph", "xyzzyxyzzy"], "has no function of this name"),
+    (0, True, ["latency", "do_syscall_64"], "its own calls were not recorded"),
+    (0, True, ["slow", "do_syscall_64"], "its own calls were not recorded"),
+    (0, True, ["graph", "do_syscall_64"], "its own calls were not recorded"),
+    (0, False, ["latency", "vfs_read"], "no call of vfs_read has returned"),
+    (0, False, ["slow", "vfs_read"], "no call of vfs_read has returned"),
+]
+
+
+def check_empty(mctrace, folder):
+    """Each says why, and the status is not 0."""
+    wrong = []
+    for chosen, returned, command, says in EMPTY:
+        ran = mctrace.run(*command, quiet(folder, chosen, returned))
+        if ran.returncode != 1 or says not in ran.stderr.decode() or ran.stdout:
+            wrong.append("%s: status %d, '%s', and it prints '%s'" % (
+                " ".join(command), ran.returncode, ran.stderr.decode(), ran.stdout.decode()[:80]))
+    return wrong
+
+
+def check_no_rules(mctrace, folder):
+    """A file of rules that has comments alone."""
+    path = os.path.join(folder, "no.rules")
+    wrong = []
+    for text in ("", "# nothing\n\n", "\0alloc: 1\n"):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        ran = mctrace.run("object", "--rules", path, "--triggers", "--functions", path,
+                          sanitized=bool(mctrace.sanitized))
+        if ran.returncode != 1 or b"has no rules" not in ran.stderr:
+            wrong.append("%r: status %d, %s" % (text, ran.returncode, ran.stderr.decode()))
+    return wrong
+
+
+# --- the man page of the format ---
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+NUMBERS = [     # where a number is, and what the man page has of it
+    ("recording.h", r"RECORDING_MARK\s+(0x\w+)", "%s, \"chnk\""),
+    ("recording.h", r"RECORDING_VERSION\s+(\d+)", "the version, %s;"),
+    ("recording.h", r"RECORDING_MOST\s+\((\d+)UL << 20", "up to %s MiB, words"),
+    ("recording.h", r"RECORDING_MOST_WORDS\s+\((\d+)UL << 20", "words up to %s MiB"),
+    ("recording.h", r"RECORDING_ANY\s+\((\d+)UL << 20", "or %s MiB each"),
+    ("recording_read.c", r"SYMBOLS_EXPAND\s+(\d+)", "at most %s times the size"),
+    ("recording_read.c", r"WORDS_EXPAND\s+(\d+)", "all words %s times"),
+    ("walk.c", r"MOST_OPEN\s+(\d+)", "More than %s open calls"),
+]
+
+
+def words_of(path):
+    with open(os.path.join(TOP, path), encoding="utf-8") as file:
+        return re.sub(r"\s+", " ", file.read().replace("1,024", "1024"))
+
+
+def check_format_page(_mctrace, _folder):
+    """mctrace.dat(5) has the program's numbers, and all types and keys that are written."""
+    page = words_of("Documentation/tools/mctrace/mctrace.dat.rst")
+    wrong = []
+    for name, pattern, says in NUMBERS:
+        found = re.search(pattern, words_of("tools/mctrace/" + name))
+        if not found or says % found[1] not in page:
+            wrong.append("%s: %s: '%s' is not there" % (name, pattern, says))
+    record = words_of("tools/mctrace/record.c") + words_of("tools/mctrace/follow.c")
+    for text in re.findall(r'xasprintf\("((?:[^"]|" ")*)"', record):
+        for key in re.findall(r"(?:^|n)(\w+) %", text.replace('" "', "")):
+            if key[:1].islower() and "``%s``" % key not in page:
+                wrong.append("the key %s is not described" % key)
+    for name in re.findall(r"#define (MCTRACER_(?:VALUE|DATA|OBJECT|TOOK|FRAME|MARK|GAP|COUNT|CLOCK"
+                           r"|RETURN|RETURN_TAIL)) ", words_of("include/uapi/linux/mctracer.h")):
+        if "``%s``" % name not in page:
+            wrong.append("%s is not described" % name)
+    return wrong
+
+
+def test(tap, attempt, mctrace, folder, compressed):
+    attempt(tap, "a pipe is looked at first", None, check_pipes, mctrace, folder)
+    attempt(tap, "calls deeper than a stack", None, check_deep, mctrace, folder)
+    attempt(tap, "the kernel's raw files in each command", None, check_raw, mctrace, folder)
+    attempt(tap, "names from a vmlinux", None, check_vmlinux, mctrace, folder)
+    attempt(tap, "last_boot/raw", None, check_last_boot, mctrace, folder)
+    attempt(tap, "rings that are damaged", None, check_bad_rings, mctrace, folder)
+    attempt(tap, "answers that would be empty", None, check_empty, mctrace, folder)
+    attempt(tap, "rules: none", None, check_no_rules, mctrace, folder)
+    attempt(tap, "mctrace.dat(5) has the program's numbers", None, check_format_page, mctrace,
+            folder)
+    if compressed:
+        attempt(tap, "small files take little memory", None, check_small_files, mctrace, folder)
+    else:
+        tap.skip("small files take little memory", "there is no zstd")

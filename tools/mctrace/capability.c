@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What this process may do: a container's root may do less than root. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "capability.h"
+#include "util.h"
+
+bool has_capability(unsigned int nr)
+{
+	char *status = read_file("/proc/self/status"), *line;
+	bool has = true;
+
+	line = status ? strstr(status, "\nCapEff:") : NULL;
+	if (line)
+		has = strtoull(line + strlen("\nCapEff:"), NULL, 16) >> nr & 1;
+	free(status);
+	return has;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Opens a recording: maps a file, or first copies to a temporary file what can't be mapped. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "recording_parts.h"
+#include "util.h"
+
+#define BLOCK	1048576
+
+void recording_check_header(const char *path, const void *head, size_t size)
+{
+	const struct recording_header *header = head;
+
+	if (!size)
+		die("%s is empty: it is no recording", path);
+	if (raw_kind(head, size) != RAW_NONE)
+		return;
+	if (size > 4 && !memcmp(head, "\177ELF", 4))
+		die("%s is a dump of memory or a program: %s/extract.py makes a recording",
+		    path, CRASH_DIR);
+	if (size < sizeof(*header) ||
+	    memcmp(header->magic, RECORDING_MAGIC, sizeof(header->magic)))
+		die("%s is no recording of mctrace: it does not begin as one does (offset 0)",
+		    path);
+	if (header->version != RECORDING_VERSION ||
+	    header->chunk_size != sizeof(struct recording_chunk))
+		die("%s is a recording of version %u (offset 8), not %u: take another mctrace",
+		    path, header->version, RECORDING_VERSION);
+}
+
+/* Read until there are @size bytes, or the end. */
+static size_t read_all(int in, char *to, size_t size, const char *path)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < size && (n = read(in, to + done, size - done)) != 0) {
+		if (n < 0 && errno != EINTR)
+			die_errno("%s", path);
+		if (n > 0)
+			done += n;
+	}
+	return done;
+}
+
+/* Three quarters of what is free: other programs need room, too. */
+static uint64_t most_to_copy(int file)
+{
+	struct statvfs fs;
+
+	if (fstatvfs(file, &fs))
+		return UINT64_MAX;
+	return (uint64_t)fs.f_bavail * fs.f_frsize / 4 * 3;
+}
+
+/* Deleted already: it goes when it is closed. */
+static int temporary_file(const char *folder)
+{
+	char *path = xasprintf("%s/mctrace-XXXXXX", folder);
+	int fd = mkostemp(path, O_CLOEXEC);
+
+	if (fd < 0)
+		die_errno("a temporary file in %s", folder);
+	unlink(path);
+	free(path);
+	return fd;
+}
+
+/*
+ * Copy @in, which can't be mapped, to a file that can. The first bytes are checked before
+ * anything is copied: what is no recording may never end.
+ */
+static int spool(int in, const char *path)
+{
+	const char *folder = getenv("TMPDIR") ?: "/tmp";
+	char *buf = xcalloc(1, BLOCK);
+	size_t n = read_all(in, buf, sizeof(struct recording_header), path);
+	uint64_t copied = 0, most;
+	int file;
+
+	recording_check_header(path, buf, n);
+	file = temporary_file(folder);
+	most = most_to_copy(file);
+	for (; n; n = read_all(in, buf, BLOCK, path)) {
+		copied += n;
+		if (copied > most)
+			die("%s has more than %llu MiB, and %s has no room: save it to a file",
+			    path, (unsigned long long)(most >> 20), folder);
+		if (!write_all(file, buf, n))
+			die_errno("a temporary file in %s", folder);
+	}
+	free(buf);
+	return file;
+}
+
+static int open_path(struct recording *from, const char *path)
+{
+	int fd;
+
+	from->path = path ?: RECORDING_DEFAULT;
+	if (!strcmp(from->path, "-")) {
+		from->path = "standard input";
+		if (isatty(STDIN_FILENO))
+			die("standard input is a terminal: '-' is for a pipe");
+		return STDIN_FILENO;
+	}
+	fd = open(from->path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT && !path)
+		die("there is no " RECORDING_DEFAULT " here: 'mctrace record' makes one");
+	if (fd < 0)
+		die_errno("%s", from->path);
+	return fd;
+}
+
+static void map(struct recording *from, int fd, uint64_t size)
+{
+	char head[sizeof(struct recording_header)];
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+
+	/* Also what can't be mapped has a first byte. */
+	if (n > 0)
+		recording_check_header(from->path, head, n);
+	from->size = size;
+	from->mapped = size;
+	from->data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (from->data == MAP_FAILED)
+		die_errno("mapping %s", from->path);
+}
+
+/* The number in ".../cpuN/raw", or 0. */
+static unsigned int cpu_in(const char *path)
+{
+	const char *found = strstr(path, "/cpu"), *next;
+
+	while (found && (next = strstr(found + 1, "/cpu")))
+		found = next;
+	return found ? strtoul(found + strlen("/cpu"), NULL, 10) % 65536 : 0;
+}
+
+/* Beside last_boot/raw there is last_boot/trace, whose first lines are about the boot. */
+static void find_origin(struct recording *from)
+{
+	char *trace = xasprintf("%.*strace", (int)(strlen(from->path) - strlen("raw")), from->path);
+	FILE *file = fopen(trace, "r");
+	char *line = NULL, *before;
+	size_t room = 0;
+
+	free(trace);
+	while (file && getline(&line, &room, file) > 0 && !strncmp(line, "# ", 2)) {
+		if (!from->origin && strncmp(line, "# kernel: ", 10))
+			break;
+		before = from->origin;
+		from->origin = xasprintf("%s%s", before ?: "", line);
+		free(before);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+}
+
+/* Return true if the file is one of the kernel's that can only be mapped, and was read. */
+static bool take_ring(struct recording *from, int fd, const struct stat *st)
+{
+	struct statfs fs;
+
+	if (!S_ISREG(st->st_mode) || st->st_size || fstatfs(fd, &fs) ||
+	    fs.f_type != DEBUGFS_MAGIC)
+		return false;
+	return recording_map_ring(from, fd, cpu_in(from->path));
+}
+
+static void find_all(struct recording *from)
+{
+	const char *name = strrchr(from->path, '/');
+	enum raw_kind kind;
+
+	recording_check_header(from->path, from->data, from->size);
+	kind = raw_kind(from->data, from->size);
+	if (kind == RAW_NONE) {
+		recording_find_chunks(from);
+		return;
+	}
+	recording_find_rings(from, kind);
+	if (!strcmp(name ? name + 1 : from->path, "raw"))
+		find_origin(from);
+}
+
+struct recording *recording_open(const char *path)
+{
+	struct recording *from = xcalloc(1, sizeof(*from));
+	struct stat st;
+	int fd, given;
+
+	from->fd = -1;
+	fd = open_path(from, path);
+	given = fd;
+	if (fstat(fd, &st))
+		die_errno("%s", from->path);
+	if (S_ISDIR(st.st_mode))
+		die("%s is a folder, no recording", from->path);
+	if (take_ring(from, fd, &st)) {
+		close(fd);
+		return from;
+	}
+	if (!S_ISREG(st.st_mode) || !st.st_size) {	/* files of the kernel have no size */
+		fd = spool(fd, from->path);
+		if (fstat(fd, &st))
+			die_errno("a temporary file");
+	}
+	map(from, fd, st.st_size);
+	if (fd != given)
+		close(fd);
+	if (given != STDIN_FILENO)
+		close(given);
+	find_all(from);
+	return from;
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads rings as the kernel's files have them: last_boot/raw, which is a header and a ring for each
+ * CPU, the mapping of per_cpu/cpuN/raw, which is one of them, and the words that read() takes from
+ * per_cpu/cpuN/raw. Copies of such files are read, too.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "mctracer_decode.h"
+#include "recording_parts.h"
+#include "ring.h"
+#include "util.h"
+
+#define WORD		sizeof(uint64_t)
+#define NOTES_OF_WORDS	0x40000000U	/* of bare words: not known, and never met */
+
+static bool is_sync(uint64_t word)
+{
+	uint64_t which = mctracer_word_data(word) >> MCTRACER_OTHER_SHIFT;
+
+	if (!(word & MCTRACER_WORD_VALID) || mctracer_word_is_call(word))
+		return false;
+	switch (mctracer_word_type(word)) {
+	case MCTRACER_OTHER:
+		return which <= MCTRACER_GAP || which == MCTRACER_MODULES;
+	case MCTRACER_TIME:
+	case MCTRACER_TASK:
+	case MCTRACER_CONTEXT:
+		return true;
+	}
+	return false;
+}
+
+enum raw_kind raw_kind(const void *head, size_t size)
+{
+	const struct mctracer_ring_header *header = head;
+	uint64_t words[2];
+
+	/* A recording begins with the same four letters. */
+	if (size < sizeof(words) || !memcmp(head, RECORDING_MAGIC, strlen(RECORDING_MAGIC)))
+		return RAW_NONE;
+	if (header->magic == MCTRACER_MAGIC)
+		return RAW_RINGS;
+	memcpy(words, head, sizeof(words));
+	/* What a reader needs to know precedes all other words. */
+	return is_sync(words[0]) && words[1] & MCTRACER_WORD_VALID ? RAW_WORDS : RAW_NONE;
+}
+
+struct found_in_words {
+	bool returns, times, contexts;
+};
+
+static void look_at(struct found_in_words *found, const uint64_t *words, size_t nr)
+{
+	const uint64_t *word;
+	uint32_t type;
+
+	for (word = words; word < words + nr; word++) {
+		type = *word && !mctracer_word_is_call(*word) ? mctracer_word_type(*word) :
+								MCTRACER_MORE;
+		found->returns |= type == MCTRACER_RETURN;
+		found->times |= type == MCTRACER_TIME && mctracer_word_data(*word);
+		found->contexts |= type == MCTRACER_CONTEXT &&
+				   mctracer_word_data(*word) != MCTRACER_CONTEXT_UNKNOWN;
+	}
+}
+
+/* Copy words of one lap, with bit 63 as in whole words; 0 for those that are not whole. */
+static uint64_t *copy_lap(struct recording *from, const uint64_t *words, size_t nr, bool odd)
+{
+	uint64_t flip = odd ? MCTRACER_WORD_VALID : 0, *copy = xcalloc(nr, WORD);
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		copy[i] = words[i] ^ flip;
+		if (!(copy[i] & MCTRACER_WORD_VALID))
+			copy[i] = 0;
+	}
+	recording_own(from, copy);
+	return copy;
+}
+
+static uint64_t distance(uint64_t from, uint64_t to)
+{
+	return (to - from) & MCTRACER_POSITION_MASK;
+}
+
+/*
+ * Add the words of a ring of which @left bytes are there. @head is the position behind its last
+ * word, and @latest that behind the last word that may have overwritten another one meanwhile.
+ */
+static void add_ring(struct recording *from, unsigned int cpu,
+		     const struct mctracer_ring_header *header, const uint64_t *ring, uint64_t left,
+		     uint64_t head, uint64_t latest, struct found_in_words *found)
+{
+	const uint64_t size = header->ring_size;
+	struct recording_chunk chunk = {
+		.type = RECORDING_WORDS,
+		.cpu = cpu,
+		.notes = header->notes_every < NOTES_OF_WORDS ? header->notes_every :
+								NOTES_OF_WORDS,
+		.start = header->start & MCTRACER_POSITION_MASK,
+	};
+	uint64_t pos = chunk.start & -header->notes_every, offset, part;
+	const uint64_t *words;
+
+	if (distance(pos, latest) > size)
+		pos = (latest - size + header->notes_every - 1) & -header->notes_every;
+	for (pos &= MCTRACER_POSITION_MASK; pos != head && distance(pos, head) <= size;
+	     pos = (pos + part) & MCTRACER_POSITION_MASK) {
+		offset = pos & (size - 1);
+		part = size - offset;
+		if (part > distance(pos, head))
+			part = distance(pos, head);
+		chunk.pos = pos;
+		chunk.size = offset >= left ? 0 : part < left - offset ? part : left - offset;
+		words = copy_lap(from, ring + offset / WORD, chunk.size / WORD, pos & size);
+		look_at(found, words, chunk.size / WORD);
+		recording_add_words(from, &chunk, words, chunk.size);
+	}
+}
+
+static bool is_whole(const struct mctracer_ring_header *header, uint64_t left)
+{
+	return left >= sizeof(*header) && ring_header_is_known(header) &&
+	       header->header_size >= sizeof(*header) && !(header->header_size % WORD) &&
+	       header->header_size <= left && !(header->head % WORD) && !(header->start % WORD) &&
+	       header->notes_every >= WORD;
+}
+
+static void add_rings(struct recording *from, struct found_in_words *found)
+{
+	const struct mctracer_ring_header *header;
+	uint64_t at = 0, left, head;
+	unsigned int cpu;
+
+	for (cpu = 0; at < from->size; cpu++) {
+		header = (const void *)(from->data + at);
+		if (!is_whole(header, from->size - at)) {
+			recording_note_damage(from, at, "no ring of a known version begins here");
+			return;
+		}
+		at += header->header_size;
+		left = (from->size - at) & -WORD;
+		head = header->head & MCTRACER_POSITION_MASK;
+		add_ring(from, cpu, header, (const uint64_t *)(from->data + at), left, head, head,
+			 found);
+		if (left < header->ring_size) {
+			recording_note_damage(from, from->size, "it ends within a ring");
+			return;
+		}
+		at += header->ring_size;
+	}
+}
+
+static void add_bare_words(struct recording *from, struct found_in_words *found)
+{
+	struct recording_chunk chunk = {
+		.type = RECORDING_WORDS,
+		.notes = NOTES_OF_WORDS,
+		.size = from->size & -WORD,
+	};
+	const uint64_t *words = copy_lap(from, (const uint64_t *)from->data, chunk.size / WORD,
+					 false);
+
+	look_at(found, words, chunk.size / WORD);
+	recording_add_words(from, &chunk, words, chunk.size);
+	if (chunk.size != from->size)
+		recording_note_damage(from, chunk.size, "it ends within a word");
+}
+
+static void describe(struct recording *from, const struct found_in_words *found)
+{
+	char *info = xasprintf("mode %s\noptions %s %s\n", found->returns ? "graph" : "function",
+			       found->times ? "time" : "notime",
+			       found->contexts ? "context" : "nocontext");
+
+	recording_add_info(from, info, strlen(info));
+	free(info);
+	from->is_raw = true;
+	from->ended = true;
+}
+
+void recording_find_rings(struct recording *from, enum raw_kind kind)
+{
+	struct found_in_words found = { };
+
+	if (kind == RAW_RINGS)
+		add_rings(from, &found);
+	else
+		add_bare_words(from, &found);
+	if (!from->nr_cpus)
+		die("%s has no words that this mctrace knows (offset 0)", from->path);
+	describe(from, &found);
+}
+
+/* The kernel may write the ring meanwhile: what it may have overwritten is left out. */
+bool recording_map_ring(struct recording *from, int fd, unsigned int cpu)
+{
+	const struct mctracer_ring_header *mapped;
+	struct found_in_words found = { };
+	struct mctracer_ring_header header;
+	uint64_t *ring, latest;
+	int tries = 10;
+	size_t size;
+
+	mapped = mmap(NULL, sizeof(*mapped), PROT_READ, MAP_SHARED, fd, 0);
+	if (mapped == MAP_FAILED)
+		return false;
+	header = *mapped;
+	munmap((void *)mapped, sizeof(*mapped));
+	if (!is_whole(&header, UINT64_MAX))
+		return false;
+	size = header.header_size + header.ring_size;
+	mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	if (mapped == MAP_FAILED)
+		return false;
+	ring = xcalloc(1, header.ring_size);
+	do {
+		header = *mapped;
+		barrier();
+		memcpy(ring, (const char *)mapped + header.header_size, header.ring_size);
+		barrier();
+		latest = READ_ONCE(mapped->head);
+	} while (distance(header.head, latest) >= header.ring_size / 2 && --tries);
+	add_ring(from, cpu, &header, ring, header.ring_size, header.head & MCTRACER_POSITION_MASK,
+		 latest & MCTRACER_POSITION_MASK, &found);
+	free(ring);
+	munmap((void *)mapped, size);
+	if (!from->nr_cpus && !tries)
+		die("%s is written faster than it can be read: 'mctrace stop' first", from->path);
+	if (!from->nr_cpus)
+		die("%s is empty: nothing was recorded on this CPU", from->path);
+	describe(from, &found);
+	return true;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The lines of a set of rules, as rules.c reads them and rules_events.c applies them. */
+#ifndef _MCTRACE_RULES_PARSED_H
+#define _MCTRACE_RULES_PARSED_H
+
+#include <stdbool.h>
+
+#include "rules.h"
+
+enum rule_kind {
+	RULE_TRIGGER,
+	RULE_VERDICT,	/* what became of the object; a later verdict replaces it */
+	RULE_STATE,	/* where the object is until it ends or gets a verdict */
+	RULE_OTHERWISE,	/* what became of an object that ends without a verdict */
+	RULE_HEADER,
+	RULE_LABEL,	/* which one it is */
+	RULE_BEGINS,	/* which one begins in the task until the function returns */
+};
+
+struct rule {
+	enum rule_kind kind;
+	char *function;
+	char *key;		/* of a label */
+	char *text;		/* behind the function: an action, or a text with fields */
+	unsigned int line;
+	bool optional;
+	bool at_return;		/* a field needs the result of the call */
+	unsigned int role;	/* which argument is the object; 0: any */
+	unsigned int from, to;	/* of "follow FROM -> TO" */
+	enum rules_header header;
+};
+
+/* Whether a symbol's function has rules, rules that need its result, and labels for what begins. */
+struct rules_known {
+	bool looked;
+	bool any;
+	bool at_return;
+	bool begins;
+};
+
+/* Whether the kernel has a function: the answer to "{has FUNCTION}". */
+struct rules_has {
+	char *function;
+	bool has;
+};
+
+struct rules {
+	char *path;
+	struct rule *all;
+	unsigned int nr;
+	struct rules_known *known;	/* by the symbol's id */
+	unsigned int nr_known;
+	struct rules_has *has;
+	unsigned int nr_has;
+};
+
+/* Return true if @name is the function @asked, or what gcc makes of it: "asked.constprop.0". */
+bool rules_is_function(const char *name, const char *asked);
+
+#endif /* _MCTRACE_RULES_PARSED_H */
