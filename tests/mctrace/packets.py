@@ -663,7 +663,7 @@ def check_rules(mctrace, folder):
     gives(["kfree:data {sk_buff.nothing}"],
           "line 1: the kernel's types have no 'sk_buff.nothing', or", *blob)
     gives(["?nothing:data {nothing.at_all}"], "none of these functions", *blob)
-    gives(["kfree"], "line 1: a rule is FUNCTION:ACTION, or begins with 'verdict', 'state', ")
+    gives(["kfree"], "line 1: a rule is FUNCTION:ACTION or a word with its values")
     gives(["kfree:unfollow 1", "label kfree dev"], "line 2: a label wants a function, a key and")
     gives(["", "kfree:follow 1 -> 9"], "line 2: 'follow N -> M' wants")
     gives(["header kfree ipx"], "headers are 'eth', 'ip' or 'never'")
