@@ -86,7 +86,7 @@ int mctracer_consume_begin(void)
 	nr_rings = 0;
 	for_each_possible_cpu(cpu) {
 		look(cpu);
-		nr_rings += per_cpu(mctracer_rings, cpu).base != NULL;
+		nr_rings += !!per_cpu(mctracer_rings, cpu).base;
 	}
 	mctracer_streams_order(&all);
 	return 0;

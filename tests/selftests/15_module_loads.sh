@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: Modules come, go, and fail while the tracer is switched
-# requires: root tracer hackbench testmod:mct_target testmod:mct_initfail helper:tracecheck
-# requires: helper:rawreader
+# requires: root tracer hackbench helper:tracecheck helper:rawreader
+# requires: testmod:mct_target testmod:mct_initfail
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
