@@ -407,10 +407,6 @@ struct mctracer_text *mctracer_compat_text_alloc(bool addresses, bool crash)
 	return text;
 }
 
-void mctracer_compat_keep(const void *memory)
-{
-}
-
 void mctracer_compat_text_keep(struct mctracer_text *text)
 {
 }

@@ -158,7 +158,6 @@ bool mctracer_compat_queue_delayed(struct delayed_work *work, unsigned long dela
 void *mctracer_compat_calloc(size_t n, size_t size);
 struct mctracer_text *mctracer_compat_text_alloc(bool addresses, bool crash);
 /* Instead of freeing that at once. */
-void mctracer_compat_keep(const void *memory);
 void mctracer_compat_text_keep(struct mctracer_text *text);
 extern struct workqueue_struct *mctracer_compat_wq;
 extern bool mctracer_compat_ready;

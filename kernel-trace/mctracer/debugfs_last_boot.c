@@ -38,7 +38,6 @@ struct reader {
 	struct mctracer_last_boot *last;
 	struct mctracer_text *text;
 	struct mctracer_streams all;
-	struct mctracer_stream *next;
 };
 
 /* Position 0 is the header. */
@@ -51,10 +50,9 @@ static void *trace_start(struct seq_file *m, loff_t *pos)
 		       reader->last->kept.nr_rings * sizeof(*reader->all.streams));
 		mctracer_text_rewind(reader->text);
 		mctracer_streams_order(&reader->all);
-		reader->next = mctracer_streams_oldest(&reader->all);
 		return SEQ_START_TOKEN;
 	}
-	return reader->next;
+	return mctracer_streams_oldest(&reader->all);
 }
 
 static void *trace_next(struct seq_file *m, void *v, loff_t *pos)
@@ -62,12 +60,9 @@ static void *trace_next(struct seq_file *m, void *v, loff_t *pos)
 	struct reader *reader = m->private;
 
 	(*pos)++;
-	if (v != SEQ_START_TOKEN) {
-		reader->next->found = mctracer_cursor_next(&reader->next->cursor);
-		mctracer_streams_moved(&reader->all);
-		reader->next = mctracer_streams_oldest(&reader->all);
-	}
-	return reader->next;
+	if (v != SEQ_START_TOKEN)
+		mctracer_streams_advance(&reader->all);
+	return mctracer_streams_oldest(&reader->all);
 }
 
 static void trace_stop(struct seq_file *m, void *v)
@@ -78,12 +73,13 @@ static int trace_show(struct seq_file *m, void *v)
 {
 	struct reader *reader = m->private;
 	const struct mctracer_last_boot *last = reader->last;
+	const struct mctracer_stream *stream = v;
 	const struct seq_buf *line;
 
 	if (v != SEQ_START_TOKEN) {
-		line = mctracer_text_event(reader->text, reader->next,
-					   reader->next - reader->all.streams);
+		line = mctracer_text_event(reader->text, stream, stream - reader->all.streams);
 		seq_write(m, line->buffer, line->len);	/* m remembers if there is no room */
+		return 0;
 	}
 	seq_printf(m, "# kernel: %s, %*phN\n# entries: %llu\n# damaged: %llu words, %llu pages\n",
 		   last->same ? "this one" : "another one, which has the functions' names",

@@ -99,8 +99,7 @@ static void print_all(unsigned int n, int freezes)
 			break;
 		line = mctracer_text_event(text, stream, stream - all.streams);
 		pr_emerg("%.*s", (int)line->len, line->buffer);
-		stream->found = mctracer_cursor_next(&stream->cursor);
-		mctracer_streams_moved(&all);
+		mctracer_streams_advance(&all);
 		touch_nmi_watchdog();
 	}
 	pr_emerg("mctracer: end of the last calls\n");

@@ -64,11 +64,6 @@ static u64 copy_words(struct snapshot_cpu *cpu, const struct mctracer_ring *ring
 	return calls;
 }
 
-static void advance(struct mctracer_stream *stream)
-{
-	stream->found = mctracer_cursor_next(&stream->cursor);
-}
-
 static void take_ring(struct mctracer_snapshot *snapshot, int i, const struct mctracer_ring *ring)
 {
 	struct mctracer_ring_counts *sum = &snapshot->counts;
@@ -85,7 +80,7 @@ static void take_ring(struct mctracer_snapshot *snapshot, int i, const struct mc
 	sum->lost += lost;
 	sum->entries += entries;
 	sum->overwritten += written - lost - ring->nr_read - entries;
-	advance(stream);
+	stream->found = mctracer_cursor_next(&stream->cursor);
 }
 
 /*
@@ -184,8 +179,7 @@ const struct mctracer_stream *mctracer_snapshot_next(struct mctracer_snapshot *s
 
 void mctracer_snapshot_advance(struct mctracer_snapshot *snapshot)
 {
-	advance(mctracer_streams_oldest(&snapshot->all));
-	mctracer_streams_moved(&snapshot->all);
+	mctracer_streams_advance(&snapshot->all);
 }
 
 const struct mctracer_ring_counts *

@@ -55,3 +55,11 @@ void mctracer_streams_moved(struct mctracer_streams *all)
 		all->heap[0] = all->heap[--all->nr];
 	sift_stream_down(all, 0);
 }
+
+void mctracer_streams_advance(struct mctracer_streams *all)
+{
+	struct mctracer_stream *oldest = mctracer_streams_oldest(all);
+
+	oldest->found = mctracer_cursor_next(&oldest->cursor);
+	mctracer_streams_moved(all);
+}

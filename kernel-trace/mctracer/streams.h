@@ -42,7 +42,9 @@ static inline int mctracer_streams_alloc(struct mctracer_streams *all, unsigned 
 void mctracer_streams_order(struct mctracer_streams *all);
 /* Return the stream whose next event is the oldest, or NULL if none has one. O(1). */
 struct mctracer_stream *mctracer_streams_oldest(const struct mctracer_streams *all);
-/* Put the oldest stream in its place after it was moved on. O(log streams). */
+/* Move the oldest stream on to its next event, if there is one. O(log streams). */
+void mctracer_streams_advance(struct mctracer_streams *all);
+/* Put the oldest stream in its place after a caller has moved it on. O(log streams). */
 void mctracer_streams_moved(struct mctracer_streams *all);
 
 #endif /* _KERNEL_TRACE_MCTRACER_STREAMS_H */

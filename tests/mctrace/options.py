@@ -9,7 +9,7 @@ import struct
 import subprocess
 import termios
 
-import recordings
+import terminal
 from harness import Case, compare, compare_lists
 
 PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Documentation",
@@ -102,19 +102,9 @@ def check_instead(mctrace, _):
     return wrong
 
 
-def recording():
-    rec = recordings.Recording(cpus=1, late=False)
-    rec.run(0, rec.task(65, "cat"))
-    for wait in (20000, 2000000):
-        rec.call(0, "vfs_read")
-        rec.wait(wait)
-        rec.leave(0)
-    return rec
-
-
 def check_order(mctrace, folder):
     """Options stand before, between and behind arguments; -i is an argument by another name."""
-    path = Case(folder, "order", recording()).path
+    path = Case(folder, "order", terminal.slow_recording()).path
     wrong = []
     for one, *others in (
             (["latency", "vfs_read", path, "--hide-empty", "--json"],
@@ -145,7 +135,7 @@ def check_order(mctrace, folder):
 
 def check_first(mctrace, folder):
     """--lines: the beginning of what is printed without it."""
-    path = Case(folder, "first", recording()).path
+    path = Case(folder, "first", terminal.slow_recording()).path
     wrong = []
     for command in (["report", "--json"], ["report", "--tree", "--json"], ["profile", "--json"]):
         lines = mctrace.text(*command, path).splitlines()
@@ -162,7 +152,7 @@ def widest_bar(text):
 
 def check_width(mctrace, folder):
     """COLUMNS is how wide lines are; a terminal is asked without it."""
-    path = Case(folder, "width", recording()).path
+    path = Case(folder, "width", terminal.slow_recording()).path
     wrong = []
     for columns, wanted in (("", 80), ("120", 120), ("70", 70), ("30", 61), ("x", 80)):
         text = mctrace.text("latency", "vfs_read", path, COLUMNS=columns)
@@ -186,7 +176,7 @@ def check_width(mctrace, folder):
 
 
 def check_wrong(mctrace, folder):
-    path = Case(folder, "order", recording()).path
+    path = Case(folder, "order", terminal.slow_recording()).path
     wrong = []
     for arguments, says in (
             (["profile", "-i", path, path + "2"], "one recording at a time: --input, or an argument"),

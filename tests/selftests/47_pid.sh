@@ -40,6 +40,17 @@ who()
 	sed -n 's/^CPU [0-9]*: .*:\([0-9]*\) [^ ]* <-- .*/\1/p' "$MCT_TRACE" | sort -un | xargs
 }
 
+# child_traced: records what a child does, which is $child
+child_traced()
+{
+	trace_clear
+	trace_on
+	(sleep 1; echo) > "$MCT_TMP/a" &
+	child=$!
+	wait "$child"
+	trace_off
+}
+
 put 1024 "$MCT_SIZE"
 sleep 1000 &
 sleeper=$!
@@ -83,12 +94,7 @@ equal "added while all is traced: it is recorded" "$$" "$(who)"
 
 put "$$ children" "$pids"
 equal "a process with its children" "$$ children" "$(list)"
-trace_clear
-trace_on
-(sleep 1; echo) > "$MCT_TMP/a" &
-child=$!
-wait "$child"
-trace_off
+child_traced
 check "children are recorded" eval "who | grep -qw $child"
 check "and no others" eval "! who | grep -qw 0"
 put "tid $$" "$pids"
@@ -103,13 +109,7 @@ check "the counts add up" counts_add_up
 # A process may be left out, and what it forks may not.
 put "not $$" "$pids"
 equal "a process that is left out" "not $$" "$(list)"
-trace_clear
-trace_on
-echo > "$MCT_TMP/a"
-(sleep 1; echo) > "$MCT_TMP/a" &
-child=$!
-wait "$child"
-trace_off
+child_traced
 check "all others are recorded" eval "who | grep -qw 0"
 check "its children, too" eval "who | grep -qw $child"
 check "and it is not" eval "! who | grep -qw $$"

@@ -164,7 +164,7 @@ static void *follow_cpu(void *arg)
 struct known_modules {
 	int64_t count;		/* tracer_modules() when @symbols were read */
 	char *list;		/* /proc/modules then, where the kernel does not count */
-	char *symbols;
+	char *symbols;		/* of modules */
 };
 
 /* Return true if modules have come or gone since this was asked last. */
@@ -187,29 +187,31 @@ static bool modules_changed(struct known_modules *known)
 /* Modules that have come have names, too. */
 static void look_for_modules(struct recording_writer *to, struct known_modules *known)
 {
-	char *all, *modules;
+	char *all, *symbols;
 	int64_t count;
 
 	if (!modules_changed(known))
 		return;
 	all = kallsyms_read_at(&count);
-	if (strcmp(all, known->symbols)) {
-		modules = kallsyms_of_modules(all);
-		recording_put_text(to, RECORDING_SYMBOLS, modules);
-		free(modules);
-	}
+	symbols = kallsyms_of_modules(all);
+	free(all);
+	if (strcmp(symbols, known->symbols))
+		recording_put_text(to, RECORDING_SYMBOLS, symbols);
 	recording_put_modules(to, count);
 	if (count >= 0)		/* else it is looked again */
 		known->count = count;
 	free(known->symbols);
-	known->symbols = all;
+	known->symbols = symbols;
 }
 
 /* What the parent says at the end, until it closes; NULL if it is gone. */
 static char *wait_for_end(int fd, struct recording_writer *to, const char *symbols,
 			  int64_t modules)
 {
-	struct known_modules known = { .count = modules, .symbols = xstrdup(symbols) };
+	struct known_modules known = {
+		.count = modules,
+		.symbols = kallsyms_of_modules(symbols),
+	};
 	char *info = xcalloc(1, 65536);
 	struct pollfd fds = { .fd = fd, .events = POLLIN };
 	size_t size = 0;

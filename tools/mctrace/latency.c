@@ -143,6 +143,18 @@ static void put_bound(uint64_t ns)
 	printf("%6.*f %s", !unit ? 0 : value < 10 ? 2 : value < 100, value, units[unit]);
 }
 
+/* Print the times of all calls: "1 us on average, 2 us at most, 4 us in all". */
+static void put_times(struct buffer *to, const struct latency *latency, uint64_t total,
+		      uint64_t most)
+{
+	buffer_duration(to, average(latency, total));
+	buffer_puts(to, " on average, ");
+	buffer_duration(to, most);
+	buffer_puts(to, " at most, ");
+	buffer_duration(to, total);
+	buffer_puts(to, " in all");
+}
+
 static void put_summary(const struct latency *latency)
 {
 	struct buffer to = { };
@@ -150,19 +162,11 @@ static void put_summary(const struct latency *latency)
 	buffer_printf(&to, "# %llu calls: ", (unsigned long long)latency->calls);
 	buffer_duration(&to, latency->min);
 	buffer_puts(&to, " at least, ");
-	buffer_duration(&to, average(latency, latency->total));
-	buffer_puts(&to, " on average, ");
-	buffer_duration(&to, latency->max);
-	buffer_puts(&to, " at most, ");
-	buffer_duration(&to, latency->total);
-	buffer_puts(&to, latency->estimated ? " in all; estimated\n" : " in all\n");
+	put_times(&to, latency, latency->total, latency->max);
+	buffer_puts(&to, latency->estimated ? "; estimated\n" : "\n");
 	buffer_puts(&to, "# on a CPU: ");
-	buffer_duration(&to, average(latency, latency->total_cpu));
-	buffer_puts(&to, " on average, ");
-	buffer_duration(&to, latency->max_cpu);
-	buffer_puts(&to, " at most, ");
-	buffer_duration(&to, latency->total_cpu);
-	buffer_puts(&to, " in all\n");
+	put_times(&to, latency, latency->total_cpu, latency->max_cpu);
+	buffer_puts(&to, "\n");
 	buffer_write(&to, stdout);
 	buffer_free(&to);
 }

@@ -388,8 +388,7 @@ static void read_all(struct kunit *test, struct mctracer_last_boot *last)
 		KUNIT_ASSERT_EQ(test, line->buffer[line->len - 1], '\n');
 		KUNIT_ASSERT_NULL(test, memchr(line->buffer, '\n', line->len - 1));
 		KUNIT_ASSERT_LE(test, ++n, RINGS * WORDS);
-		stream->found = mctracer_cursor_next(&stream->cursor);
-		mctracer_streams_moved(&all);
+		mctracer_streams_advance(&all);
 	}
 	for (i = 0; i < last->rings[0].copy.end / sizeof(u64); i++)
 		mctracer_last_boot_word(last, last->rings[0].copy.words[i]);
