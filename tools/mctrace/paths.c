@@ -70,15 +70,6 @@ uint32_t paths_below(struct paths *paths, uint32_t parent, uint32_t id)
 	return place;
 }
 
-unsigned int paths_depth(const struct paths *paths, uint32_t place)
-{
-	unsigned int depth = 0;
-
-	for (; place; place = paths->all[place].parent)
-		depth++;
-	return depth;
-}
-
 uint64_t path_self(const struct path *path)
 {
 	return path->self;

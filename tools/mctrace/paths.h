@@ -36,8 +36,6 @@ void paths_end(struct paths *paths);
 uint32_t paths_below(struct paths *paths, uint32_t parent, uint32_t id);
 /* The same, or 0 if there is none. */
 uint32_t paths_find(const struct paths *paths, uint32_t parent, uint32_t id);
-/* How deep a place is: a root's is 1. */
-unsigned int paths_depth(const struct paths *paths, uint32_t place);
 /*
  * In sum of each place the value that @value gives for it and for all below it, and what is beside
  * each other by that, the largest first. Returns that of all roots.

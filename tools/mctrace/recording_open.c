@@ -16,7 +16,7 @@
 
 #define BLOCK	1048576
 
-void recording_check_header(const char *path, const void *head, size_t size)
+static void recording_check_header(const char *path, const void *head, size_t size)
 {
 	const struct recording_header *header = head;
 
