@@ -49,7 +49,7 @@ licensed()
 		*.png)					continue ;;	# pictures
 		*/.kunitconfig | Documentation/ABI/*)	continue ;;	# as in the kernel
 		esac
-		[ ! -f "$f" ] || head -n 5 "$f" | grep -q 'SPDX-License-Identifier: GPL-2\.0' || echo "$f"
+		[ ! -f "$f" ] || head -n 5 "$f" | grep -q 'SPDX-License-Identifier"*: "*GPL-2\.0' || echo "$f"
 	done >"$T/unlicensed"
 	sed 's/$/: no SPDX-License-Identifier in its first five lines/' "$T/unlicensed"
 	[ -s COPYING ] && [ ! -s "$T/unlicensed" ]

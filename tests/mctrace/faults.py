@@ -211,6 +211,7 @@ def others(tracer, record):
     pipe(tracer)
     killed(tracer)
     soon(tracer)
+    stalled(tracer)
     tracer.reset(mcount_enabled="1\n")
     status, said = run(tracer, ["reset"])
     check("reset sets kernel.mcount_enabled back",
@@ -358,6 +359,32 @@ def killed(tracer):
     check("the next one after one that was killed", judge(tracer, status, said) + ([said] if status or said else []) +
           ([] if took < 3 else ["%.1f s" % took]))
     check("which is told", [] if "the tracer is as it was" in end else [end])
+
+
+def stalled(tracer):
+    """A reader of the recording stalls, and what waits for it is killed."""
+    tracer.reset()
+    os.mkfifo(tracer.path("stalls"))
+    reader = os.open(tracer.path("stalls"), os.O_RDONLY | os.O_NONBLOCK)
+    fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+    with subprocess.Popen([args.mctrace, "record", "-q", "-o", tracer.path("stalls")],
+                          env={**os.environ, "FAKE": tracer.folder}, stderr=subprocess.DEVNULL) as first:
+        while tracer.files()["tracing_on"] != "1\n":
+            try:
+                os.read(reader, 65536)
+            except BlockingIOError:
+                time.sleep(0.01)
+        words = struct.pack("<Q", recordings.call_word(0x81000104, 0x81000004)) * 8000
+        with open(tracer.path("per_cpu/cpu0/raw"), "r+b") as ring:
+            ring.seek(HEADER)
+            ring.write(words)
+            ring.seek(64)
+            ring.write(struct.pack("<Q", len(words)))
+        time.sleep(0.5)
+        first.kill()
+    check("a reader that stalls keeps no settings", judge(tracer, None, ""))
+    os.close(reader)
+    os.unlink(tracer.path("stalls"))
 
 
 def soon(tracer):

@@ -28,6 +28,7 @@
 #define LOOK_MS		100		/* for modules */
 #define FIRST_PID_NAMESPACE	0xEFFFFFFCU	/* the inode of its file */
 #define LAST_NAPS	2000		/* for a word that is not written yet, at the end */
+#define STALL_SECONDS	2		/* for a reader of the recording, when mctrace was killed */
 
 struct follow_cpu {
 	struct ring ring;
@@ -252,6 +253,7 @@ static void run(int fd, int ready, struct recording_writer *to, struct follow_co
 		const char *symbols, int64_t modules)
 {
 	int nr = count_cpus(), cpu;
+	struct timespec until;
 	char *info, *end;
 	bool alone;
 
@@ -282,8 +284,14 @@ static void run(int fd, int ready, struct recording_writer *to, struct follow_co
 		tracer_write("ctrl", "0");
 	}
 	__atomic_store_n(&last_words, true, __ATOMIC_RELAXED);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += STALL_SECONDS;
 	for (cpu = 0; cpu < nr; cpu++) {
-		pthread_join(cpus[cpu].thread, NULL);
+		/* A reader that stalls must not keep the keeper from setting everything back. */
+		if (!alone)
+			pthread_join(cpus[cpu].thread, NULL);
+		else if (pthread_timedjoin_np(cpus[cpu].thread, NULL, &until))
+			_exit(EXIT_FAILURE);
 		ring_close(&cpus[cpu].ring);	/* its size can't be set back before */
 	}
 	if (alone)

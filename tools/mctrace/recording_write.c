@@ -90,11 +90,39 @@ void recording_create(struct recording_writer *to, const char *path)
 	put(to, &header, sizeof(header));
 }
 
+/* Give the recording the name @path, which no file has. */
+static void name_it(struct recording_writer *to, const char *path)
+{
+	char *unnamed_file = xasprintf("/proc/self/fd/%d", to->fd);
+
+	if (to->temporary ? rename(to->temporary, path) :
+	    linkat(AT_FDCWD, unnamed_file, AT_FDCWD, path, AT_SYMLINK_FOLLOW))
+		die_errno("%s", path);
+	unnamed = NULL;
+	free(unnamed_file);
+}
+
+static bool exchange(const char *path, const char *old)
+{
+	char *third;
+	bool done;
+
+	if (!renameat2(AT_FDCWD, path, AT_FDCWD, old, RENAME_EXCHANGE))
+		return true;
+	third = xasprintf("%s.%d", path, getpid());	/* not each file system can exchange names */
+	done = !rename(old, third) && !rename(path, old) && !rename(third, path);
+	free(third);
+	return done;
+}
+
+/*
+ * A program that reads the older file continues with that. The recording is .old first, and then the
+ * names are exchanged: whenever mctrace ends, a file has the name, and none has another.
+ */
 void recording_name(struct recording_writer *to)
 {
-	char *old, *unnamed_file;
 	struct stat st;
-	int ret;
+	char *old;
 
 	if (!to->path)
 		return;
@@ -102,19 +130,19 @@ void recording_name(struct recording_writer *to)
 		errno = to->error;
 		die_errno("%s", to->path);
 	}
-	/* A program that reads the older file continues with that. */
-	old = xasprintf("%s.old", to->path);
-	if (!stat(to->path, &st) && st.st_size ? rename(to->path, old) :
-						 unlink(to->path) && errno != ENOENT)
-		die_errno("%s", to->path);
-	unnamed_file = xasprintf("/proc/self/fd/%d", to->fd);
-	ret = to->temporary ? rename(to->temporary, to->path) :
-	      linkat(AT_FDCWD, unnamed_file, AT_FDCWD, to->path, AT_SYMLINK_FOLLOW);
-	if (ret)
-		die_errno("%s", to->path);
-	unnamed = NULL;
-	free(unnamed_file);
-	free(old);
+	if (!stat(to->path, &st) && st.st_size) {
+		old = xasprintf("%s.old", to->path);
+		if (unlink(old) && errno != ENOENT)
+			die_errno("%s", old);
+		name_it(to, old);
+		if (!exchange(to->path, old))
+			die_errno("%s", to->path);
+		free(old);
+	} else {
+		if (unlink(to->path) && errno != ENOENT)
+			die_errno("%s", to->path);
+		name_it(to, to->path);
+	}
 }
 
 void recording_put(struct recording_writer *to, const struct recording_chunk *chunk,
