@@ -4,12 +4,9 @@
 help:
 	@echo "make run                build, boot in QEMU, trace hackbench there"
 	@echo "make shell              a shell in that guest, to try things by hand"
-	@echo "make test               all tests; ends with a line of counts"
-	@echo "make test-long          what takes long and rarely fails"
-	@echo "make test-debug         the tests on kernels that check themselves; takes long"
-	@echo "make test-configs       the tests in configurations that people have; takes hours"
-	@echo "make test-kernels       the tests on each kernel that the series is for; takes hours"
-	@echo "make test-mutations     break the code in many ways: does a test notice each?"
+	@echo "make test               the tests that each change must pass; ends with a line of counts"
+	@echo "make test SUITE=list    all suites of tests, and what each did last"
+	@echo "make test SUITE=NAME    one suite, or a group: long, debug, configs, kernels, module, bisect, mutations"
 	@echo "make bench              what tracing costs, counted in instructions"
 	@echo "make apply LINUX=DIR    apply the series to a tree of Linux 6.12, 7.3 or 6.1"
 	@echo "make worktree DIR=DIR   a git tree of the kernel with the series, to edit in"
@@ -19,10 +16,9 @@ help:
 	@echo "make check-bisect       build and boot the kernel after each patch; takes long"
 	@echo "make module             the same tracer as a module, for a kernel as it is: KVER=RELEASE, or the running one"
 	@echo "make deb                a package by which dkms builds that module"
-	@echo "make test-module        load it in Debian's own kernels, 6.12 and 6.1"
 	@echo "make clean              remove the cache: trees, builds, logs"
 	@echo
-	@echo "LINUX=DIR makes run, shell, test, test-debug and bench use that 6.12 tree instead of Debian's."
+	@echo "LINUX=DIR makes run, shell, test and bench use that 6.12 tree instead of Debian's."
 	@echo "KERNEL=7.3 makes them, and worktree, use that kernel."
 
 run:
@@ -32,22 +28,14 @@ shell:
 	@scripts/shell $(FLAVOUR)
 
 test:
-	@scripts/test
+	@scripts/suite $(or $(SUITE),test)
 
-test-long:
-	@scripts/test-long
+# test-long, test-debug and so on
+test-%:
+	@scripts/suite $*
 
-test-mutations:
-	@scripts/test-mutations
-
-test-configs:
-	@scripts/test-configs $(CONFIGS)
-
-test-kernels:
-	@scripts/test-kernels $(KERNELS)
-
-test-debug:
-	@scripts/test-debug $(FLAVOURS)
+check-bisect:
+	@scripts/suite bisect
 
 bench:
 	@scripts/setup
@@ -68,17 +56,11 @@ post:
 check:
 	@scripts/test quick
 
-check-bisect:
-	@scripts/check-bisect
-
 module:
 	@scripts/module
 
 deb:
 	@scripts/module-deb
-
-test-module:
-	@scripts/test-module $(KERNELS)
 
 clean:
 	@scripts/clean
@@ -87,4 +69,4 @@ export LINUX
 export KERNEL
 export KVER
 
-.PHONY: help run shell test test-long test-configs test-debug test-kernels test-mutations bench apply worktree export post check check-bisect module deb test-module clean
+.PHONY: help run shell test bench apply worktree export post check check-bisect module deb clean

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""usage: readme.py README RESULT
+"""usage: readme.py RESULT DOCUMENT...
 
-Put the tables and the chart of a RESULT of the benchmark, bench/results/NAME.md, into README,
-in the places of those that it shows.
+Put the tables of a RESULT of the benchmark, bench/results/NAME.md, into each DOCUMENT, in the places of those that it
+shows, and let its links to results be to this one.
 """
 import os
 import re
@@ -11,26 +11,32 @@ import sys
 
 
 def tables(text, name):
-    found = re.findall(rf"<!-- {name} -->\n.*?<!-- end -->\n", text, re.S)
-    if len(found) != 1:
-        sys.exit(f"readme.py: {len(found)} tables {name}, not 1")
-    return found[0]
+    return re.findall(rf"<!-- {name} -->\n.*?<!-- end -->\n", text, re.S)
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
-    readme_path, result_path = sys.argv[1:]
-    with open(readme_path, encoding="utf-8") as f:
-        readme = f.read()
-    with open(result_path, encoding="utf-8") as f:
+    with open(sys.argv[1], encoding="utf-8") as f:
         result = f.read()
-    for name in "promised", "summary":
-        readme = readme.replace(tables(readme, name), tables(result, name))
-    name = os.path.basename(result_path).removesuffix(".md")
-    readme = re.sub(r"bench/results/[^)\s]*\.(md|svg)", rf"bench/results/{name}.\1", readme)
-    with open(readme_path, "w", encoding="utf-8") as f:
-        f.write(readme)
+    new = {name: tables(result, name) for name in ("promised", "summary")}
+    for name, found in new.items():
+        if len(found) != 1:
+            sys.exit(f"readme.py: {len(found)} tables {name} in {sys.argv[1]}, not 1")
+    link = os.path.basename(sys.argv[1]).removesuffix(".md")
+    shown = 0
+    for path in sys.argv[2:]:
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        for name, found in new.items():
+            for table in tables(text, name):
+                text = text.replace(table, found[0])
+                shown += 1
+        text = re.sub(r"bench/results/[^)\s]*\.(md|svg)", rf"bench/results/{link}.\1", text)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+    if shown != len(new):
+        sys.exit(f"readme.py: {shown} tables in the documents, not {len(new)}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""usage: kernels.py README <ROW
+"""usage: kernels.py DOCUMENT <ROW
 
-Put ROW, a line of the table of kernels, into the one that README has, in the place of that for the same kernel,
+Put ROW, a line of the table of kernels, into the one that DOCUMENT has, in the place of that for the same kernel,
 architecture, compiler and option, if there is one: the first four columns, in whose order the lines are. The same
 kernel is any release of it: 7.3.4 takes the place of 7.3.0-rc7.
 """

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # tests/mutations/: each patch says what it must, applies to the patched tree, and names a test that is
-# there; no class is without one. Whether the tests notice them is for make test-mutations to say.
+# there; no class is without one. Whether the tests notice them is for the suite mutations.
 . "${0%/*}/../scripts/test-lib.sh"
 export KERNEL="$MAIN_KERNEL"	# the mutations are of no other
 

@@ -11,7 +11,7 @@ done)
 no_machine_paths()
 {
 	! grep -nE '(^|[^A-Za-z0-9_.~-])/(root|home|work)/[a-z]' Makefile series scripts/* \
-		scripts/bin/* scripts/guest/* bench/* bench/*/* tests/*.sh configs/* .ci/run README.md patches/*.patch \
+		scripts/bin/* scripts/guest/* bench/* bench/*/* tests/*.sh configs/* .ci/run README.md HACKING.md docs/*.md tests/suites patches/*.patch \
 		2>/dev/null |
 		grep -v 'tests/style.sh'
 }
@@ -41,7 +41,7 @@ licensed()
 {
 	git ls-files | while read -r f; do
 		case $f in
-		README.md | */README.md)	continue ;;	# shown to people
+		README.md | HACKING.md | */README.md)	continue ;;	# shown to people
 		series | patches/* | ports/*.diff)	continue ;;	# for quilt; a patch's files have theirs
 		tests/mutations/*.patch)		continue ;;	# change such files
 		bench/results/*)			continue ;;	# made by scripts/bench
@@ -66,7 +66,7 @@ plan 7
 # shellcheck disable=SC2086	# a list of files
 check "shellcheck finds nothing in the scripts" shellcheck $shell scripts/lib.sh \
 	scripts/guests.sh scripts/kbuild.sh scripts/test-lib.sh
-check "codespell finds nothing" codespell -q 3 --ignore-words-list whats README.md Makefile scripts bench \
+check "codespell finds nothing" codespell -q 3 --ignore-words-list whats README.md HACKING.md docs/*.md Makefile scripts bench \
 	configs tests/*.sh .ci/run
 check "python parses" python
 check "every script can be executed" executables

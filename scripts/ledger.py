@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""usage: ledger.py SUITES LEDGER list CODE | names NAME... | todo CODE NAME... | field NAME kernel|command
+                    | add NAME KERNEL CODE DATE MINUTES <OUTPUT | sum <COUNTS | readme README
+
+Read the table of test suites and keep the ledger of their results: one line for each suite, of its last run. CODE is
+the commit that was tested. "add" takes the counts from the line "N passed, N failed[, N skipped]" of a suite's output,
+and prints that line; a suite without such a line counts as one test, which passed if its exit status was 0.
+"""
+import fcntl
+import re
+import sys
+
+COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
+STATUS = re.compile(r"^exit status (\d+)$", re.M)
+COLUMNS = ("suite", "kernel", "commit", "date", "passed", "failed", "skipped", "minutes")
+TABLE = re.compile(r"(<!-- ledger -->\n)(?:\|.*\n)*(<!-- end -->\n)")
+
+
+def read_suites(path):
+    """Return {name: (kernel, command)} in the order of the file."""
+    suites = {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                name, kernel, command = line.split(None, 2)
+                suites[name] = (kernel, command.strip())
+    return suites
+
+
+def read_ledger(path):
+    """Return {name: row}, each row a dictionary of COLUMNS."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = [line.split() for line in file if line.strip() and not line.startswith("#")]
+    except FileNotFoundError:
+        return {}
+    return {line[0]: dict(zip(COLUMNS, line)) for line in lines}
+
+
+def write_ledger(path, suites, rows):
+    """Write the rows of suites that exist, in their order."""
+    lines = ["# SPDX-License-Identifier: GPL-2.0\n", "# The last run of each suite, written by scripts/suite.\n"]
+    lines += [" ".join(row[column] for column in COLUMNS) + "\n" for row in
+              ([dict(zip(COLUMNS, ["#", *COLUMNS[1:]]))] + [rows[name] for name in suites if name in rows])]
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(lines)
+
+
+def names_of(suites, wanted):
+    """Return the suites called, or in a group called, each of wanted."""
+    names = []
+    for want in wanted:
+        found = [name for name in suites if name == want or name.startswith(want + "/")]
+        if not found:
+            sys.exit("error: no such suite: %s (scripts/suite list shows them)" % want)
+        names += [name for name in found if name not in names]
+    return names
+
+
+def is_done(row, code):
+    return bool(row) and row["commit"] == code and not code.endswith("+") and row["failed"] == "0"
+
+
+def count(output):
+    """Return (passed, failed, skipped) of a suite's output."""
+    counts = COUNTS.findall(output)
+    status = int((STATUS.findall(output) or ["1"])[-1])
+    if not counts:
+        return int(status == 0), int(status != 0), 0
+    passed, failed, skipped = (int(n or 0) for n in counts[-1])
+    return passed, failed or int(status != 0), skipped
+
+
+def add(suites, path, name, kernel, code, date, minutes):
+    """Put one suite's result into the ledger and print its counts."""
+    passed, failed, skipped = count(sys.stdin.read())
+    with open(path, "a", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        rows = read_ledger(path)
+        rows[name] = dict(zip(COLUMNS, (name, kernel, code, date, str(passed), str(failed), str(skipped), minutes)))
+        write_ledger(path, suites, rows)
+    print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
+
+
+def total(counts):
+    return [sum(int(row[i] or 0) for row in counts) for i in range(3)]
+
+
+def table(suites, rows):
+    """Return the README's lines: a group of suites each, with the newest commit that any of them was run on."""
+    lines = ["| suites | kernels | run | passed | failed | skipped | minutes | commit | date |",
+             "|---|---|---|---:|---:|---:|---:|---|---|"]
+    for group in dict.fromkeys(name.split("/")[0] for name in suites):
+        names = names_of(suites, [group])
+        run = [rows[name] for name in names if name in rows]
+        kernels = ", ".join(dict.fromkeys(suites[name][0] for name in names))
+        if not run:
+            lines.append("| %s | %s | 0 of %d | - | - | - | - | - | - |" % (group, kernels, len(names)))
+            continue
+        newest = max(run, key=lambda row: row["date"])
+        last = [row for row in run if row["commit"] == newest["commit"]]
+        lines.append("| %s | %s | %d of %d | %s | %s | %s | %s | %s | %s |" % (
+            group, kernels, len(last), len(names),
+            *(sum(int(row[what]) for row in last) for what in ("passed", "failed", "skipped", "minutes")),
+            newest["commit"], newest["date"]))
+    return "\n".join(lines) + "\n"
+
+
+def readme(suites, rows, path):
+    """Write the table into the README."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    new, nr = TABLE.subn(lambda match: match[1] + table(suites, rows) + match[2], text)
+    if nr != 1:
+        sys.exit("error: %d tables of suites in %s, not 1" % (nr, path))
+    if new != text:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(new)
+
+
+def show(suites, rows, code):
+    """Print all suites with their last results."""
+    for name, (kernel, command) in suites.items():
+        row = rows.get(name)
+        done = "not run" if not row else "%s passed, %s failed, %s skipped, %s min, %s%s" % (
+            row["passed"], row["failed"], row["skipped"], row["minutes"], row["date"],
+            "" if row["commit"] == code else ", on older code")
+        print("%-24s %-6s %-52s %s" % (name, kernel, command, done))
+
+
+def main():
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    suites, path, what, rest = read_suites(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:]
+    rows = read_ledger(path)
+    if what == "list":
+        show(suites, rows, *rest)
+    elif what == "names":
+        print("\n".join(names_of(suites, rest)))
+    elif what == "todo":
+        print("\n".join(name for name in rest[1:] if not is_done(rows.get(name), rest[0])))
+    elif what == "field":
+        print(suites[rest[0]][("kernel", "command").index(rest[1])])
+    elif what == "add":
+        add(suites, path, *rest)
+    elif what == "sum":
+        passed, failed, skipped = total(COUNTS.findall(sys.stdin.read()))
+        print("%d passed, %d failed%s" % (passed, failed, ", %d skipped" % skipped if skipped else ""))
+        sys.exit(failed != 0)
+    elif what == "readme":
+        readme(suites, rows, *rest)
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
