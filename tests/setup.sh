@@ -37,14 +37,22 @@ two()
 		tail -n 1 "$CALLS" | grep -q ' install bison quilt$'
 }
 
+guest()
+{
+	: >"$CALLS"
+	MISSING='bison quilt' "$REPO/scripts/setup" guest && cat "$CALLS" &&
+		tail -n 1 "$CALLS" | grep -q ' install bison$'
+}
+
 fails()
 {
 	MISSING=bison STATUS=100 fails_saying '^    \| E: as told' "$REPO/scripts/setup" &&
 		grep -q '^the whole log: ' "$T/err"
 }
 
-plan 3
+plan 4
 check "nothing is done when all is there" nothing
 check "what is missing is installed, and only that" two
+check "for a guest, of what a guest needs" guest
 check "a failing apt stops it, with the log" fails
 finish
