@@ -227,7 +227,7 @@ bare()
 		grep 'built without libdw' "$T/lines"
 }
 
-plan 17
+plan 18
 check "it is built without a warning" made good
 check "also so that it checks itself" made checking CFLAGS='-O1 -g -fsanitize=address,undefined'
 check "and with what it records coming from a file" grown
