@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""usage: changed-files.py PATCH...
+"""usage: changed-files.py DIR
 
-Print docs/changed-files.md: the files of the kernel that the patches change, without those that they add, and which
-patch changes each.
+Print docs/changed-files.md: the files of the kernel that the patches in DIR change, without the files that patches add,
+and which patch changes each.
 """
 import os
 import re
@@ -12,7 +12,7 @@ import sys
 HEAD = """<!-- SPDX-License-Identifier: GPL-2.0 -->
 # Files of the kernel that the series changes
 
-Written by `scripts/export`. Numbers are those of the patches; lines are added and removed ones, summed up over them.
+Written by `scripts/export`. Patches are given by their numbers; lines are added and removed, summed up over the patches.
 
 | file | lines | patches |
 |---|---:|---|
@@ -20,26 +20,26 @@ Written by `scripts/export`. Numbers are those of the patches; lines are added a
 
 
 def main():
-    if len(sys.argv) < 2:
+    if len(sys.argv) != 2:
         sys.exit(__doc__)
     ours, files = set(), {}
-    for path in sorted(sys.argv[1:], key=os.path.basename):
-        number = int(os.path.basename(path).split("-")[0])
-        with open(path, encoding="utf-8") as patch:
+    for name in sorted(name for name in os.listdir(sys.argv[1]) if name.endswith(".patch")):
+        number = int(name.split("-")[0])
+        with open(os.path.join(sys.argv[1], name), encoding="utf-8") as patch:
             for diff in re.split(r"^diff --git ", patch.read(), flags=re.M)[1:]:
-                name = re.match(r"a/(\S+) ", diff)[1]
+                file = re.match(r"a/(\S+) ", diff)[1]
                 head, _, body = diff.partition("\n@@")
                 if "\nnew file mode" in head:
-                    ours.add(name)
-                if name in ours:
+                    ours.add(file)
+                if file in ours:
                     continue
                 lines = body.split("\n")
-                row = files.setdefault(name, [0, 0, []])
+                row = files.setdefault(file, [0, 0, []])
                 row[0] += sum(line.startswith("+") for line in lines)
                 row[1] += sum(line.startswith("-") and line != "-- " for line in lines)
                 row[2].append(number)
-    rows = ["| %s | +%d -%d | %s |\n" % (name, row[0], row[1], ", ".join("%04d" % n for n in row[2]))
-            for name, row in sorted(files.items())]
+    rows = ["| %s | +%d -%d | %s |\n" % (file, row[0], row[1], ", ".join("%04d" % n for n in row[2]))
+            for file, row in sorted(files.items())]
     total = "\n%d files: %d lines added, %d removed.\n" % (
         len(files), *(sum(row[i] for row in files.values()) for i in (0, 1)))
     sys.stdout.write(HEAD + "".join(rows) + total)

@@ -9,7 +9,8 @@ by their subject, a part of it that is unique, or their hash.
 Each hunk of COMMIT is applied to every state of its file, from FIRST on, in which the lines that it replaces stand as
 they are before COMMIT. Patches after that point contain the new lines from the beginning, so no patch conflicts. What
 COMMIT leads to stays the same to the byte; COMMIT itself goes if nothing of it is left. Files that COMMIT adds are added by
-FIRST, which must be named then. The branch before is refs/fold/old.
+FIRST, which must be named then. So are changes of files that no patch touches before COMMIT: without FIRST they stay in
+COMMIT. The branch before is refs/fold/old.
 
 Whether each patch still compiles is for scripts/check-bisect to find out: a hunk may use what a later patch introduces.
 """
@@ -56,14 +57,18 @@ class Tree:
     def series(self):
         return self.git("rev-list", "--reverse", BASE + "..HEAD").split()
 
+    def root(self, commit):
+        """Return the tree of a commit."""
+        return self.object(commit).split("\n", 1)[0].split()[1]
+
     def subject(self, commit):
         return self.object(commit).split("\n\n", 1)[1].split("\n", 1)[0]
 
     def find(self, what):
         """Return the number of the commit that is called so."""
-        subjects = [self.subject(commit) for commit in self.series()]
+        commits = [(commit, self.subject(commit)) for commit in self.series()]
         for test in (lambda c, s: s == what, lambda c, s: c.startswith(what), lambda c, s: what in s):
-            found = [n for n, (c, s) in enumerate(zip(self.series(), subjects)) if test(c, s)]
+            found = [n for n, (c, s) in enumerate(commits) if test(c, s)]
             if len(found) == 1:
                 return found[0]
         sys.exit("error: %d commits are called %s" % (len(found), what))
@@ -141,12 +146,15 @@ def fold(tree, commit, first):
             changed[path] = (mode, Change(old, tree.object(blob)))
     if added and first is None:
         sys.exit("error: FIRST must be named: files are added: " + " ".join(added))
+    if first is None:  # the states before the first patch that touches any of the files are not concerned
+        touching = set(tree.git("rev-list", "%s..%s" % (BASE, before), "--", *changed).split())
+        begin = next((n for n, name in enumerate(commits) if name in touching), commit)
     parent = commits[begin - 1] if begin else tree.git("rev-parse", BASE + "^{commit}").strip()
-    previous, last_tree, gone = parent, tree.git("rev-parse", parent + "^{tree}").strip(), []
+    previous, last_tree, gone = parent, tree.root(parent), []
     tree.git("read-tree", parent, index=True)
     for number in range(begin, len(commits)):
         if number >= commit:
-            new_tree = tree.git("rev-parse", commits[number] + "^{tree}").strip()
+            new_tree = tree.root(commits[number])
         else:
             entries = {}
             touched = tree.changes(previous, commits[number])
@@ -154,12 +162,12 @@ def fold(tree, commit, first):
                 if blob and path in changed:
                     blob = tree.write("blob", changed[path][1].apply(tree.object(blob)))
                 entries[path] = (mode, blob)
-            if number == begin:
+            if number == first:
                 for path, (mode, text) in added.items():
                     entries[path] = (mode, tree.write("blob", text))
                 for path, (mode, change) in changed.items():
                     text = None if path in touched else tree.object("%s:%s" % (commits[number], path))
-                    if text is not None and change.apply(text) != text:
+                    if text is not None:
                         entries[path] = (mode, tree.write("blob", change.apply(text)))
             lines = ["%s %s\t%s\n" % ((mode, blob, path) if blob else ("0", "0" * 40, path))
                      for path, (mode, blob) in entries.items()]

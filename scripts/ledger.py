@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""usage: ledger.py SUITES LEDGER list CODE | names NAME... | todo CODE NAME... | field NAME kernel|command
-                    | add NAME KERNEL CODE DATE MINUTES <OUTPUT | sum <COUNTS | readme README
+"""usage: ledger.py SUITES LEDGER list CODE | names NAME... | todo CODE NAME... | command NAME
+                    | add NAME CODE DATE MINUTES <OUTPUT | count <OUTPUT | sum <COUNTS
+                    | readme README CODE
 
 Read the table of test suites and keep the ledger of their results: one line for each suite, of its last run. CODE is
-the commit that was tested. "add" takes the counts from the line "N passed, N failed[, N skipped]" of a suite's output,
-and prints that line; a suite without such a line counts as one test, which passed if its exit status was 0.
+the commit that was tested; "-" and a "+" at its end mean that no commit has the tested code. "count" prints the counts
+in a suite's output as the line "N passed, N failed, N skipped", and "add" records them, too. The output ends with
+"exit status N"; a suite that prints no counts counts as one test, which passed if that status was 0.
 """
 import fcntl
+import os
 import re
 import sys
 
@@ -43,8 +46,9 @@ def write_ledger(path, suites, rows):
     lines = ["# SPDX-License-Identifier: GPL-2.0\n", "# The last run of each suite, written by scripts/suite.\n"]
     lines += [" ".join(row[column] for column in COLUMNS) + "\n" for row in
               ([dict(zip(COLUMNS, ["#", *COLUMNS[1:]]))] + [rows[name] for name in suites if name in rows])]
-    with open(path, "w", encoding="utf-8") as file:
+    with open(path + ".new", "w", encoding="utf-8") as file:
         file.writelines(lines)
+    os.replace(path + ".new", path)
 
 
 def names_of(suites, wanted):
@@ -58,8 +62,9 @@ def names_of(suites, wanted):
     return names
 
 
-def is_done(row, code):
-    return bool(row) and row["commit"] == code and not code.endswith("+") and row["failed"] == "0"
+def is_of(row, code):
+    """Return true if the suite was run on this code, and a commit has that code."""
+    return bool(row) and row["commit"] == code and code[-1] not in "-+"
 
 
 def count(output):
@@ -72,46 +77,38 @@ def count(output):
     return passed, failed or int(status != 0), skipped
 
 
-def add(suites, path, name, kernel, code, date, minutes):
-    """Put one suite's result into the ledger and print its counts."""
-    passed, failed, skipped = count(sys.stdin.read())
-    with open(path, "a", encoding="utf-8") as lock:
+def add(suites, path, counts, name, code, date, minutes):
+    """Put one suite's result into the ledger. The file of suites is the lock, since the ledger is replaced."""
+    with open(sys.argv[1], encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         rows = read_ledger(path)
-        rows[name] = dict(zip(COLUMNS, (name, kernel, code, date, str(passed), str(failed), str(skipped), minutes)))
+        rows[name] = dict(zip(COLUMNS, (name, suites[name][0], code, date, *map(str, counts), minutes)))
         write_ledger(path, suites, rows)
-    print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
 
 
-def total(counts):
-    return [sum(int(row[i] or 0) for row in counts) for i in range(3)]
-
-
-def table(suites, rows):
-    """Return the README's lines: a group of suites each, with the newest commit that any of them was run on."""
+def table(suites, rows, code):
+    """Return the README's lines: for each group how many of its suites were run on this code, and their results."""
     lines = ["| suites | kernels | run | passed | failed | skipped | minutes | commit | date |",
              "|---|---|---|---:|---:|---:|---:|---|---|"]
     for group in dict.fromkeys(name.split("/")[0] for name in suites):
         names = names_of(suites, [group])
-        run = [rows[name] for name in names if name in rows]
+        run = [rows[name] for name in names if is_of(rows.get(name), code)]
         kernels = ", ".join(dict.fromkeys(suites[name][0] for name in names))
         if not run:
             lines.append("| %s | %s | 0 of %d | - | - | - | - | - | - |" % (group, kernels, len(names)))
             continue
-        newest = max(run, key=lambda row: row["date"])
-        last = [row for row in run if row["commit"] == newest["commit"]]
         lines.append("| %s | %s | %d of %d | %s | %s | %s | %s | %s | %s |" % (
-            group, kernels, len(last), len(names),
-            *(sum(int(row[what]) for row in last) for what in ("passed", "failed", "skipped", "minutes")),
-            newest["commit"], newest["date"]))
+            group, kernels, len(run), len(names),
+            *(sum(int(row[what]) for row in run) for what in ("passed", "failed", "skipped", "minutes")),
+            code, max(row["date"] for row in run)))
     return "\n".join(lines) + "\n"
 
 
-def readme(suites, rows, path):
+def readme(suites, rows, path, code):
     """Write the table into the README."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    new, nr = TABLE.subn(lambda match: match[1] + table(suites, rows) + match[2], text)
+    new, nr = TABLE.subn(lambda match: match[1] + table(suites, rows, code) + match[2], text)
     if nr != 1:
         sys.exit("error: %d tables of suites in %s, not 1" % (nr, path))
     if new != text:
@@ -125,7 +122,7 @@ def show(suites, rows, code):
         row = rows.get(name)
         done = "not run" if not row else "%s passed, %s failed, %s skipped, %s min, %s%s" % (
             row["passed"], row["failed"], row["skipped"], row["minutes"], row["date"],
-            "" if row["commit"] == code else ", on older code")
+            "" if is_of(row, code) else ", on other code")
         print("%-24s %-6s %-52s %s" % (name, kernel, command, done))
 
 
@@ -139,13 +136,17 @@ def main():
     elif what == "names":
         print("\n".join(names_of(suites, rest)))
     elif what == "todo":
-        print("\n".join(name for name in rest[1:] if not is_done(rows.get(name), rest[0])))
-    elif what == "field":
-        print(suites[rest[0]][("kernel", "command").index(rest[1])])
-    elif what == "add":
-        add(suites, path, *rest)
+        print("\n".join(name for name in rest[1:] if not is_of(rows.get(name), rest[0]) or rows[name]["failed"] != "0"))
+    elif what == "command":
+        print(suites[rest[0]][1])
+    elif what in ("add", "count"):
+        counts = count(sys.stdin.read())
+        if what == "add":
+            add(suites, path, counts, *rest)
+        print("%d passed, %d failed, %d skipped" % counts)
     elif what == "sum":
-        passed, failed, skipped = total(COUNTS.findall(sys.stdin.read()))
+        counts = COUNTS.findall(sys.stdin.read())
+        passed, failed, skipped = (sum(int(row[i] or 0) for row in counts) for i in range(3))
         print("%d passed, %d failed%s" % (passed, failed, ", %d skipped" % skipped if skipped else ""))
         sys.exit(failed != 0)
     elif what == "readme":

@@ -15,6 +15,9 @@ CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/mctracer
 LOGS=$CACHE/logs
 # shellcheck disable=SC2034	# for the scripts that source this
 BASE_TAG=mctracer-base
+# The readable folders: scripts/export writes them, scripts/check-tree compares them.
+# shellcheck disable=SC2034
+FOLDERS='arch-x86 kernel-trace include Documentation samples tools tests/selftests'
 # patches/ is for this kernel; for others ports/ has what differs in some of them.
 MAIN_KERNEL=6.12
 KERNEL=${KERNEL:-$MAIN_KERNEL}

@@ -65,7 +65,7 @@ notices()	# REGEX COMMAND...: what the command spoils, check-tree says; then all
 	return "$_rc"
 }
 
-plan 10
+plan 11
 check "worktree makes a tree with one commit for each patch" worktree
 check "export is stable, and what it wrote passes check-tree" round_trip
 check "a patch in between: new numbers, comments above the same patches" inserted
@@ -80,6 +80,8 @@ check "check-tree notices a file too many" notices 'not the same.*: include$' \
 	sh -c 'mkdir include && echo x >include/more.h'
 check "check-tree notices a file that lacks" notices 'not the same.*: tests/selftests$' \
 	rm tests/selftests/run.sh
+check "check-tree notices a changed byte in tools" notices 'not the same.*: tools$' \
+	sh -c 'mkdir -p tools && echo x >tools/more.c'
 check "check-tree notices a mode" notices 'not the same.*: tests/selftests$' \
 	chmod -x tests/selftests/run.sh
 finish

@@ -64,18 +64,28 @@ added()
 		fold five two && $g cat-file -e HEAD~1:b.c && ! $g cat-file -e HEAD~3:b.c
 }
 
+untouched()
+{
+	rm -rf "$tree"
+	git_plain init -q "$tree" && add kernel.c old && commit base && $g tag mctracer-base &&
+		add a.c one && commit "one: Add" && add a.c two && add kernel.c new && commit "two: Change" &&
+		fold && [ "$(subjects)" = "one: Add,two: Change" ] && state one a.c two && state one kernel.c old &&
+		fold two one && [ "$(subjects)" = "one: Add" ] && state one kernel.c new
+}
+
 dirty()
 {
 	series && add a.c other && fails_saying 'not committed' fold
 }
 
-plan 8
+plan 9
 check "a change without a rest goes" all
 check "the first patch has it" state one a.c 'one TWO TOO three four'
 check "a line that came later has it from then on" state two a.c 'one TWO TOO three four FIVE six'
 check "a changed line of the kernel has it" state two kernel.c 'old newer'
 check "patches before FIRST stay as they are" later
 check "an added file needs FIRST" added
+check "a file that no patch touches before is left, unless FIRST is named" untouched
 check "an unknown commit is refused" fails_saying '0 commits are called nosuch' fold nosuch
 check "changes that are not committed are refused" dirty
 finish

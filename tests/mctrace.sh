@@ -41,8 +41,8 @@ truth()
 faults()
 {
 	wrapped=
-	for function in open access stat read write close fork pipe pipe2 mmap flock linkat pthread_create calloc waitpid \
-		sigtimedwait; do
+	for function in open access stat read write close fork pipe pipe2 mmap flock linkat renameat2 pthread_create \
+		calloc waitpid sigtimedwait; do
 		wrapped="$wrapped -Wl,--wrap=$function"
 	done
 	gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -c -o "$T/failing.o" "$REPO/tests/mctrace/faults.c" &&

@@ -11,7 +11,8 @@ done)
 no_machine_paths()
 {
 	! grep -nE '(^|[^A-Za-z0-9_.~-])/(root|home|work)/[a-z]' Makefile series scripts/* \
-		scripts/bin/* scripts/guest/* bench/* bench/*/* tests/*.sh configs/* .ci/run README.md HACKING.md docs/*.md tests/suites patches/*.patch \
+		scripts/bin/* scripts/guest/* bench/* bench/*/* tests/*.sh tests/suites configs/* .ci/run README.md \
+		HACKING.md docs/*.md patches/*.patch \
 		2>/dev/null |
 		grep -v 'tests/style.sh'
 }
@@ -66,7 +67,8 @@ plan 7
 # shellcheck disable=SC2086	# a list of files
 check "shellcheck finds nothing in the scripts" shellcheck $shell scripts/lib.sh \
 	scripts/guests.sh scripts/kbuild.sh scripts/test-lib.sh
-check "codespell finds nothing" codespell -q 3 --ignore-words-list whats README.md HACKING.md docs/*.md Makefile scripts bench \
+check "codespell finds nothing" codespell -q 3 --ignore-words-list whats README.md HACKING.md docs/*.md \
+	Makefile scripts bench \
 	configs tests/*.sh .ci/run
 check "python parses" python
 check "every script can be executed" executables

@@ -1,41 +1,65 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# scripts/suite: runs what tests/suites names, and records each result once.
+# scripts/suite: runs what tests/suites names, records each result once, and continues a group where it stopped.
 . "${0%/*}/../scripts/test-lib.sh"
 
-export SUITES="$T/suites" LEDGER="$T/ledger" README="$T/readme"
-cat >"$SUITES" <<'END'
+unset KERNEL LINUX ONLY AGAIN
+export XDG_CACHE_HOME="$T/cache"
+repo=$T/repo
+fake_repo "$repo"
+mkdir -p "$repo/tests"
+cat >"$repo/tests/suites" <<'END'
 # a comment
 good	6.12	echo "3 passed, 0 failed, 1 skipped"
 group/bad	6.12	echo "2 passed, 1 failed"; exit 1
 group/plain	7.3	true
 group/broken	7.3	echo "5 passed, 0 failed"; false
 END
-printf '%s\n' "# suites" "<!-- ledger -->" "<!-- end -->" "below" >"$README"
+printf '%s\n' "# suites" "<!-- ledger -->" "<!-- end -->" "below" >"$repo/README.md"
+
+# commit: all that there is
+commit()
+{
+	git_plain -C "$repo" add -A && git_plain -C "$repo" commit -q --allow-empty -m x
+}
 
 # suite STATUS LAST-LINE NAME...
 suite()
 {
 	_want=$1 _last=$2 _rc=0
 	shift 2
-	"$REPO/scripts/suite" "$@" >"$T/out" 2>&1 || _rc=$?
+	"$repo/scripts/suite" "$@" >"$T/out" 2>&1 || _rc=$?
 	cat "$T/out"
 	[ "$_rc" = "$_want" ] && [ "$(tail -n 1 "$T/out")" = "$_last" ]
 }
 
-# recorded NAME PASSED FAILED SKIPPED: so stands in the ledger, once
+# recorded NAME PASSED FAILED SKIPPED: the ledger has these counts, once
 recorded()
 {
-	cat "$LEDGER"
-	[ "$(awk -v name="$1" '$1 == name { print $5, $6, $7 }' "$LEDGER")" = "$2 $3 $4" ]
+	cat "$repo/tests/ledger"
+	[ "$(awk -v name="$1" '$1 == name { print $5, $6, $7 }' "$repo/tests/ledger")" = "$2 $3 $4" ]
 }
 
-table()
+# row REGEX...: README's table has these rows, and its other lines are as they were
+row()
 {
-	cat "$README"
-	grep -qE '^\| good \| 6\.12 \| 1 of 1 \| 3 \| 0 \| 1 \| [0-9]+ \| ' "$README" &&
-		grep -qE '^\| group \| 6\.12, 7\.3 \| 3 of 3 \| 8 \| 2 \| 0 \| ' "$README" &&
-		[ "$(tail -n 1 "$README")" = below ]
+	cat "$repo/README.md"
+	for _row; do
+		grep -qE "^\\| $_row" "$repo/README.md" || return
+	done
+	[ "$(tail -n 1 "$repo/README.md")" = below ]
+}
+
+# unrecorded: a run that is not as tests/suites has it leaves no line
+unrecorded()
+{
+	cp "$repo/tests/ledger" "$T/ledger" && KERNEL=6.12 suite 0 "3 passed, 0 failed, 1 skipped" good &&
+		ONLY=01 suite 0 "3 passed, 0 failed, 1 skipped" good && cmp "$T/ledger" "$repo/tests/ledger"
+}
+
+dirty()
+{
+	touch "$repo/tests/more" && suite 0 "3 passed, 0 failed, 1 skipped" good && row 'good \| 6\.12 \| 0 of 1 '
 }
 
 # The suites of the repository are what is there.
@@ -60,16 +84,27 @@ silent()
 	[ ! -s "$T/said" ]
 }
 
-plan 11
+git_plain init -q "$repo"
+commit
+plan 16
 check "a suite's counts are the last line" suite 0 "3 passed, 0 failed, 1 skipped" good
 check "they are in the ledger" recorded good 3 0 1
 check "a group runs all of its suites" suite 1 "8 passed, 2 failed" group
 check "a suite that fails is in the ledger" recorded group/bad 2 1 0
 check "a suite without counts is one test" recorded group/plain 1 0 0
 check "a suite that ends with an error has failed" recorded group/broken 5 1 0
-check "README has a line for each group" table
-check "a second run replaces the line" suite 0 "3 passed, 0 failed, 1 skipped" good
-check "there is one" recorded good 3 0 1
-check "an unknown suite is refused" fails_saying "no such suite: nosuch" "$REPO/scripts/suite" nosuch
+check "README has a line for each group" row 'good \| 6\.12 \| 1 of 1 \| 3 \| 0 \| 1 \| [0-9]+ \| ' \
+	'group \| 6\.12, 7\.3 \| 3 of 3 \| 8 \| 2 \| 0 \| '
+check "a group leaves out what has passed" suite 1 "7 passed, 2 failed" group
+check "a suite named by itself runs again" suite 0 "3 passed, 0 failed, 1 skipped" good
+check "its line is replaced" recorded good 3 0 1
+check "a run with KERNEL= or ONLY= is not recorded" unrecorded
+commit
+check "results and documents are no other code" suite 1 "7 passed, 2 failed" group
+echo "new	6.12	true" >>"$repo/tests/suites"
+commit
+check "on other code all of a group run" suite 1 "8 passed, 2 failed" group
+check "code that no commit has does not count in README" dirty
+check "an unknown suite is refused" fails_saying "no such suite: nosuch" "$repo/scripts/suite" nosuch
 check "each part, class of mutations and kernel has a suite" silent complete
 finish

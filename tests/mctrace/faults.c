@@ -37,6 +37,7 @@ int __real_pipe2(int *fds, int flags);
 void *__real_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset);
 int __real_flock(int fd, int how);
 int __real_linkat(int from, const char *old, int to, const char *new, int flags);
+int __real_renameat2(int from, const char *old, int to, const char *new, unsigned int flags);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *),
 			  void *arg);
 void *__real_calloc(size_t n, size_t size);
@@ -247,6 +248,11 @@ int __wrap_flock(int fd, int how)
 int __wrap_linkat(int from, const char *old, int to, const char *new, int flags)
 {
 	return step(ENOSPC) ? -1 : __real_linkat(from, old, to, new, flags);
+}
+
+int __wrap_renameat2(int from, const char *old, int to, const char *new, unsigned int flags)
+{
+	return step(EINVAL) ? -1 : __real_renameat2(from, old, to, new, flags);
 }
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *),

@@ -60,6 +60,16 @@ class Tracer:
     def hit(self):
         return os.path.exists(self.path("hit"))
 
+    def record_calls(self, number):
+        """Put calls into the empty ring of CPU 0 and return their words."""
+        words = struct.pack("<Q", recordings.call_word(0x81000104, 0x81000004)) * number
+        with open(self.path("per_cpu/cpu0/raw"), "r+b") as ring:
+            ring.seek(HEADER)
+            ring.write(words)
+            ring.seek(64)
+            ring.write(struct.pack("<Q", len(words)))
+        return words
+
     def left(self):
         """Files that no recording should leave behind."""
         return [name for name in os.listdir(self.folder) if name.startswith("out") and name not in ("out", "out.old")]
@@ -362,7 +372,7 @@ def killed(tracer):
 
 
 def stalled(tracer):
-    """A reader of the recording stalls, and what waits for it is killed."""
+    """The reader of a recording stalls, and mctrace's first process is killed."""
     tracer.reset()
     os.mkfifo(tracer.path("stalls"))
     reader = os.open(tracer.path("stalls"), os.O_RDONLY | os.O_NONBLOCK)
@@ -374,12 +384,7 @@ def stalled(tracer):
                 os.read(reader, 65536)
             except BlockingIOError:
                 time.sleep(0.01)
-        words = struct.pack("<Q", recordings.call_word(0x81000104, 0x81000004)) * 8000
-        with open(tracer.path("per_cpu/cpu0/raw"), "r+b") as ring:
-            ring.seek(HEADER)
-            ring.write(words)
-            ring.seek(64)
-            ring.write(struct.pack("<Q", len(words)))
+        tracer.record_calls(8000)
         time.sleep(0.5)
         first.kill()
     check("a reader that stalls keeps no settings", judge(tracer, None, ""))
@@ -390,16 +395,11 @@ def stalled(tracer):
 def soon(tracer):
     """A few words are in the file a second after they came, also if all are killed then but the keeper."""
     tracer.reset()
-    words = b"".join(struct.pack("<Q", recordings.call_word(0x81000104, 0x81000004)) for _ in range(10))
     with subprocess.Popen([args.mctrace, "record", "-q", "-o", tracer.path("out")],
                           env={**os.environ, "FAKE": tracer.folder}, stderr=subprocess.DEVNULL) as first:
         while not os.path.exists(tracer.path("out")):
             time.sleep(0.01)
-        with open(tracer.path("per_cpu/cpu0/raw"), "r+b") as ring:
-            ring.seek(HEADER)
-            ring.write(words)
-            ring.seek(64)
-            ring.write(struct.pack("<Q", len(words)))
+        words = tracer.record_calls(10)
         time.sleep(1)
         children = subprocess.run(["pgrep", "-P", str(first.pid)], capture_output=True, text=True, check=False).stdout
         for pid in [first.pid, *map(int, children.split())]:

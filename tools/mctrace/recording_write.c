@@ -91,7 +91,7 @@ void recording_create(struct recording_writer *to, const char *path)
 }
 
 /* Give the recording the name @path, which no file has. */
-static void name_it(struct recording_writer *to, const char *path)
+static void recording_link(struct recording_writer *to, const char *path)
 {
 	char *unnamed_file = xasprintf("/proc/self/fd/%d", to->fd);
 
@@ -102,7 +102,8 @@ static void name_it(struct recording_writer *to, const char *path)
 	free(unnamed_file);
 }
 
-static bool exchange(const char *path, const char *old)
+/* Let each of two files have the name of the other. Return false and set errno if that fails. */
+static bool recording_exchange(const char *path, const char *old)
 {
 	char *third;
 	bool done;
@@ -117,8 +118,9 @@ static bool exchange(const char *path, const char *old)
 }
 
 /*
- * A program that reads the older file can continue. The recording is named .old first, then both
- * names are exchanged: whenever mctrace ends, the path names a file, and no third name is left.
+ * The recording is named .old first, then the names are exchanged: a program that reads the older
+ * file can continue, and the path names a file whenever mctrace ends. Only where the file system
+ * can't exchange names, a kill between two renames may leave the recording under a third name.
  */
 void recording_name(struct recording_writer *to)
 {
@@ -135,14 +137,14 @@ void recording_name(struct recording_writer *to)
 		old = xasprintf("%s.old", to->path);
 		if (unlink(old) && errno != ENOENT)
 			die_errno("%s", old);
-		name_it(to, old);
-		if (!exchange(to->path, old))
+		recording_link(to, old);
+		if (!recording_exchange(to->path, old))
 			die_errno("%s", to->path);
 		free(old);
 	} else {
 		if (unlink(to->path) && errno != ENOENT)
 			die_errno("%s", to->path);
-		name_it(to, to->path);
+		recording_link(to, to->path);
 	}
 }
 
