@@ -138,18 +138,18 @@ if put graph "$mode"; then
 	needs "each failing allocation of graph mode while tracing is handled" write "$mode" graph
 	check "returns are recorded in graph mode" wait_until 10 grep -q ' returns' "$MCT_TRACE"
 	needs "each failing allocation of an open of trace in graph mode is handled" open "$MCT_TRACE"
-	needs "and switched off" write "$mode" function
+	needs "each failing allocation of function mode after graph mode is handled" write "$mode" function
 	needs "each failing allocation of a trigger at returns is handled" write "$MCT_DIR/triggers" vfs_read:ret
-	needs "what is returned is followed" write "$MCT_DIR/triggers" 'vfs_write:follow 1 -> ret'
-	needs "and slow ones" write "$MCT_DIR/triggers" 'vfs_read:slow 1ms:count'
+	needs "each failing allocation of a follow trigger for results is handled" write "$MCT_DIR/triggers" 'vfs_write:follow 1 -> ret'
+	needs "each failing allocation of a slow trigger is handled" write "$MCT_DIR/triggers" 'vfs_read:slow 1ms:count'
 	equal "all three triggers are in the list" \
 		"vfs_read:ret vfs_write:follow 1 -> ret vfs_read:slow 1ms:count" \
 		"$(sed 's/ *#.*//' "$MCT_DIR/triggers" | xargs)"
 	put "" "$MCT_DIR/triggers"
 else
-	for name in "graph mode is switched on" "returns are recorded" "trace is opened then" \
-		"and switched off" "returns get a trigger" "what is returned is followed" \
-		"and slow ones" "all are there"; do
+	for name in "graph mode" "returns are recorded in graph mode" "an open of trace in graph mode" \
+		"function mode after graph mode" "a trigger at returns" "a follow trigger for results" \
+		"a slow trigger" "all three triggers are in the list"; do
 		skip "$name" "this kernel does not see returns"
 	done
 fi

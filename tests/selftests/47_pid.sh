@@ -74,13 +74,13 @@ trace_off
 equal "only the new process is recorded" "$$" "$(who)"
 echo "$sleeper" >> "$pids"
 equal "a process can be added" "$(printf "%s\n" $$ "$sleeper" | sort -n | xargs)" "$(list)"
-equal "what is read can be written" ok "$(set_pids "$(cat "$pids")")"
-equal "and changes nothing" "$(printf "%s\n" $$ "$sleeper" | sort -n | xargs)" "$(list)"
+equal "the list can be written back unchanged" ok "$(set_pids "$(cat "$pids")")"
+equal "the list is the same after that" "$(printf "%s\n" $$ "$sleeper" | sort -n | xargs)" "$(list)"
 echo "!$sleeper" >> "$pids"
-equal "one may be taken away" "$$" "$(list)"
+equal "! removes a process" "$$" "$(list)"
 
 printf '!%s\n%s\n' $$ $$ >> "$pids"
-equal "taken away and added in one write: it is there" "$$" "$(list)"
+equal "a process that one write removes and adds is in the list" "$$" "$(list)"
 printf '%s\nx\n' "$sleeper" >> "$pids" 2>/dev/null
 equal "a write that fails changes nothing" "$$" "$(list)"
 

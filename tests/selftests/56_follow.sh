@@ -75,7 +75,7 @@ first=$(about | sed 's/[^#]*#\([0-9]*\).*/\1/')
 first=$((first - 1))
 equal "exactly the calls with a followed object are recorded" "shape_char +#1:1; shape_char #1:1" "$(about)"
 traced mod_set mct_shapes shape narrow
-equal "the same address is a new object after a clear" "shape_char +#2:1" "$(about)"
+equal "the same address is a new object after tracing was off" "shape_char +#2:1" "$(about)"
 check "an unfollow trigger can be set" add 'shape_char:unfollow 1'
 traced twice
 equal "the same address is a new object after unfollow" "shape_char +-#3:1; shape_char +-#4:1" "$(about)"

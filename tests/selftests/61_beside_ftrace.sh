@@ -169,7 +169,7 @@ for tracer in function function_graph; do
 	both_recorded work
 	check "$tracer: both have the same calls if it starts first" same "$(ours vfs_read dd)" "$(theirs vfs_read dd)"
 	put nop $tracing/current_tracer
-	check "without it each function calls the stub" straight
+	check "$tracer: each function calls the stub after it stops" straight
 	put "" $tracing/trace
 done
 put 1 $tracing/tracing_on
@@ -207,7 +207,7 @@ perf_counts()
 if [ -e $tracing/events/ftrace/function/id ]; then
 	recorded perf_counts
 	check "perf counts the same calls as the tracer records" same "$(ours vfs_read dd)" "$counted"
-	check "without it each function calls the stub" straight
+	check "each function calls the stub after perf ends" straight
 else
 	for name in "same calls" "stops"; do
 		skip "perf: $name" "this kernel does not have its event"
@@ -227,7 +227,7 @@ hit_and_recorded()
 	before=$(hits)
 	recorded work
 	at_least "each call hits the kprobe$1" $calls $(($(hits) - before))
-	at_least "the tracer records all calls with the kprobe$1" $calls "$(ours vfs_read dd)"
+	at_least "the tracer records all calls with a kprobe$1" $calls "$(ours vfs_read dd)"
 }
 
 if put 'p:mct_read vfs_read' $tracing/kprobe_events; then
@@ -286,10 +286,10 @@ if reason=$("$MCT_BIN/fentry" vfs_read true 2>&1); then
 	check "the tracer can start after a BPF program" trace_on
 	equal "the function has two users, the tracer and BPF" 2 "$(callers vfs_read)"
 	recorded work
-	at_least "all are recorded" $calls "$(ours vfs_read dd)"
+	at_least "the tracer records all calls with a BPF program that starts first" $calls "$(ours vfs_read dd)"
 	bpf_ends
 	at_least "a BPF program that starts before the tracer counts all calls" $calls "$counted"
-	check "without it each function calls the stub" straight
+	check "each function calls the stub after the BPF program ends" straight
 
 	put vfs_read $tracing/set_ftrace_filter
 	put function $tracing/current_tracer
@@ -358,7 +358,7 @@ if [ -z "$(missing module:livepatch-sample)" ]; then
 	check "both calls are recorded if the live patch is loaded first" eval \
 		"in_our_trace cmdline_proc_show && in_our_trace livepatch_cmdline_proc_show"
 	unpatch
-	check "without it each function calls the stub" straight
+	check "each function calls the stub after the live patch is unloaded" straight
 else
 	for name in "loads second" "in effect" "old function" "new function" "loads first" \
 		    "in effect then" "both" "unloads"; do

@@ -50,12 +50,12 @@ if [ "$MCT_REFUSED" = off ]; then
 	check "mcount can be enabled, which patches no site yet" put 1 "$MCT_SYSCTL"
 	equal "the tracer can not be switched on" "write EIO" "$(ctrl 1)"
 	kmsg_since | grep mcount: | diag_lines
-	equal "the log says what was found where" 1 "$(said "$found")"
+	equal "the log reports the wrong call site and its bytes" 1 "$(said "$found")"
 	equal "ctrl reads as off" 0 "$(cat "$MCT_CTRL")"
 	check "nothing is recorded" records_stand
 	mod_unload mct_badtext
 	equal "the tracer can not be switched on after the site is right again" "write EIO" "$(ctrl 1)"
-	equal "the log says it once" "1 1" \
+	equal "the log reports each complaint once" "1 1" \
 		"$(said 'the call site') $(said 'no call site will be changed')"
 	text_save after
 	check "no text has changed" text_same before after
@@ -80,7 +80,7 @@ if [ "$MCT_REFUSED" = follow ]; then
 	at_least "calls with an object are still recorded" 1 "$(grep -c '#[0-9]*:1' "$MCT_TRACE")"
 	equal "no other call is recorded" 0 "$(grep ' <-- ' "$MCT_TRACE" | grep -vc '#[0-9]*:')"
 	equal "ctrl can be switched off" "ok 2" "$(ctrl 0)"
-	check "then nothing is recorded" records_stand
+	check "nothing is recorded with ctrl off" records_stand
 	finish
 fi
 
@@ -91,9 +91,9 @@ check "records are written" wait_until 10 records_flow
 
 # A module's bad call site concerns that module alone.
 check "a module with a wrong call site loads" mod_load mct_badsite
-equal "the log says what was found where" 1 \
+equal "the log reports the wrong call site and its bytes" 1 \
 	"$(said 'the call site mct_badsite_place+0x0/.* \[mct_badsite\] holds 90 90 90 90 90, not what')"
-equal "and what follows from that" 1 "$(said 'no call site of mct_badsite will be changed')"
+equal "the log reports which call sites stay unchanged" 1 "$(said 'no call site of mct_badsite will be changed')"
 equal "the module's wrong call site is unchanged" 1 "$(mod_get mct_badsite same)"
 equal "other functions can be selected" "ok 9" "$(echo vfs_read | "$MCT_BIN/badwrite" "$filter")"
 put "" "$filter"
@@ -101,8 +101,8 @@ put "" "$filter"
 check "the module that overwrites a call site loads" mod_load mct_badtext
 equal "no function can be selected after that" "write EIO" "$(echo vfs_read | "$MCT_BIN/badwrite" "$filter")"
 kmsg_since | grep mcount: | diag_lines
-equal "the log says what was found where" 1 "$(said "$found")"
-equal "and what follows from that" 1 "$(said 'no call site will be changed any more')"
+equal "the log reports the wrong call site and its bytes" 1 "$(said "$found")"
+equal "the log reports which call sites stay unchanged" 1 "$(said 'no call site will be changed any more')"
 check "tracing continues" records_flow
 equal "an option that patches no call site can be set" "ok 8" "$(option context)"
 check "the hook for that option records" records_flow
@@ -111,7 +111,7 @@ equal "the option can be unset" "ok 10" "$(option nocontext)"
 text_save on
 
 equal "ctrl can be switched off" "ok 2" "$(ctrl 0)"
-check "then nothing is recorded" records_stand
+check "nothing is recorded with ctrl off" records_stand
 text_save off
 check "only the stub's text changes" test \
 	"$("$MCT_BIN/kerneltext" diff "$MCT_TMP/text.on" "$MCT_TMP/text.off" |
@@ -122,7 +122,7 @@ equal "ctrl can be switched off again" "ok 2 0" "$(ctrl 0) $(cat "$MCT_CTRL")"
 check "the sysctl can be switched off" put 0 "$MCT_SYSCTL"
 check "other modules can be loaded" mod_load mct_target calls=10
 check "the module with the wrong call site unloads and loads" eval "mod_unload mct_badsite && mod_load mct_badsite"
-equal "the log says it once" "1 1" \
+equal "the log reports each complaint once" "1 1" \
 	"$(said "$found") $(said 'no call site will be changed any more')"
 check "the kernel works" hackbench -g 1 -f 2 -l 20
 finish
