@@ -7,7 +7,7 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# Earlier tests of this boot have switched the tracer on.
+# An earlier test of this boot has switched the tracer on.
 if dmesg | grep -F "$kmsg_prefix" | grep -Fqv "$kmsg_marker" ||
    [ "$(stat_sum "$WRITTEN")" -ne 0 ]; then
 	skip_all "the tracer was used since the machine was booted"
@@ -28,7 +28,7 @@ look()
 	free=$(meminfo MemFree)
 }
 
-# took MAPPED FREE: print how much memory was allocated since these two figures
+# took MAPPED FREE: set $took_mapped and $took_all to the growth since these figures, in KiB
 took()
 {
 	look
@@ -78,7 +78,8 @@ put 1 "$MCT_CTRL"
 took "$mapped" "$free"
 check "the first 1 in ctrl allocates a ring for each CPU" all_rings
 [ "$took_mapped" -lt $((rings - little)) ] || rings_are_mapped=yes
-check "the first 1 in ctrl allocates little more than the rings" test "$took_mapped" -lt $((rings + 512))
+check "the first 1 in ctrl allocates little more than the rings" \
+	test "$took_mapped" -lt $((rings + 512))
 
 put 0 "$MCT_CTRL"
 put 1 "$MCT_CTRL"

@@ -28,7 +28,7 @@ for cpu in 0 1; do
 	"$MCT_BIN/tracecheck" -l -p "$pid" "$trace" > "$MCT_TMP/spin"
 	at_least "CPU $cpu: the trace has records of its task" 1000 \
 		"$(wc -l < "$MCT_TMP/spin")"
-	equal "CPU $cpu: all records of its task have its number" "$cpu" \
+	equal "CPU $cpu: all records of its task have this CPU's number" "$cpu" \
 		"$(cut -f 1 "$MCT_TMP/spin" | sort -u)"
 	equal "CPU $cpu: its task's comm is right" "mct-cpu$cpu" \
 		"$(cut -f 5 "$MCT_TMP/spin" | sort -u)"

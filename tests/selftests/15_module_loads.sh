@@ -207,10 +207,12 @@ put "" "$MCT_DIR/filter"
 cat "$MCT_TRACE" > "$trace"
 equal "a reloaded module names only the calls since its load" 1 \
 	"$(grep -c ' mct_target_leaf+' "$trace")"
-at_least "the calls of the earlier load are shown as [unknown]" 10 "$(grep -c '\[unknown\] <-- ' "$trace")"
+at_least "the calls of the earlier load are shown as [unknown]" \
+	10 "$(grep -c '\[unknown\] <-- ' "$trace")"
 numbers > "$MCT_TMP/numbers"
 diag_lines < "$MCT_TMP/numbers"
-equal "calls before, between and after have different module numbers" 3 "$(wc -l < "$MCT_TMP/numbers")"
+equal "calls before, between and after have different module numbers" \
+	3 "$(wc -l < "$MCT_TMP/numbers")"
 equal "the module numbers are consecutive" 2 \
 	"$(awk 'NR == 1 { first = $1 } END { print $1 - first }' "$MCT_TMP/numbers")"
 equal "stats shows the last module number" "$(tail -n 1 "$MCT_TMP/numbers")" \

@@ -50,7 +50,8 @@ load_start
 trace_on
 regs_rounds "registers are preserved with the tracer's hook" "$rounds"
 check "the tracer's hook is called" records_flow
-toggled_test "registers are preserved while the tracer's hook is registered and unregistered" "$MCT_CTRL"
+toggled_test "registers are preserved while the tracer's hook is registered and unregistered" \
+	"$MCT_CTRL"
 trace_on
 toggled_test "registers are preserved while the tracer's hook is enabled and disabled" "$MCT_SYSCTL"
 

@@ -108,7 +108,8 @@ counted "set before tracing"
 recorded "set before tracing"
 put 0 "$MCT_CTRL"
 work
-equal "set before tracing: each call after tracing hits the probe" $((2 * calls)) "$(mod_get mct_kprobe hits)"
+equal "set before tracing: each call after tracing hits the probe" \
+	$((2 * calls)) "$(mod_get mct_kprobe hits)"
 put 1 "$MCT_CTRL"
 check "a probe can be removed while tracing" unprobe
 trace_clear
@@ -126,7 +127,8 @@ counted "set while tracing"
 recorded "set while tracing"
 trace_off
 work
-equal "each call hits the probe after tracing has stopped" $((2 * calls)) "$(mod_get mct_kprobe hits)"
+equal "each call hits the probe after tracing has stopped" \
+	$((2 * calls)) "$(mod_get mct_kprobe hits)"
 check "the probe can be removed after tracing has stopped" unprobe
 text_save now
 check "the text is restored after the removal" text_same clean now

@@ -178,15 +178,19 @@ done
 if [ "$(where mct_twin_leaf)" = "$place" ]; then
 	ok "the new module's functions are at the old module's addresses"
 else
-	skip "the new module's functions are at the old module's addresses" "the kernel chose another address"
+	skip "the new module's functions are at the old module's addresses" \
+		"the kernel chose another address"
 fi
 calls mct_twin
 kill -TERM "$readers"
 wait "$readers" 2>/dev/null
 readers=
-at_least "calls of the old module have its names" 5 "$(grep -c ' mct_target_leaf+.* \[mct_target\]' "$got")"
-at_least "calls of the new module have its names" 5 "$(grep -c ' mct_twin_leaf+.* \[mct_twin\]' "$got")"
-equal "no call of the new module has a name of the old module" "$(grep -c ' mct_target_branch+.*<--' "$got")" \
+at_least "calls of the old module have its names" \
+	5 "$(grep -c ' mct_target_leaf+.* \[mct_target\]' "$got")"
+at_least "calls of the new module have its names" \
+	5 "$(grep -c ' mct_twin_leaf+.* \[mct_twin\]' "$got")"
+equal "no call of the new module has a name of the old module" \
+	"$(grep -c ' mct_target_branch+.*<--' "$got")" \
 	"$(grep -c ' mct_target_leaf+.*<--' "$got")"
 
 # With several readers each line goes to one of them.

@@ -60,9 +60,9 @@ for want in "read-less EINVAL" "read-0 EINVAL" "read-unaligned ok" \
 	"map-private ok" "map-private-writable EPERM" "map-offset EINVAL" \
 	"map-long EINVAL" "mprotect-writable EACCES" "remap-long EFAULT" \
 	"read-into-it EFAULT"; do
-	equal "${want% *}: ${want#* }" "${want#* }" "$(value "${want% *}")"
+	equal "${want% *} is ${want#* }" "${want#* }" "$(value "${want% *}")"
 done
-check "map-writable: EPERM or EACCES" grep -Eq '^map-writable (EPERM|EACCES)$' \
+check "map-writable is EPERM or EACCES" grep -Eq '^map-writable (EPERM|EACCES)$' \
 	"$got"
 
 # The header's values agree with stats.
@@ -202,7 +202,8 @@ kill -TERM "$mapper"
 wait "$mapper"
 equal "a late follower sees valid records" 0 $?
 mapper=
-equal "a late follower's seen and lost records are all since the last clear" "$(stat_cpu 0 "$WRITTEN")" \
+equal "a late follower's seen and lost records are all since the last clear" \
+	"$(stat_cpu 0 "$WRITTEN")" \
 	$(($(value seen) + $(value lost)))
 
 # A mapped ring can't be replaced.
@@ -220,7 +221,8 @@ mapper=
 equal "a resize succeeds after the mapping process was killed" "ok 4 128" \
 	"$(resize 128) $(cat "$MCT_SIZE")"
 "$rawreader" header "$raw0" > "$got"
-equal "a resize succeeds after a mapping process has exited" "ok 4 256" "$(resize 256) $(cat "$MCT_SIZE")"
+equal "a resize succeeds after a mapping process has exited" \
+	"ok 4 256" "$(resize 256) $(cat "$MCT_SIZE")"
 
 put 2 $restrict
 equal "raw can't be opened with kptr_restrict=2" "open EPERM" "$("$badwrite" -r "$raw0")"

@@ -166,7 +166,8 @@ if [ $((nr_cpus * max_kb)) -gt "$available_kb" ]; then
 	check "the records stay after ENOMEM" newest before after "$RING_RECORDS"
 else
 	for name in "a size that exceeds the memory is ENOMEM" \
-		"the size stays after ENOMEM" "the counts stay after ENOMEM" "the records stay after ENOMEM"; do
+		"the size stays after ENOMEM" "the counts stay after ENOMEM" \
+		"the records stay after ENOMEM"; do
 		skip "$name" "there is memory for $max_kb KiB on each CPU"
 	done
 fi
@@ -195,5 +196,6 @@ check "the counts add up once tracing has stopped" counts_add_up
 check "each CPU's trace has as many records as entries" entries_are_there
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
 check "the trace is well-formed" examine "$MCT_TMP/trace"
-at_least "the trace shows where recording was off" 1 "$(grep -c '^# recording was off$' "$MCT_TMP/trace")"
+at_least "the trace shows where recording was off" \
+	1 "$(grep -c '^# recording was off$' "$MCT_TMP/trace")"
 finish

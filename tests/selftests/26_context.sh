@@ -61,7 +61,8 @@ check "the column shows preemption off at depth two" shown preempt_off ".$any\\.
 check "the column shows need-resched of both kinds" shown resched '.N\.1'
 # Interrupts show the preemption depth of the interrupted code; idle tasks have depth one.
 check "the column shows a soft interrupt" shown softirq ".${any}s."
-check "the column shows a hard interrupt, alone or within a soft interrupt" shown hardirq "d${any}[hH]."
+check "the column shows a hard interrupt, alone or within a soft interrupt" \
+	shown hardirq "d${any}[hH]."
 contexts plain | sort | uniq -c | sed 's/^/# plain:/'
 equal "the column is empty for most calls of a task" yes \
 	"$(contexts plain | grep -c -x '\.\.\.\.' |

@@ -87,12 +87,12 @@ put 0 $restrict
 restricted=0
 table | sed 1d > "$MCT_TMP/table"
 while read -r file how root no_admin user kptr_2; do
-	equal "$file $how: root: $root" "$root" "$(as root "$how" "$MCT_DIR/$file")"
-	equal "$file $how: without CAP_SYS_ADMIN: $no_admin" "$no_admin" \
+	equal "$file $how by root is $root" "$root" "$(as root "$how" "$MCT_DIR/$file")"
+	equal "$file $how without CAP_SYS_ADMIN is $no_admin" "$no_admin" \
 		"$(as no_admin "$how" "$MCT_DIR/$file")"
-	equal "$file $how: another user: $user" "$user" \
+	equal "$file $how by another user is $user" "$user" \
 		"$(as user "$how" "$MCT_DIR/$file")"
-	equal "$file $how: kptr_restrict=2: $kptr_2" "$kptr_2" \
+	equal "$file $how with kptr_restrict=2 is $kptr_2" "$kptr_2" \
 		"$(as kptr_2 "$how" "$MCT_DIR/$file")"
 done < "$MCT_TMP/table"
 
@@ -102,7 +102,7 @@ while read -r value root no_admin user kptr_2; do
 		eval "want=\$$who"
 		put 0 "$MCT_SYSCTL"
 		# shellcheck disable=SC2154 # set by eval
-		equal "$value to the sysctl: $who: $want" "$want" \
+		equal "$value to the sysctl by $who is $want" "$want" \
 			"$(echo "$value" | as $who "$MCT_SYSCTL")"
 	done
 done < "$MCT_TMP/table"

@@ -105,7 +105,8 @@ if [ -n "$first" ]; then
 	needs "each failing allocation of the first 1 in ctrl is handled" write "$MCT_CTRL" 1
 	check "the tracer records after its first start" wait_until 10 records_flow
 else
-	skip "each failing allocation of the first 1 in ctrl is handled" "the tracer was used since the machine was booted"
+	skip "each failing allocation of the first 1 in ctrl is handled" \
+		"the tracer was used since the machine was booted"
 	trace_on
 	check "the tracer records" records_flow
 fi
@@ -119,13 +120,16 @@ needs "each failing allocation of a mapping of raw is handled" map "$MCT_DIR/per
 check "no mapping remains, so rings can be replaced" put 128 "$size"
 needs "each failing allocation of a read of stats is handled" read "$MCT_STATS"
 needs "each failing allocation of a write to filter is handled" write "$MCT_DIR/filter" vfs_read
-needs "each failing allocation of a stacktrace trigger is handled" write "$MCT_DIR/triggers" 'vfs_read:stacktrace depth=5:1'
+needs "each failing allocation of a stacktrace trigger is handled" \
+	write "$MCT_DIR/triggers" 'vfs_read:stacktrace depth=5:1'
 if put 'vfs_read:unfollow 1' "$MCT_DIR/triggers"; then
 	put "" "$MCT_DIR/triggers"
-	needs "each failing allocation of a follow trigger while tracing is handled" write "$MCT_DIR/triggers" 'vfs_read:follow 1'
+	needs "each failing allocation of a follow trigger while tracing is handled" \
+		write "$MCT_DIR/triggers" 'vfs_read:follow 1'
 	equal "the follow trigger is in the list" 'vfs_read:follow 1' \
 		"$(sed 's/ *#.*//' "$MCT_DIR/triggers" | xargs)"
-	needs "each failing allocation of a further trigger is handled" write "$MCT_DIR/triggers" 'vfs_read:count'
+	needs "each failing allocation of a further trigger is handled" \
+		write "$MCT_DIR/triggers" 'vfs_read:count'
 else
 	for name in "a follow trigger" "the follow trigger is in the list" "a further trigger"; do
 		skip "$name" "nothing can be followed"
@@ -137,18 +141,25 @@ if put graph "$mode"; then
 	put function "$mode"
 	needs "each failing allocation of graph mode while tracing is handled" write "$mode" graph
 	check "returns are recorded in graph mode" wait_until 10 grep -q ' returns' "$MCT_TRACE"
-	needs "each failing allocation of an open of trace in graph mode is handled" open "$MCT_TRACE"
-	needs "each failing allocation of function mode after graph mode is handled" write "$mode" function
-	needs "each failing allocation of a trigger at returns is handled" write "$MCT_DIR/triggers" vfs_read:ret
-	needs "each failing allocation of a follow trigger for results is handled" write "$MCT_DIR/triggers" 'vfs_write:follow 1 -> ret'
-	needs "each failing allocation of a slow trigger is handled" write "$MCT_DIR/triggers" 'vfs_read:slow 1ms:count'
+	needs "each failing allocation of an open of trace in graph mode is handled" \
+		open "$MCT_TRACE"
+	needs "each failing allocation of function mode after graph mode is handled" \
+		write "$mode" function
+	needs "each failing allocation of a trigger at returns is handled" \
+		write "$MCT_DIR/triggers" vfs_read:ret
+	needs "each failing allocation of a follow trigger for results is handled" \
+		write "$MCT_DIR/triggers" 'vfs_write:follow 1 -> ret'
+	needs "each failing allocation of a slow trigger is handled" \
+		write "$MCT_DIR/triggers" 'vfs_read:slow 1ms:count'
 	equal "all three triggers are in the list" \
 		"vfs_read:ret vfs_write:follow 1 -> ret vfs_read:slow 1ms:count" \
 		"$(sed 's/ *#.*//' "$MCT_DIR/triggers" | xargs)"
 	put "" "$MCT_DIR/triggers"
 else
-	for name in "graph mode" "returns are recorded in graph mode" "an open of trace in graph mode" \
-		"function mode after graph mode" "a trigger at returns" "a follow trigger for results" \
+	for name in "graph mode" "returns are recorded in graph mode" \
+		"an open of trace in graph mode" \
+		"function mode after graph mode" "a trigger at returns" \
+		"a follow trigger for results" \
 		"a slow trigger" "all three triggers are in the list"; do
 		skip "$name" "this kernel does not see returns"
 	done
@@ -188,7 +199,8 @@ each_load_is_told()
 
 put 'vfs_read mod:mct_target' "$MCT_DIR/filter"
 trace_on
-check "ctrl shows whether a module's load without memory ended tracing, and 1 repairs it" each_load_is_told
+check "ctrl shows whether a module's load without memory ended tracing, and 1 repairs it" \
+	each_load_is_told
 check "stats shows no failure after the repair" not grep -q '^# failed: ' "$MCT_STATS"
 check "the selected functions are recorded after the repair" records_truly
 put "" "$MCT_DIR/filter"

@@ -77,7 +77,8 @@ take_away "removed by the module's exit" "$few" true
 equal "no task is in a hook that the module's exit has removed" "" "$(said | grep -vx 0 | xargs)"
 
 take_away "removed after mcount is disabled" "$few" put 0 "$MCT_SYSCTL"
-equal "no task is in a hook that is removed after mcount is disabled" "" "$(said | grep -vx 0 | xargs)"
+equal "no task is in a hook that is removed after mcount is disabled" \
+	"" "$(said | grep -vx 0 | xargs)"
 load_stop
 
 # Call the hook on idle CPUs, on a CPU that goes offline and online, and in interrupts of both. The

@@ -225,8 +225,10 @@ cat "$MCT_DIR/functions" > "$MCT_TMP/functions"
 awk '$1 == "hook" && $3 == "-"' "$model/now" > "$model/sites"
 awk '$1 == "hook" && $3 != "-"' "$model/now" > "$MCT_TMP/stay"
 cat "$MCT_TMP/stay" >> "$model/sites"
-at_least "thousands of call sites call the stub while all functions are traced" 10000 "$(wc -l < "$model/sites")"
-equal "functions lists as many functions as call sites" "$(wc -l < "$model/sites")" "$(wc -l < "$MCT_TMP/functions")"
+at_least "thousands of call sites call the stub while all functions are traced" \
+	10000 "$(wc -l < "$model/sites")"
+equal "functions lists as many functions as call sites" \
+	"$(wc -l < "$model/sites")" "$(wc -l < "$MCT_TMP/functions")"
 equal "functions lists the functions of these call sites" "" "$(awk '
 	FILENAME ~ /sites$/ {
 		for (i = 4; i <= NF; i++)
@@ -260,8 +262,10 @@ if ! as_wanted > "$said"; then
 fi
 equal "each call site is as expected after these writes" "" "$wrong"
 if [ "$kind" = dynamic ]; then
-	at_least "some call sites call the hook" 10 "$(sed -n 's/.*hooks \([0-9]*\).*/\1/p' "$said")"
-	equal "one call site calls the pre-handler" 1 "$(sed -n 's/.*gates \([0-9]*\).*/\1/p' "$said")"
+	at_least "some call sites call the hook" \
+		10 "$(sed -n 's/.*hooks \([0-9]*\).*/\1/p' "$said")"
+	equal "one call site calls the pre-handler" \
+		1 "$(sed -n 's/.*gates \([0-9]*\).*/\1/p' "$said")"
 else
 	skip "some call sites call the hook" "call sites are static"
 	skip "one call site calls the pre-handler" "call sites are static"

@@ -141,7 +141,8 @@ if unshare -pf true 2>/dev/null; then
 	unshare -pf sh -c 'cat "$1"; echo $$ > "$1"; cat "$1"' sh "$pids" > "$MCT_TMP/inside"
 	equal "in another pid namespace the process has no number" \
 		"# a process of another pid namespace" "$(head -n 1 "$MCT_TMP/inside")"
-	equal "a number that is written there belongs to that namespace" 1 "$(sed -n 2p "$MCT_TMP/inside")"
+	equal "a number that is written there belongs to that namespace" \
+		1 "$(sed -n 2p "$MCT_TMP/inside")"
 	check "the same process has another number here" not grep -qx 1 "$pids"
 else
 	for name in 1 2 3; do

@@ -165,7 +165,8 @@ equal "the list has the order of the write" "ksys_read vfs_read ksys_write" \
 	"$(list "$filter")"
 traced copy
 equal "all functions of the list are recorded" "ksys_read ksys_write vfs_read" "$(names dd)"
-equal "each call of these functions is recorded" "$reads $writes" "$(number ksys_read) $(number ksys_write)"
+equal "each call of these functions is recorded" \
+	"$reads $writes" "$(number ksys_read) $(number ksys_write)"
 add vfs_write
 equal ">> adds a function" "ksys_read vfs_read ksys_write vfs_write" "$(list "$filter")"
 add '!vfs_read'
@@ -177,7 +178,8 @@ check "the list is the same after that" cmp "$MCT_TMP/list" "$filter"
 put 'vfs_*' "$filter"
 traced copy
 equal "a pattern with * selects no other functions" "" "$(called | grep -v '^vfs_' | sort -u)"
-equal "each call of the pattern's functions is recorded" "$reads $writes" "$(number vfs_read) $(number vfs_write)"
+equal "each call of the pattern's functions is recorded" \
+	"$reads $writes" "$(number vfs_read) $(number vfs_write)"
 add '!vfs_read'
 equal "! of one function of a pattern is in the list" "vfs_* !vfs_read" "$(list "$filter")"
 traced copy
@@ -186,7 +188,8 @@ add vfs_read
 equal "the function behind ! can be selected again" "vfs_* vfs_read" "$(list "$filter")"
 put 'vfs_?rite vfs_rea[cd]' "$filter"
 traced copy
-equal "patterns with ? and [a-z] select their functions" "$reads $writes" "$(number vfs_read) $(number vfs_write)"
+equal "patterns with ? and [a-z] select their functions" \
+	"$reads $writes" "$(number vfs_read) $(number vfs_write)"
 equal "patterns with ? and [a-z] select no other functions" "vfs_read vfs_write" "$(names)"
 
 # --- notrace
@@ -202,7 +205,8 @@ put "" "$never"
 put "" "$filter"
 equal "both lists can be emptied" "" "$(list "$filter")$(list "$never")"
 traced copy
-equal "all functions are recorded with empty lists" "$reads $writes" "$(number vfs_read) $(number vfs_write)"
+equal "all functions are recorded with empty lists" \
+	"$reads $writes" "$(number vfs_read) $(number vfs_write)"
 
 # --- The same work gives the same lines with all functions recorded and with a selection. Compare
 # functions that only the path of system calls uses: they are called as often and in the same order
@@ -220,9 +224,12 @@ at_least "the steady functions are called for each byte" $((calls * 6)) \
 	"$(wc -l < "$MCT_TMP/full.steady")"
 check "a second run has the same lines" diff "$MCT_TMP/full.steady" "$MCT_TMP/again.steady"
 same_lines "a filter gives the lines that grep finds in all lines" "$steady" ""
-same_lines "a filter and a notrace list give the lines that grep finds" "$steady" '__*_sys_writ? vfs_w* read_[a-z]*'
-same_lines "a notrace list alone gives the lines that grep finds" "" 'vfs_r??d ksys_* __[dix]*_sys_re*'
-same_lines "a filter of few functions gives the lines that grep finds" 'vfs_[rw]?[a-z]* *_null' 'vfs_write'
+same_lines "a filter and a notrace list give the lines that grep finds" \
+	"$steady" '__*_sys_writ? vfs_w* read_[a-z]*'
+same_lines "a notrace list alone gives the lines that grep finds" \
+	"" 'vfs_r??d ksys_* __[dix]*_sys_re*'
+same_lines "a filter of few functions gives the lines that grep finds" \
+	'vfs_[rw]?[a-z]* *_null' 'vfs_write'
 put "" "$never"
 put "$steady" "$filter"
 add '!vfs_*'
@@ -284,7 +291,8 @@ if reason=$(missing testmod:mct_target); [ -n "$reason" ]; then
 	done
 else
 	check "a module can be selected before its load" put 'mod:mct_target' "$filter"
-	check "the list shows that the module is not loaded" grep -q '^mod:mct_target.*not loaded' "$filter"
+	check "the list shows that the module is not loaded" \
+		grep -q '^mod:mct_target.*not loaded' "$filter"
 	trace_clear
 	trace_on
 	mod_load mct_target hold=1 &
@@ -300,16 +308,19 @@ else
 		grep -qx 'mct_target_leaf \[mct_target\]' "$MCT_DIR/functions"
 	put 'mct_target_l* [mct_target]' "$filter"
 	traced mod_set mct_target calls 10
-	equal "one function of a module can be selected" "10 mct_target_leaf" "$(called | uniq -c | xargs)"
+	equal "one function of a module can be selected" \
+		"10 mct_target_leaf" "$(called | uniq -c | xargs)"
 	put '*:mod:mct_target' "$filter"
 	add '!mct_target_leaf'
 	mod_unload mct_target
-	check "the list stays when the module unloads" grep -q '^mod:mct_target.*not loaded' "$filter"
+	check "the list stays when the module unloads" \
+		grep -q '^mod:mct_target.*not loaded' "$filter"
 	mod_load mct_target
 	traced mod_set mct_target calls 10
 	equal "the list applies when the module loads again" mct_target_branch \
 		"$(names | xargs -n 1 | grep branch)"
-	equal "the list's exclusion applies when the module loads again" 0 "$(called | grep -cx mct_target_leaf)"
+	equal "the list's exclusion applies when the module loads again" \
+		0 "$(called | grep -cx mct_target_leaf)"
 
 	# A name without a module, when only that module has such a function.
 	check "a module's function can be selected by its name alone" put mct_target_leaf "$filter"
@@ -328,9 +339,11 @@ fi
 put vfs_write "$filter"
 equal "an unknown function is ENOENT" "write ENOENT" "$(choose no_such_function)"
 check "the log names the unknown function" why '"no_such_function": no such function'
-equal "a function that is not traceable is ENOENT" "write ENOENT" "$(choose register_mcount_function)"
+equal "a function that is not traceable is ENOENT" \
+	"write ENOENT" "$(choose register_mcount_function)"
 check "the log reports that the function is not traceable" why 'not traceable'
-equal "one wrong word of several is ENOENT" "write ENOENT" "$(choose 'vfs_read no_such_* vfs_write')"
+equal "one wrong word of several is ENOENT" \
+	"write ENOENT" "$(choose 'vfs_read no_such_* vfs_write')"
 check "the log names the wrong word" why '"no_such_*"'
 equal "an unknown module is ENOENT" "write ENOENT" "$(choose 'foo [no_such_module]')"
 check "the log explains how to wait for a module" why 'FUNCTION:mod:MODULE'
@@ -346,9 +359,11 @@ equal "after these errors the list is as before" vfs_write "$(list "$filter")"
 
 # --- long lists
 grep -v ' ' "$all" | sort -u | head -n 2000 > "$MCT_TMP/long"
-check "a long list can be appended" dd if="$MCT_TMP/long" of="$filter" bs=5000 conv=notrunc oflag=append
+check "a long list can be appended" \
+	dd if="$MCT_TMP/long" of="$filter" bs=5000 conv=notrunc oflag=append
 equal "the long list is complete" 2001 "$(wc -l < "$filter")"
-check "a long list can be written in pieces of another size" dd if="$MCT_TMP/long" of="$filter" bs=4096
+check "a long list can be written in pieces of another size" \
+	dd if="$MCT_TMP/long" of="$filter" bs=4096
 check "the long list is the same to the byte" cmp "$MCT_TMP/long" "$filter"
 { : > "$filter"; } 2>/dev/null
 equal "opening with O_TRUNC and closing empties the list" "" "$(list "$filter")"

@@ -145,7 +145,8 @@ traced copy
 equal "each function of a pattern has its own count" "$reads $writes" \
 	"$(awk '$1 == "#" && $3 ~ /^(read_zero|write_null)$/ { print $3, $2 }' "$triggers" |
 		sort | awk '{ print $2 }' | xargs)"
-at_least "the pattern has the sum of these counts" "$((reads + writes))" "$(hits '\[rw\][^:]*:count')"
+at_least "the pattern has the sum of these counts" \
+	"$((reads + writes))" "$(hits '\[rw\][^:]*:count')"
 
 # --- stacktrace
 check "a stacktrace trigger can be set" put read_zero:stacktrace:5 "$triggers"
@@ -203,7 +204,8 @@ traced sleep 1
 if [ "$(number tick_nohz_idle_enter)" = 0 ]; then
 	skip "a chain is recorded in the idle task" "tick_nohz_idle_enter is not called"
 else
-	at_least "a chain is recorded in the idle task" 1 "$(chains tick_nohz_idle_enter | grep -c do_idle)"
+	at_least "a chain is recorded in the idle task" \
+		1 "$(chains tick_nohz_idle_enter | grep -c do_idle)"
 fi
 
 # --- marks alone wake a poll
@@ -388,7 +390,8 @@ else
 	put "" "$filter"
 	traced mod_set mct_nmi self $nmis
 	equal "traceoff in an NMI stops recording" "0 1" "$(cat "$on") $(number mct_nmi_in_task)"
-	equal "traceoff in an NMI stops recording on all CPUs after the NMI" 0 "$(number mct_nmi_after)"
+	equal "traceoff in an NMI stops recording on all CPUs after the NMI" \
+		0 "$(number mct_nmi_after)"
 	cpu=$(sed -n 's/^# traceoff \[.*\] CPU \([0-9]*\): .*/\1/p' "$MCT_TRACE")
 	equal "the line of traceoff is the last of its CPU" 1 \
 		"$(tail -n 1 "$(per_cpu "$cpu" trace)" | grep -c '^# traceoff .* mct_nmi_in_task+')"
@@ -412,7 +415,8 @@ else
 		"$(grep -cE "$nmi_entry.* do_idle .*($begins)\$" "$MCT_TMP/chains")"
 	put mct_nmi_in_idle:traceoff "$triggers"
 	traced mod_set mct_nmi idle 1
-	equal "traceoff in an NMI in the idle task stops recording" "0 1" "$(cat "$on") $(number mct_nmi_in_idle)"
+	equal "traceoff in an NMI in the idle task stops recording" \
+		"0 1" "$(cat "$on") $(number mct_nmi_in_idle)"
 	equal "traceoff in an NMI in the idle task stops recording on all CPUs after the NMIs" \
 		$(($(number mct_nmi_in_task) * $(nproc))) "$(number mct_nmi_after)"
 	put 1 "$on"
@@ -431,7 +435,8 @@ else
 		"200 $((copies * reads)) $((copies * writes))" \
 		"$(($(mod_get mct_nmi in_idle) + $(mod_get mct_nmi in_task) - before)) $(
 		hits read_zero:stacktrace) $(hits write_null:mark)"
-	equal "with NMIs at any place the triggers at the NMIs' own functions are counted" 200 $(($(hits mct_nmi_in_idle:stacktrace) + $(
+	equal "with NMIs at any place the triggers at the NMIs' own functions are counted" \
+		200 $(($(hits mct_nmi_in_idle:stacktrace) + $(
 		hits mct_nmi_in_task:stacktrace)))
 	check "with NMIs at any place the counts add up" counts_add_up
 fi
@@ -476,7 +481,8 @@ done
 put "" "$filter"
 check "a trigger with a count can be set at all functions" put '*:stacktrace:20' "$triggers"
 traced copy
-equal "the trigger at all functions runs as often as its count" 20 "$(grep -B 1 '^    -- ' "$MCT_TRACE" | grep -c '^CPU')"
+equal "the trigger at all functions runs as often as its count" \
+	20 "$(grep -B 1 '^    -- ' "$MCT_TRACE" | grep -c '^CPU')"
 put 'vfs_read:count' "$triggers"
 add 'vfs_write:mark:3'
 add '!vfs_read:count'

@@ -149,7 +149,8 @@ trace_off
 equal "the selected function is recorded" "$writes" "$(number write_null)"
 equal "no other function is recorded" 0 "$(grep -c -v '^#\| write_null+' "$MCT_TRACE")"
 at_least "the stack has functions that are not selected" 3 "$(shown | wc -l)"
-check "the deepest function of the stack is not the selected one" not grep -q '  0) .* write_null+' "$max"
+check "the deepest function of the stack is not the selected one" \
+	not grep -q '  0) .* write_null+' "$max"
 put "" "$filter"
 
 # --- switch the option under load

@@ -367,7 +367,8 @@ changed="static<run_static static>run_static static<run_static static~run_static
 changed="$changed note>run_static"
 equal "returns of functions with static_call() are recorded" "$changed $changed $changed" \
 	"$(seen | sed 's/static[>~]run_static note/static~run_static note/g')"
-check "a jump that static_call() changes goes to its target afterwards" mod_set mct_shapes shape static
+check "a jump that static_call() changes goes to its target afterwards" \
+	mod_set mct_shapes shape static
 traced mod_set mct_shapes shape never
 equal "a function that never returns is recorded with its call" "never<kthread" "$(seen)"
 
@@ -377,16 +378,19 @@ equal "a return in the cold part is recorded" "split<run_cold rare<X rare>X spli
 	"$(seen | sed -e 's/shape_split[.a-z]*/X/g' -e 's/split\.cold/split/g')"
 put shape_split "$filter"
 traced mod_set mct_shapes shape cold
-equal "a return in the cold part is recorded if only its function is selected" "split<run_cold split>run_cold" \
+equal "a return in the cold part is recorded if only its function is selected" \
+	"split<run_cold split>run_cold" \
 	"$(seen | sed 's/split\.cold/split/g')"
 
 # --- selected functions
 put shape_tail "$filter"
 traced mod_set mct_shapes shape tail
-equal "a selected function is recorded with its call and its jump" "tail<run_tail tail~run_tail" "$(seen)"
+equal "a selected function is recorded with its call and its jump" \
+	"tail<run_tail tail~run_tail" "$(seen)"
 put shape_end "$filter"
 traced mod_set mct_shapes shape tail
-equal "the target of the jump is recorded with its call and its return" "end<run_tail end>run_tail" "$(seen)"
+equal "the target of the jump is recorded with its call and its return" \
+	"end<run_tail end>run_tail" "$(seen)"
 put 'mod:mct_shapes' "$filter"
 put 'shape_middle shape_end' "$never"
 traced mod_set mct_shapes shape nested
@@ -394,7 +398,8 @@ equal "of an excluded function neither call nor return is recorded" \
 	"outer<run_nested inner<shape_middle inner>shape_middle inner<shape_middle \
 inner>shape_middle outer>run_nested" "$(seen)"
 traced mod_set mct_shapes shape tail
-equal "of an excluded target of a jump neither call nor return is recorded" "tail<run_tail tail~run_tail" "$(seen)"
+equal "of an excluded target of a jump neither call nor return is recorded" \
+	"tail<run_tail tail~run_tail" "$(seen)"
 put "" "$never"
 
 # --- times
@@ -470,7 +475,8 @@ trace_off
 sed '/^#/d' "$MCT_TRACE" > "$MCT_TMP/lines"
 at_least "the task with few open calls has overwritten records" 1 "$(stat_cpu 0 "$OVERWRITTEN")"
 diag "$(grep -c ', called before$' "$MCT_TMP/lines") of $(wc -l < "$MCT_TMP/lines") called before"
-at_least "the trace has returns with a duration" 1000 "$(grep -c ' after ~*[0-9]* ns --> ' "$MCT_TMP/lines")"
+at_least "the trace has returns with a duration" \
+	1000 "$(grep -c ' after ~*[0-9]* ns --> ' "$MCT_TMP/lines")"
 equal "each return after the first block has a duration" "" \
 	"$(sed -n -e 1,64d -e '/ <-- /d' -e '/ after ~*[0-9]* ns --> /d' -e p "$MCT_TMP/lines" |
 		head -n 5)"

@@ -101,7 +101,8 @@ equal "returns of other functions have no value" -22 "$(values)"
 put graph "$mode"
 shape ints
 equal "in graph mode each return has its value" "$ints" "$(values)"
-equal "in graph mode each call and return is recorded once" "9 9" "$(number '<--') $(number returns)"
+equal "in graph mode each call and return is recorded once" \
+	"9 9" "$(number '<--') $(number returns)"
 put shape_int:ret:3 "$triggers"
 shape ints
 equal "with a count of 3 three returns have a value" "0 1 4711 - - - - - -" "$(values)"
@@ -114,7 +115,8 @@ put shape_end "$filter"
 put shape_int:ret "$triggers"
 shape ints
 equal "returns of a function that is not selected are recorded" "$ints" "$(values)"
-equal "these returns are recorded without their calls" "0 9" "$(number '<--') $(grep -c 'shape_int+.* returns [-0-9]*$' \
+equal "these returns are recorded without their calls" \
+	"0 9" "$(number '<--') $(grep -c 'shape_int+.* returns [-0-9]*$' \
 	"$MCT_TRACE")"
 
 # --- changes of call sites. A return is a NOP only after it was a call once.
@@ -166,14 +168,16 @@ put "$restricted" $restrict
 
 # --- values that other functions return
 put "shape_end:mark" "$triggers"
-equal "ret at a function that only jumps to others is ENOENT" "write ENOENT" "$(set_to shape_int_tail:ret)"
+equal "ret at a function that only jumps to others is ENOENT" \
+	"write ENOENT" "$(set_to shape_int_tail:ret)"
 check "the log reports that the function jumps to others" why 'it jumps to functions that do'
 equal "fail at such a function is ENOENT" "write ENOENT" "$(set_to shape_int_tail:fail:count)"
 equal "slow at such a function can be set" ok "$(set_to "shape_int_tail:slow $slow:count")"
 put "shape_end:mark" "$triggers"
 equal "ret at a function that never returns is ENOENT" "write ENOENT" "$(set_to shape_never:ret)"
 check "the log reports that the function never returns" why 'it does not return'
-equal "slow at a function that never returns is ENOENT" "write ENOENT" "$(set_to 'shape_never:slow 1s:mark')"
+equal "slow at a function that never returns is ENOENT" \
+	"write ENOENT" "$(set_to 'shape_never:slow 1s:mark')"
 check "the log reports that reason for slow, too" why 'it does not return'
 equal "these errors change nothing" shape_end:mark "$(lines)"
 put shape_either:ret "$triggers"
@@ -228,7 +232,8 @@ equal "in graph mode the return with a chain is recorded once" "1 1 1" \
 	"$(number '<--') $(number returns) $(chains | wc -l)"
 put shape_int:fail:traceoff "$triggers"
 shape ints
-equal "fail:traceoff stops recording at the first error" "0 4 4" "$(cat "$on") $(number '<--') $(number returns)"
+equal "fail:traceoff stops recording at the first error" \
+	"0 4 4" "$(cat "$on") $(number '<--') $(number returns)"
 equal "fail:traceoff writes a line" "shape_int" "$(marks traceoff)"
 put 1 "$on"
 put shape_int:fail:snapshot "$triggers"
@@ -237,7 +242,8 @@ trace_on
 mod_set mct_shapes shape ints
 check "fail:snapshot takes a snapshot" wait_until 30 snapshot_there
 trace_off
-equal "the snapshot ends with the first error" "4 4" "$(grep -c '^CPU .* shape_int+.* <-- ' "$MCT_TMP/snapshot") $(
+equal "the snapshot ends with the first error" \
+	"4 4" "$(grep -c '^CPU .* shape_int+.* <-- ' "$MCT_TMP/snapshot") $(
 	grep -c '^CPU .* shape_int+.* returns ' "$MCT_TMP/snapshot")"
 put 0 "$snapshot"
 put shape_int:fail:traceon "$triggers"
@@ -270,7 +276,8 @@ equal "only the call that sleeps is slow" 1 "$(hits shape_sleep_late)"
 equal "the slow call has the right callers" "run_slow_late run" "$(chains | cut -d ' ' -f 1-2)"
 put graph "$mode"
 shape slow_late
-equal "in graph mode the slow call has the right callers" "run_slow_late run" "$(chains | cut -d ' ' -f 1-2)"
+equal "in graph mode the slow call has the right callers" \
+	"run_slow_late run" "$(chains | cut -d ' ' -f 1-2)"
 put function "$mode"
 put shape_end "$filter"
 put "shape_sleep:slow $slow:ret" "$triggers"
@@ -345,7 +352,8 @@ for bad in shape_int:slow 'shape_int:slow 10ms' shape_int:slow:mark 'shape_int:s
 	[ "$result" = "write EINVAL" ] || break
 done
 equal "an invalid line is EINVAL" "write EINVAL" "$result"
-equal "removing a trigger that is not set is ENOENT" "write ENOENT" "$(set_to '!shape_int:fail:mark')"
+equal "removing a trigger that is not set is ENOENT" \
+	"write ENOENT" "$(set_to '!shape_int:fail:mark')"
 equal "after these errors the list is as before" "$(cat "$MCT_TMP/lines")" "$(lines)"
 add '!shape_int:slow 10ms:mark'
 add '!shape_int:slow 60s:stacktrace'
@@ -354,7 +362,8 @@ equal "triggers can be removed" 4 "$(lines | wc -l)"
 check "ret with a count can be set at all functions" put '*:ret:20' "$triggers"
 put "" "$filter"
 traced mod_set mct_shapes rounds 1
-equal "ret at all functions runs as often as its count" "20 0" "$(values | wc -w) $(sed -n 's/^\*:ret:\([0-9]*\).*/\1/p' "$triggers")"
+equal "ret at all functions runs as often as its count" \
+	"20 0" "$(values | wc -w) $(sed -n 's/^\*:ret:\([0-9]*\).*/\1/p' "$triggers")"
 check "fail and slow can be set at all functions" \
 	sh -c "printf '*:fail:count\n*:slow 10s:count\n' > '$triggers'"
 traced mod_set mct_shapes rounds 1

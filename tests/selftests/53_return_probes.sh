@@ -58,7 +58,8 @@ is_hit()
 {
 	before=$(mod_get mct_kprobe hits)
 	mod_set mct_shapes shape tail
-	equal "$1: the probe is hit while tracing is off" "$2" $(($(mod_get mct_kprobe hits) - before))
+	equal "$1: the probe is hit while tracing is off" \
+		"$2" $(($(mod_get mct_kprobe hits) - before))
 }
 
 # works WHAT HITS: report whether all is recorded and the probe is hit as often
@@ -112,13 +113,15 @@ around()
 		is_right "$1: at the call site, $when: results are right"
 		unprobe
 		trace_on
-		check "$1: $when: no probe can be set inside the call site" not probe symbol="$1" offset=$((site + 1))
+		check "$1: $when: no probe can be set inside the call site" \
+			not probe symbol="$1" offset=$((site + 1))
 		! mod_loaded mct_kprobe || unprobe
 		trace_off
 		put function "$mode"
 		[ $when = before ] || put graph "$mode"
 		[ $when = before ] || trace_on
-		check "$1: a probe can be set after the call site $when returns are recorded" probe symbol="$1" offset=$(($2))
+		check "$1: a probe can be set after the call site $when returns are recorded" \
+			probe symbol="$1" offset=$(($2))
 		[ $when = while ] || is_hit "$1: after it" "$3"
 		put graph "$mode"
 		works "$1: after it, $when" "$3"
@@ -265,7 +268,8 @@ check "a return probe can be set" probe symbol=shape_end entry=0 ret=1
 traced mod_set mct_shapes shape tail
 equal "with a return probe all is recorded with the right callers" \
 	"tail<run_tail tail~run_tail end<run_tail end>run_tail" "$(seen)"
-equal "the return probe is hit" "1 144" "$(mod_get mct_kprobe returns) $(mod_get mct_kprobe results)"
+equal "the return probe is hit" \
+	"1 144" "$(mod_get mct_kprobe returns) $(mod_get mct_kprobe results)"
 is_right "results are right with the return probe"
 unprobe
 probe symbol=shape_int ret=1

@@ -98,7 +98,8 @@ found_of()
 	diag "$(cut -c 1-300 "$result")"
 	at_least "$4: the stretch lasts at least as long as set" $((ms * 1000000)) "$measured"
 	at_least "$4: the trace shows the whole stretch" "$measured" "$(cut -d ' ' -f 1 "$result")"
-	equal "$4: the trace shows the right CPU and time" "$(where | cut -d ' ' -f 1-2)" "$(cut -d ' ' -f 4-5 "$result")"
+	equal "$4: the trace shows the right CPU and time" \
+		"$(where | cut -d ' ' -f 1-2)" "$(cut -d ' ' -f 4-5 "$result")"
 	check "$4: the module's steps show the state of their caller" test -z "$(steps_but "$3")"
 	equal "$4: the functions of the stretch are named" delay \
 		"$(grep -o ' [a-z_]*delay ' "$result" | grep -o delay | head -n 1)"

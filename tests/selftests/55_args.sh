@@ -76,10 +76,12 @@ cat "$MCT_TRACE" > "$MCT_TMP/trace"
 check "each line is well-formed" examine "$MCT_TMP/trace"
 printf 'shape_six:args\nshape_pointer_tail:args\n' > "$triggers"
 traced mod_set mct_shapes shape pointer
-equal "two functions can have args triggers" "$swapped; $six" "$(args shape_pointer_tail); $(args shape_six)"
+equal "two functions can have args triggers" \
+	"$swapped; $six" "$(args shape_pointer_tail); $(args shape_six)"
 put shape_bool:args:2 "$triggers"
 traced mod_set mct_shapes rounds 2
-equal "with a count of 2 two calls have arguments" "2 -" "$(args shape_bool | grep -c '^0x[12], 0x[12]') $(
+equal "with a count of 2 two calls have arguments" \
+	"2 -" "$(args shape_bool | grep -c '^0x[12], 0x[12]') $(
 	args shape_bool | sed '1,2d' | sort -u)"
 equal "the remaining count is 0" shape_bool:args:0 "$(lines)"
 put shape_end "$filter"
@@ -96,7 +98,8 @@ put 'mod:mct_shapes' "$filter"
 printf 'shape_six:%s\n' args 'stacktrace depth=2' mark count > "$triggers"
 traced mod_set mct_shapes shape pointer
 equal "with a stacktrace trigger the call is recorded once" "$six" "$(args shape_six)"
-equal "with a stacktrace trigger the chain is recorded" run_pointer "$(callers 2 | xargs -n 1 | grep -x run_pointer)"
+equal "with a stacktrace trigger the chain is recorded" \
+	run_pointer "$(callers 2 | xargs -n 1 | grep -x run_pointer)"
 equal "with a mark trigger the mark is recorded" 1 "$(grep -c '^# mark .* shape_six+' "$MCT_TRACE")"
 printf 'shape_six:args\nshape_six:traceoff\n' > "$triggers"
 traced mod_set mct_shapes shape pointer
@@ -105,7 +108,8 @@ equal "the traceoff trigger stops recording" 0 "$(cat "$on")"
 put 1 "$on"
 put shape_end "$filter"
 traced mod_set mct_shapes shape pointer
-equal "the call that stops recording has its arguments if it is not selected" "$six" "$(args shape_six)"
+equal "the call that stops recording has its arguments if it is not selected" \
+	"$six" "$(args shape_six)"
 put 1 "$on"
 put 'mod:mct_shapes' "$filter"
 put shape_six:args "$triggers"
@@ -140,7 +144,8 @@ put 2 $restrict
 hashed=$(args shape_char | head -n 1)
 hashed=${hashed%%,*}
 diag "hashed: $hashed"
-check "a reader that may not see addresses sees a hash" sh -c "[ -n '$hashed' ] && [ '$hashed' != '$raw' ]"
+check "a reader that may not see addresses sees a hash" \
+	sh -c "[ -n '$hashed' ] && [ '$hashed' != '$raw' ]"
 equal "the address is not in the trace" 0 "$(grep -c "${raw#0x}" "$MCT_TRACE")"
 equal "numbers are shown unchanged" 0x1 "$(args shape_char | head -n 1 | cut -d ' ' -f 2 | tr -d ,)"
 put "$restricted" $restrict
@@ -161,5 +166,6 @@ equal "the list is empty after the removal" "" "$(lines)"
 check "args with a count can be set at all functions" put '*:args:50' "$triggers"
 put "" "$filter"
 traced mod_set mct_shapes rounds 1
-equal "args at all functions runs as often as its count" 50 "$(grep -c '+0x[^ ]* \(\[[^]]*\] \)*(0x' "$MCT_TRACE")"
+equal "args at all functions runs as often as its count" \
+	50 "$(grep -c '+0x[^ ]* \(\[[^]]*\] \)*(0x' "$MCT_TRACE")"
 finish

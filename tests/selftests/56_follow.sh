@@ -73,12 +73,14 @@ twice()
 traced twice
 first=$(about | sed 's/[^#]*#\([0-9]*\).*/\1/')
 first=$((first - 1))
-equal "exactly the calls with a followed object are recorded" "shape_char +#1:1; shape_char #1:1" "$(about)"
+equal "exactly the calls with a followed object are recorded" \
+	"shape_char +#1:1; shape_char #1:1" "$(about)"
 traced mod_set mct_shapes shape narrow
 equal "the same address is a new object after tracing was off" "shape_char +#2:1" "$(about)"
 check "an unfollow trigger can be set" add 'shape_char:unfollow 1'
 traced twice
-equal "the same address is a new object after unfollow" "shape_char +-#3:1; shape_char +-#4:1" "$(about)"
+equal "the same address is a new object after unfollow" \
+	"shape_char +-#3:1; shape_char +-#4:1" "$(about)"
 
 # --- the path of objects through functions
 # expect CALL...: set the expected trace
@@ -137,13 +139,15 @@ else
 fi
 expect "shape_user +#1:1;" "shape_outer #1;" "shape_middle #1;" "shape_inner #1;" \
 	"shape_inner #1;" "shape_drop -#1:1"
-follows "nested calls of a followed call are recorded with +calls" 'shape_user:follow 1 +calls' 'shape_drop:unfollow 1'
+follows "nested calls of a followed call are recorded with +calls" \
+	'shape_user:follow 1 +calls' 'shape_drop:unfollow 1'
 
 shape=arrays
 expect "shape_use +#1:2;" "shape_use +#2:2;" "shape_use +#3:2;" "shape_use +#4:2;" \
 	"shape_use +#5:2;" "shape_use +#6:2;" "shape_drop_all -#1:2 -#2:2 -#3:2 -#4:2;" \
 	"shape_drop_all -#5:2 -#6:2;" "shape_use +#7:2;" "shape_drop_all -#7:2"
-follows "unfollow releases all objects of an array" 'shape_use:follow 2' 'shape_drop_all:unfollow 2[1]'
+follows "unfollow releases all objects of an array" \
+	'shape_use:follow 2' 'shape_drop_all:unfollow 2[1]'
 
 put "" "$triggers"
 traced mod_set mct_shapes shape tail

@@ -90,8 +90,10 @@ equal "trace_pipe prints the data" 1 "$(grep -c ' shape_char+.* "abc" <-- ' "$MC
 
 # --- actions for followed objects only
 if [ "$(set_to 'shape_use:followed:args')" = "write EOPNOTSUPP" ]; then
-	for name in "a call with a followed object runs the action" "the action for followed objects is in the list" \
-		"a call with another object does not run the action" "without follow triggers all calls are recorded" \
+	for name in "a call with a followed object runs the action" \
+		"the action for followed objects is in the list" \
+		"a call with another object does not run the action" \
+		"without follow triggers all calls are recorded" \
 		"without follow triggers no call runs the action"; do
 		skip "$name" "nothing can be followed"
 	done
@@ -100,12 +102,16 @@ else
 		'shape_drop:unfollow 1' > "$triggers"
 	traced mod_set mct_shapes shape objects
 	equal "a call with a followed object runs the action" "<00>" "$(data shape_use)"
-	equal "the action for followed objects is in the list" 'shape_use:followed:data 2.0,1' "$(lines | grep followed)"
-	equal "a call with another object does not run the action" 1 "$(hits 'shape_use:followed:data 2.0,1')"
+	equal "the action for followed objects is in the list" \
+		'shape_use:followed:data 2.0,1' "$(lines | grep followed)"
+	equal "a call with another object does not run the action" \
+		1 "$(hits 'shape_use:followed:data 2.0,1')"
 	put 'shape_use:followed:args' "$triggers"
 	traced mod_set mct_shapes shape objects
-	equal "without follow triggers all calls are recorded" 4 "$(grep -c ' shape_use+.* <-- ' "$MCT_TRACE")"
-	equal "without follow triggers no call runs the action" 0 "$(grep -c ' shape_use+.* (.*) <-- ' "$MCT_TRACE")"
+	equal "without follow triggers all calls are recorded" \
+		4 "$(grep -c ' shape_use+.* <-- ' "$MCT_TRACE")"
+	equal "without follow triggers no call runs the action" \
+		0 "$(grep -c ' shape_use+.* (.*) <-- ' "$MCT_TRACE")"
 fi
 
 # --- invalid triggers

@@ -93,14 +93,17 @@ check "a misspelled command is refused with a suggestion" \
 	says "did you mean 'report'" mctrace repot
 equal "mctrace lists as many functions as the file functions" "$(grep -c . "$MCT_DIR/functions")" \
 	"$(mctrace list | grep -c .)"
-equal "mctrace lists functions that match a pattern" "$(grep '^vfs_re' "$MCT_DIR/functions")" "$(mctrace list 'vfs_re*')"
+equal "mctrace lists functions that match a pattern" \
+	"$(grep '^vfs_re' "$MCT_DIR/functions")" "$(mctrace list 'vfs_re*')"
 printf 'none' > types
 if mctrace --version | grep -q '^libbpf '; then
 	check "a file without types is an error" says 'types in types' mctrace list --btf types
 else
-	check "mctrace without libbpf reports that it knows no types" says 'without libbpf' mctrace list --btf types
+	check "mctrace without libbpf reports that it knows no types" \
+		says 'without libbpf' mctrace list --btf types
 fi
-check "a pattern without a match is an error" says 'no function matches' mctrace list no_such_function
+check "a pattern without a match is an error" \
+	says 'no function matches' mctrace list no_such_function
 check "stat shows that nothing is traced" sh -c 'mctrace stat | grep -q "^tracer *off"'
 check "a missing recording is an error" says 'mctrace record' mctrace report
 check "a file that is no recording is an error" says 'no recording' mctrace report "$MCT_BIN/lib.sh"
@@ -114,8 +117,10 @@ settings > before
 for how in "" "-t" "-c" "-t -c" "-g -T" "-g" "-g -c"; do
 	case $how in *-g*)
 		put graph "$mode" || {
-			skip "record $how: report prints what the kernel does" "this kernel does not see returns"
-			skip "record $how: all settings are restored" "this kernel does not see returns"
+			skip "record $how: report prints what the kernel does" \
+				"this kernel does not see returns"
+			skip "record $how: all settings are restored" \
+				"this kernel does not see returns"
 			skip "record $how: no record is missing" "this kernel does not see returns"
 			continue
 		}
@@ -145,7 +150,8 @@ if mctrace --version | grep -q '^zstd '; then
 	check "the compressed recording is smaller than kallsyms" \
 		test "$(wc -c < file)" -lt "$(wc -c < /proc/kallsyms)"
 else
-	check "mctrace without zstd refuses to compress" says 'without zstd' mctrace record --compress zstd true
+	check "mctrace without zstd refuses to compress" \
+		says 'without zstd' mctrace record --compress zstd true
 	skip "the compressed recording is smaller than kallsyms" "mctrace was built without zstd"
 fi
 at_least "the recording has many entries" 1000 "$(header entries kernel)"
@@ -181,9 +187,12 @@ kill $sleeper
 
 # --- exit status
 equal "record exits with the command's status" 7 "$(status mctrace record -o file sh -c 'exit 7')"
-equal "record's status shows the command's signal" 137 "$(status mctrace record -o file sh -c 'kill -KILL $$')"
-equal "record exits with 0 if --seconds ends it" 0 "$(status mctrace record --seconds 1 -o file sleep 10)"
-equal "record exits with 127 if the command does not exist" 127 "$(status mctrace record -o file no_such_command)"
+equal "record's status shows the command's signal" \
+	137 "$(status mctrace record -o file sh -c 'kill -KILL $$')"
+equal "record exits with 0 if --seconds ends it" \
+	0 "$(status mctrace record --seconds 1 -o file sleep 10)"
+equal "record exits with 127 if the command does not exist" \
+	127 "$(status mctrace record -o file no_such_command)"
 check "the message is that of the shell" grep -q 'no_such_command: No such file' err
 as_before "all settings are restored after these"
 check "an unknown function is refused with the kernel's reason" \
@@ -240,8 +249,10 @@ in_background -l 'vfs_*'
 check "record runs until it is stopped" recording
 check "a second record is refused and names the first" \
 	says "process $recorder (mctrace)" mctrace record -o file2 ls
-check "start is refused and names the running record" says "process $recorder (mctrace)" mctrace start
-check "stat names the running record" sh -c "mctrace stat | grep -q 'used by *process $recorder (mctrace)'"
+check "start is refused and names the running record" \
+	says "process $recorder (mctrace)" mctrace start
+check "stat names the running record" \
+	sh -c "mctrace stat | grep -q 'used by *process $recorder (mctrace)'"
 kill -INT $recorder
 wait $recorder
 equal "Ctrl-C ends record with success" 0 $?
@@ -254,7 +265,8 @@ wait $recorder
 check "all settings are restored after record is killed" wait_until "$MCT_PATIENCE" gone
 mctrace report file > report 2> err
 equal "the incomplete recording can be read" 1 $?
-check "report names the end of an incomplete recording" grep -q 'offset [0-9]*: the recording has not' err
+check "report names the end of an incomplete recording" \
+	grep -q 'offset [0-9]*: the recording has not' err
 
 in_background
 kill -KILL "$(follower)"
@@ -262,7 +274,8 @@ wait $recorder
 equal "record fails if its copying process is killed" 1 $?
 as_before "all settings are restored after the copying process is killed"
 check "record reports the signal of its copying process" grep -q 'killed by signal 9' err
-check "record reports a full disk" says 'No space left' mctrace record -q -o /dev/full sh -c "$words"
+check "record reports a full disk" \
+	says 'No space left' mctrace record -q -o /dev/full sh -c "$words"
 as_before "all settings are restored after a full disk"
 mctrace record -q -o - sh -c "$words" 2> err | head -c 100 > out
 check "all settings are restored after a broken pipe" wait_until "$MCT_PATIENCE" gone
@@ -369,7 +382,8 @@ equal "overwritten records are counted" "$(header written report)" \
 	"$(($(header entries report) + $(header overwritten report)))"
 lost=$(awk '/^# lost [0-9]+$/ { n += $3 } END { print n + 0 }' report)
 diag "$(header written report) written, $(header entries report) entries, $lost between them"
-equal "the entries count is the number of printed records" "$(header entries report)" "$(grep -c '^CPU ' report)"
+equal "the entries count is the number of printed records" \
+	"$(header entries report)" "$(grep -c '^CPU ' report)"
 check "the gaps are at most the overwritten records" \
 	test "$lost" -le "$(header overwritten report)"
 
@@ -380,7 +394,8 @@ mctrace report file > report
 mctrace report --tree file > tree
 equal "a tree has each call once" "$(grep -c ' <-- ' report)" \
 	"$(grep -cE '\|  .*\(\)(;| \{)$' tree)"
-equal "each call of the tree is closed, or at the end" "" "$(sed -n 's/^[^|]*|\( *\)} \(.*\)/\1\2() {/p' tree |
+equal "each call of the tree is closed, or at the end" \
+	"" "$(sed -n 's/^[^|]*|\( *\)} \(.*\)/\1\2() {/p' tree |
 	sort -u | while read -r line; do grep -qF -- "$line" tree || echo "$line"; done)"
 check "a call is inside its caller" sh -c \
 	"grep -A 1 'ksys_read() {' tree | grep -q '    vfs_read()' || ! cat tree"
@@ -414,13 +429,15 @@ equal "a profile has the same callers of a function as the report" \
 		sort -u | xargs)"
 check "latency without returns explains how to record them" \
 	says 'record -g' mctrace latency vfs_read file
-check "a function without calls is an error" says 'was not called' mctrace graph no_such_function file
+check "a function without calls is an error" \
+	says 'was not called' mctrace graph no_such_function file
 check "flame writes an SVG" sh -c 'mctrace flame -o - file | grep -q "</svg>"'
 check "diff finds no difference between equal recordings" sh -c \
 	'[ -z "$(mctrace diff --json file file)" ]'
 equal "JSON has each event" "$(grep -c '^CPU ' report)" \
 	"$(mctrace report --json file | grep -c '^{')"
-check "an unknown export format is refused" says "no form 'nothing'" mctrace export --to nothing file
+check "an unknown export format is refused" \
+	says "no form 'nothing'" mctrace export --to nothing file
 if put graph "$mode" 2>/dev/null; then
 	put function "$mode"
 	settings > before
@@ -437,7 +454,8 @@ if put graph "$mode" 2>/dev/null; then
 		'mctrace latency vfs_open --live --json ls / | grep -q "\"calls\":[1-9]"'
 	as_before "all settings are restored after live latency"
 	mctrace record -q -g -o slept sleep 1
-	check "a sleep counts as time off the CPU" sh -c 'mctrace profile --json slept | grep nanosleep |
+	check "a sleep counts as time off the CPU" \
+		sh -c 'mctrace profile --json slept | grep nanosleep |
 		sed -n "s/.*\"total_ns\":\([0-9]*\).*\"total_cpu_ns\":\([0-9]*\).*/\1 \2/p" |
 		awk "\$1 >= 1000000000 && \$2 < 500000000 { slept = 1 } END { exit !slept }"'
 	check "live latency reports a function without calls" says 'was not called' \
@@ -451,7 +469,8 @@ if put graph "$mode" 2>/dev/null; then
 		"$(grep -c ' returned -ENOENT' out)"
 	as_before "all settings are restored after why"
 	PATH=/nonexist:$PATH mctrace why -e ENOENT sh -c 'test -e /nonexist' > out 2> err
-	check "why finds a system call whose entry ends with a jump" grep -q 'sys_.*stat.* returned -ENOENT' out
+	check "why finds a system call whose entry ends with a jump" \
+		grep -q 'sys_.*stat.* returned -ENOENT' out
 	equal "why does not show mctrace's own search for the command" "" "$(grep execve out)"
 	sh -c 'while :; do read -r line < /nonexist; sleep 1; done' 2> /dev/null &
 	sleeper=$!
@@ -552,7 +571,8 @@ mctrace stop
 equal "stop switches the tracer off" 0 "$(cat "$MCT_CTRL")"
 mctrace reset
 equal "reset switches kernel.mcount_enabled off" 0 "$(cat "$MCT_SYSCTL")"
-equal "reset restores all settings" notime "$(grep time "$MCT_OPTIONS"; cat "$filter" "$pid" "$never")"
+equal "reset restores all settings" \
+	notime "$(grep time "$MCT_OPTIONS"; cat "$filter" "$pid" "$never")"
 mctrace start -l 'vfs_*'
 cat /proc/uptime > out
 echo T > /proc/sysrq-trigger
@@ -566,7 +586,8 @@ check "stream, start and reset refuse to overwrite frozen records" sh -c \
 mctrace show > kernel
 check "the refused commands keep the frozen records" cmp report kernel
 mctrace reset --force
-check "reset --force removes the frozen records" sh -c "! grep -q frozen '$MCT_STATS' && ! mctrace show | grep ' <-- '"
+check "reset --force removes the frozen records" \
+	sh -c "! grep -q frozen '$MCT_STATS' && ! mctrace show | grep ' <-- '"
 mctrace stream -l 'vfs_*' > out 2> err &
 recorder=$!
 wait_until "$MCT_PATIENCE" recording

@@ -162,12 +162,14 @@ for tracer in function function_graph; do
 	check "$tracer: it can start after the tracer" put $tracer $tracing/current_tracer
 	equal "$tracer: the function has two users" 2 "$(callers vfs_read)"
 	both_recorded work
-	check "$tracer: both have the same calls if it starts second" same "$(ours vfs_read dd)" "$(theirs vfs_read dd)"
+	check "$tracer: both have the same calls if it starts second" \
+		same "$(ours vfs_read dd)" "$(theirs vfs_read dd)"
 	trace_off
 	check "$tracer: the tracer can start second" trace_on
 	put "" $tracing/trace
 	both_recorded work
-	check "$tracer: both have the same calls if it starts first" same "$(ours vfs_read dd)" "$(theirs vfs_read dd)"
+	check "$tracer: both have the same calls if it starts first" \
+		same "$(ours vfs_read dd)" "$(theirs vfs_read dd)"
 	put nop $tracing/current_tracer
 	check "$tracer: each function calls the stub after it stops" straight
 	put "" $tracing/trace
@@ -206,7 +208,8 @@ perf_counts()
 
 if [ -e $tracing/events/ftrace/function/id ]; then
 	recorded perf_counts
-	check "perf counts the same calls as the tracer records" same "$(ours vfs_read dd)" "$counted"
+	check "perf counts the same calls as the tracer records" \
+		same "$(ours vfs_read dd)" "$counted"
 	check "each function calls the stub after perf ends" straight
 else
 	for name in "same calls" "stops"; do
@@ -286,7 +289,8 @@ if reason=$("$MCT_BIN/fentry" vfs_read true 2>&1); then
 	check "the tracer can start after a BPF program" trace_on
 	equal "the function has two users, the tracer and BPF" 2 "$(callers vfs_read)"
 	recorded work
-	at_least "the tracer records all calls with a BPF program that starts first" $calls "$(ours vfs_read dd)"
+	at_least "the tracer records all calls with a BPF program that starts first" \
+		$calls "$(ours vfs_read dd)"
 	bpf_ends
 	at_least "a BPF program that starts before the tracer counts all calls" $calls "$counted"
 	check "each function calls the stub after the BPF program ends" straight
@@ -373,7 +377,8 @@ how=$(refused 0 $switch)
 if [ "$how" = "write EOPNOTSUPP" ]; then
 	for what in "ftrace can't be switched off while the tracer is on" \
 		    "the tracer can't start while ftrace is off" "the log has the reason" \
-		    "the failed start leaves the text unchanged" "the tracer can start when ftrace is on again"; do
+		    "the failed start leaves the text unchanged" \
+		    "the tracer can start when ftrace is on again"; do
 		skip "$what" "ftrace can't be switched off"
 	done
 else

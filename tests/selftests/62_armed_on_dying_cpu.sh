@@ -256,7 +256,8 @@ results()
 	[ -z "$refused$stuck" ] || diag "$1 refused:$refused, CPU 1 stuck:$stuck"
 	equal "$1: all functions take the trigger" "" "$refused"
 	equal "$1: CPU 1 goes down and comes up" "" "$stuck"
-	at_least "$1: the trigger fires at half of the functions or more" $((($(wc -l < "$list") + 1) / 2)) \
+	at_least "$1: the trigger fires at half of the functions or more" \
+		$((($(wc -l < "$list") + 1) / 2)) \
 		$fired
 	equal "$1: each trigger completes in 5 seconds" 0 "$(words "$incomplete")"
 	equal "$1: recording continues after each trigger" 0 "$(words "$silent")"

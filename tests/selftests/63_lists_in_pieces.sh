@@ -233,7 +233,8 @@ for file in "$filter" "$triggers"; do
 		check "${file##*/}: a wrong name at the $where changes nothing" \
 			all_refused ">" "$file" "$where"
 	done
-	check "${file##*/}: a wrong name at the end of an added text changes nothing" all_refused ">>" "$file" end
+	check "${file##*/}: a wrong name at the end of an added text changes nothing" \
+		all_refused ">>" "$file" end
 	check "${file##*/}: a right text replaces the list" all_taken ">" "$file"
 	check "${file##*/}: a right text is added to the list" all_taken ">>" "$file"
 done
@@ -327,7 +328,8 @@ equal "a fault drops the kept pieces" "fault EFAULT" "$(write_text ">" "$filter"
 equal "the text after a fault is complete by itself" vfs_open "$(brief "$filter")"
 put vfs_open "$filter"
 printf '%4096s' vfs_read > "$text"
-equal "a fault in the second page is EFAULT" "fault EFAULT" "$(write_text ">" "$filter" -f 2 -- 4096)"
+equal "a fault in the second page is EFAULT" \
+	"fault EFAULT" "$(write_text ">" "$filter" -f 2 -- 4096)"
 equal "a fault in the second page leaves the list unchanged" vfs_open "$(brief "$filter")"
 printf '%5000s' vfs_read:count > "$text"
 put vfs_open:count "$triggers"

@@ -226,6 +226,7 @@ put vfs_fsync:count "$triggers"
 after=$(own)
 trace_off
 check "stats has a line \"# own: N\"" test -n "$before"
-at_least "the number of own calls grows with a write to triggers" $((${before:-0} + 1)) "${after:-0}"
+at_least "the number of own calls grows with a write to triggers" \
+	$((${before:-0} + 1)) "${after:-0}"
 sed 's/^/# /' "$table"
 finish

@@ -42,7 +42,8 @@ kmsg_since | grep mcount: | diag_lines
 at_least "the log reports that no function can be selected" 1 \
 	"$(said 'ftrace has no function call a hook: -')"
 at_least "the log names the module" 1 "$(said 'the functions of mct_.* can.t be chosen')"
-equal "the log reports that tracing of other functions continues" 1 "$(said 'ftrace is dead: the functions that call go on')"
+equal "the log reports that tracing of other functions continues" \
+	1 "$(said 'ftrace is dead: the functions that call go on')"
 at_least "the log has ftrace's own complaint" 1 "$(kmsg_since | grep -c 'ftrace failed to modify')"
 equal "the log has no other complaint" "" \
 	"$(kmsg_since | grep -E 'WARNING:|BUG|Oops|UBSAN|stall|LOCKUP|lockup' |

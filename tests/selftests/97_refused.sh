@@ -54,7 +54,8 @@ if [ "$MCT_REFUSED" = off ]; then
 	equal "ctrl reads as off" 0 "$(cat "$MCT_CTRL")"
 	check "nothing is recorded" records_stand
 	mod_unload mct_badtext
-	equal "the tracer can not be switched on after the site is right again" "write EIO" "$(ctrl 1)"
+	equal "the tracer can not be switched on after the site is right again" \
+		"write EIO" "$(ctrl 1)"
 	equal "the log reports each complaint once" "1 1" \
 		"$(said 'the call site') $(said 'no call site will be changed')"
 	text_save after
@@ -93,20 +94,24 @@ check "records are written" wait_until 10 records_flow
 check "a module with a wrong call site loads" mod_load mct_badsite
 equal "the log reports the wrong call site and its bytes" 1 \
 	"$(said 'the call site mct_badsite_place+0x0/.* \[mct_badsite\] holds 90 90 90 90 90, not what')"
-equal "the log reports which call sites stay unchanged" 1 "$(said 'no call site of mct_badsite will be changed')"
+equal "the log reports which call sites stay unchanged" \
+	1 "$(said 'no call site of mct_badsite will be changed')"
 equal "the module's wrong call site is unchanged" 1 "$(mod_get mct_badsite same)"
 equal "other functions can be selected" "ok 9" "$(echo vfs_read | "$MCT_BIN/badwrite" "$filter")"
 put "" "$filter"
 
 check "the module that overwrites a call site loads" mod_load mct_badtext
-equal "no function can be selected after that" "write EIO" "$(echo vfs_read | "$MCT_BIN/badwrite" "$filter")"
+equal "no function can be selected after that" \
+	"write EIO" "$(echo vfs_read | "$MCT_BIN/badwrite" "$filter")"
 kmsg_since | grep mcount: | diag_lines
 equal "the log reports the wrong call site and its bytes" 1 "$(said "$found")"
-equal "the log reports which call sites stay unchanged" 1 "$(said 'no call site will be changed any more')"
+equal "the log reports which call sites stay unchanged" \
+	1 "$(said 'no call site will be changed any more')"
 check "tracing continues" records_flow
 equal "an option that patches no call site can be set" "ok 8" "$(option context)"
 check "the hook for that option records" records_flow
-at_least "records have the option's context" 1 "$(grep -c '^[d.][.npN][.sShHzZ][.1-9a-f] CPU' "$MCT_TRACE")"
+at_least "records have the option's context" \
+	1 "$(grep -c '^[d.][.npN][.sShHzZ][.1-9a-f] CPU' "$MCT_TRACE")"
 equal "the option can be unset" "ok 10" "$(option nocontext)"
 text_save on
 
@@ -121,7 +126,8 @@ check "the tracer records after that" wait_until 10 records_flow
 equal "ctrl can be switched off again" "ok 2 0" "$(ctrl 0) $(cat "$MCT_CTRL")"
 check "the sysctl can be switched off" put 0 "$MCT_SYSCTL"
 check "other modules can be loaded" mod_load mct_target calls=10
-check "the module with the wrong call site unloads and loads" eval "mod_unload mct_badsite && mod_load mct_badsite"
+check "the module with the wrong call site unloads and loads" \
+	eval "mod_unload mct_badsite && mod_load mct_badsite"
 equal "the log reports each complaint once" "1 1" \
 	"$(said "$found") $(said 'no call site will be changed any more')"
 check "the kernel works" hackbench -g 1 -f 2 -l 20

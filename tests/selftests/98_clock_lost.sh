@@ -88,7 +88,8 @@ trace_clear
 trace_on
 cat /proc/self/stat /proc/self/stat /proc/self/stat > /dev/null
 trace_off
-equal "a stacktrace trigger runs as often as its count" "vfs_read:stacktrace:0" "$(sed 's/[[:space:]].*//' "$MCT_DIR/triggers")"
+equal "a stacktrace trigger runs as often as its count" \
+	"vfs_read:stacktrace:0" "$(sed 's/[[:space:]].*//' "$MCT_DIR/triggers")"
 at_least "the trigger's chains are recorded" 3 "$(grep -c '^    -- ' "$MCT_TRACE")"
 put "" "$MCT_DIR/triggers"
 

@@ -5,9 +5,9 @@
 
 FAULTS=/sys/kernel/debug
 
-# The settings to save. faults_begin sets those below to 0, except task-filter, probability and
-# times. Then small allocations, allocations that may sleep and allocations from high memory fail,
-# too, and nothing is logged.
+# Settings that faults_begin saves. It sets the first four and verbose to 0: then small
+# allocations, allocations that may sleep and allocations from high memory fail, too, and nothing
+# is logged.
 faults_settings="failslab/ignore-gfp-wait fail_page_alloc/ignore-gfp-wait
 	fail_page_alloc/ignore-gfp-highmem fail_page_alloc/min-order
 	failslab/probability fail_page_alloc/probability

@@ -7,10 +7,10 @@
 # A test begins with the comment lines "description:" and "requires:", sources this file, and
 # continues like
 #
-# plan 2
-# check "the sky is blue" test "$sky" = blue
-# ...
-# finish
+#	plan 2
+#	check "the sky is blue" test "$sky" = blue
+#	...
+#	finish
 #
 # plan takes the number of results that the test itself reports. finish adds one result: the kernel
 # has logged no complaint since the test began. If the machine lacks something that "requires:"
@@ -296,7 +296,7 @@ records_stand()
 	return 1
 }
 
-# Check each idle CPU: written = entries + overwritten.
+# Check for each CPU, once tracing has stopped: written = entries + overwritten.
 stats_add_up()
 {
 	awk '/^#/ { next }

@@ -71,8 +71,8 @@ storm()
 	trace_off
 }
 
-# Check each idle CPU: written = read + entries + overwritten + lost. $1 is a copy of stats, if
-# given.
+# Check for each CPU, once tracing has stopped: written = read + entries + overwritten + lost. $1
+# is a copy of stats, if given.
 counts_add_up()
 {
 	awk '/^#/ { next }
