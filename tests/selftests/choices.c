@@ -180,8 +180,8 @@ static struct site *find_site(const struct site *like)
 }
 
 /*
- * Load both files. Mark the sites of DIR/sites that are in DIR/now as seen, and drop other sites
- * from @now: their functions can't be selected.
+ * Load both files. Mark the sites of DIR/sites that are in DIR/now as seen. Drop all other sites
+ * from @now: their functions can't be selected, so they must be NOPs.
  */
 static void load_now(void)
 {
