@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: No memory is spent on rings before the tracer is first switched on
+# description: The rings take no memory before the tracer is first switched on
 # requires: root tracer
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# Any earlier test of this boot has switched the tracer on.
+# An earlier test of this boot has switched the tracer on.
 if dmesg | grep -F "$kmsg_prefix" | grep -Fqv "$kmsg_marker" ||
    [ "$(stat_sum "$WRITTEN")" -ne 0 ]; then
 	skip_all "the tracer was used since the machine was booted"
@@ -18,8 +18,8 @@ meminfo()
 	awk -v key="$1:" '$1 == key { print $2 }' /proc/meminfo
 }
 
-# VmallocUsed is steady, but rings need not come from there. MemFree counts
-# all, and moves with everything that happens.
+# VmallocUsed is steady, but rings need not come from vmalloc memory. MemFree counts all memory,
+# but other activity changes it, too.
 look()
 {
 	sync
@@ -28,7 +28,7 @@ look()
 	free=$(meminfo MemFree)
 }
 
-# took MAPPED FREE: what was allocated since these were the figures
+# took MAPPED FREE: set $took_mapped and $took_all to the growth since these figures, in KiB
 took()
 {
 	look
@@ -43,17 +43,16 @@ rings=$((cpus * 1024))
 little=256
 rings_are_mapped=
 
-# What was just measured is no ring, not even for one CPU of two. Where rings
-# are known to count as VmallocUsed, that decides: a kernel with checkers takes
-# memory for itself all the time.
+# Succeed if the measured memory is less than one ring. If rings are known to count in VmallocUsed,
+# only VmallocUsed decides: a kernel with checkers allocates memory all the time.
 no_ring()
 {
 	[ "$took_mapped" -lt "$little" ] || return 1
 	[ -n "$rings_are_mapped" ] || [ "$took_all" -lt $((rings / 2)) ]
 }
 
-# Where only MemFree tells, more than half of them will do: it moves by hundreds
-# of KiB by itself. That each CPU has its ring is seen in 05_both_cpus, too.
+# With MemFree alone half of the rings' size is enough: MemFree varies by hundreds of KiB by
+# itself. 05_both_cpus checks that each CPU has a ring.
 all_rings()
 {
 	[ "$took_mapped" -ge $((rings - little)) ] ||
@@ -67,25 +66,26 @@ echo 3 > /proc/sys/vm/drop_caches
 look
 
 look
-check "looking at an empty trace works" cat "$MCT_TRACE" "$MCT_STATS"
+check "an empty trace can be read" cat "$MCT_TRACE" "$MCT_STATS"
 trace_clear
 put 1 "$MCT_SYSCTL"
 put 0 "$MCT_SYSCTL"
 put 0 "$MCT_CTRL"
 took "$mapped" "$free"
-check "neither files nor sysctl allocate rings" no_ring
+check "neither the files nor the sysctl allocate rings" no_ring
 
 put 1 "$MCT_CTRL"
 took "$mapped" "$free"
 check "the first 1 in ctrl allocates a ring for each CPU" all_rings
 [ "$took_mapped" -lt $((rings - little)) ] || rings_are_mapped=yes
-check "and little more" test "$took_mapped" -lt $((rings + 512))
+check "the first 1 in ctrl allocates little more than the rings" \
+	test "$took_mapped" -lt $((rings + 512))
 
 put 0 "$MCT_CTRL"
 put 1 "$MCT_CTRL"
 took "$mapped" "$free"
-check "off and on again allocates nothing" no_ring
+check "switching off and on again allocates nothing" no_ring
 
 put 1 "$MCT_SYSCTL"
-check "records are written to them" wait_until 10 records_flow
+check "records are written to the rings" wait_until 10 records_flow
 finish

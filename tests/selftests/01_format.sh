@@ -25,7 +25,7 @@ cat > "$MCT_TMP/wanted" <<-EOF
 	# overwritten: N
 	# lost: N
 EOF
-check "the header's lines are there, in order" \
+check "the header has its lines in order" \
 	cmp "$MCT_TMP/wanted" "$MCT_TMP/header"
 equal "entries is the sum of stats" \
 	"$(stat_sum "$ENTRIES")" "$(header entries "$trace")"
@@ -36,15 +36,15 @@ equal "overwritten is the sum of stats" \
 equal "lost is the sum of stats" \
 	"$(stat_sum "$LOST")" "$(header lost "$trace")"
 
-# The format as one expression, for grep; then each part by itself.
+# Check the format with one regular expression first, and then each part with tracecheck.
 symbol='([^][ ]+\+0x[0-9a-f]+/0x[0-9a-f]+( \[[^][ ]+\])?|\[unknown\])'
 record="^CPU [0-9]+: [^[:cntrl:]]{0,15}:[0-9]+ $symbol <-- $symbol\$"
-equal "no line is anything but a header or a record" \
+equal "each line is a header or a record" \
 	0 "$(LC_ALL=C grep -Evc -e '^#' -e "$record" "$trace")"
 equal "no line shows a raw address" \
 	0 "$(grep -Fc -e ' 0x' -e ffffffff "$trace")"
-check "offsets are inside functions, names and numbers are whole" \
+check "offsets are inside functions, names and numbers are complete" \
 	examine "$trace"
-at_least "a full trace was looked at" 65536 "$(found records)"
+at_least "the trace has as many records as full rings" 65536 "$(found records)"
 diag "$(found records) records, $(found unknown) with [unknown]"
 finish

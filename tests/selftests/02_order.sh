@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: Both switches are needed, in any order, and either one stops
+# description: Tracing needs both switches, in any order, and stops with either
 # requires: root tracer hackbench
 
 # shellcheck source=lib.sh
@@ -13,7 +13,7 @@ twice()
 	put "$1" "$2" && put "$1" "$2"
 }
 
-# Nothing is on yet.
+# Both are off now.
 equal "ctrl reads 0 when off" 0 "$(cat "$MCT_CTRL")"
 equal "the sysctl reads 0 when off" 0 "$(cat "$MCT_SYSCTL")"
 
@@ -26,10 +26,10 @@ equal "the sysctl does not change ctrl" 0 "$(cat "$MCT_CTRL")"
 check "nothing is written with the sysctl alone" records_stand
 put 1 "$MCT_CTRL"
 equal "ctrl reads 1" 1 "$(cat "$MCT_CTRL")"
-check "records are written, sysctl first" wait_until 10 records_flow
+check "records are written if the sysctl is switched on first" wait_until 10 records_flow
 
 put 0 "$MCT_SYSCTL"
-check "the sysctl alone stops it" records_stand
+check "the sysctl alone stops recording" records_stand
 equal "the hook stays registered" 1 "$(cat "$MCT_CTRL")"
 put 0 "$MCT_CTRL"
 equal "ctrl reads 0 again" 0 "$(cat "$MCT_CTRL")"
@@ -38,18 +38,18 @@ put 1 "$MCT_CTRL"
 check "nothing is written with ctrl alone" records_stand
 equal "ctrl does not change the sysctl" 0 "$(cat "$MCT_SYSCTL")"
 put 1 "$MCT_SYSCTL"
-check "records are written, ctrl first" wait_until 10 records_flow
+check "records are written if ctrl is switched on first" wait_until 10 records_flow
 
 put 0 "$MCT_CTRL"
-check "ctrl alone stops it" records_stand
+check "ctrl alone stops recording" records_stand
 equal "the sysctl stays on" 1 "$(cat "$MCT_SYSCTL")"
 
-# The same again changes nothing.
+# Writing a value twice changes nothing.
 check "0 in ctrl twice is no error" twice 0 "$MCT_CTRL"
-check "nothing is written after it" records_stand
+check "nothing is written after 0 in ctrl twice" records_stand
 check "1 in ctrl twice is no error" twice 1 "$MCT_CTRL"
 check "1 in the sysctl twice is no error" twice 1 "$MCT_SYSCTL"
-check "records are written after it" wait_until 10 records_flow
+check "records are written after 1 in both twice" wait_until 10 records_flow
 twice 0 "$MCT_SYSCTL"
-check "0 in the sysctl twice stops it" records_stand
+check "0 in the sysctl twice stops recording" records_stand
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: A known task's system calls appear in order, with caller, pid and comm
+# description: A known task's system calls are recorded in order, with caller, pid and comm
 # requires: root tracer helper:victim helper:tracecheck
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -13,7 +13,7 @@ trace=$MCT_TMP/trace
 list=$MCT_TMP/list
 said=$MCT_TMP/said
 
-# victim ARGS...: the trace of one, into $trace, and its pid, into $pid
+# run_victim ARGS...: run victim, write its trace to $trace and set $pid
 run_victim()
 {
 	trace_on
@@ -24,7 +24,7 @@ run_victim()
 	"$MCT_BIN/tracecheck" -l -p "${pid:-0}" "$trace" > "$list"
 }
 
-# Are standard input's "FUNCTION CALLER" expressions met in this order?
+# Succeed if the "FUNCTION CALLER" expressions of $MCT_TMP/wanted match in this order.
 in_order()
 {
 	awk -F '\t' -v wanted="$MCT_TMP/wanted" '
@@ -44,14 +44,14 @@ in_order()
 		}' "$list"
 }
 
-# comm_of FUNCTION: what the first such record's comm is
+# comm_of FUNCTION: print the comm of the first record of this system call
 comm_of()
 {
 	awk -F '\t' -v re="^(__[a-z0-9]+_)?sys_$1(16)?$" \
 		'$3 ~ re { print $5; exit }' "$list"
 }
 
-# The task is gone when its trace is read.
+# The task has exited before its trace is read.
 run_victim -n mct-victim -f "$MCT_TMP/file" calls
 check "the task has exited" test ! -e "/proc/${pid:-self}"
 check "the trace has records of its pid" test -s "$list"
@@ -67,24 +67,24 @@ cat > "$MCT_TMP/wanted" <<-'EOF'
 	path_lookupat filename_lookup
 	do_exit .*
 EOF
-check "open, write, read, stat, exit: in order, with the right callers" \
+check "open, write, read, stat and exit are in order, with the right callers" \
 	in_order
 printf '%s\n' 'path_lookupat filename_lookup' 'vfs_write ksys_write' \
 	> "$MCT_TMP/wanted"
-check "and in no other order" not in_order
+check "another order of these calls is not found" not in_order
 
-# From the first call under the name to the last breath.
+# From the first call under this name to the task's exit.
 awk -F '\t' '/sys_openat\t/ { on = 1 } on { print $5 }' "$list" |
 	sort -u > "$MCT_TMP/comms"
 equal "each record carries the name of the exited task" \
 	mct-victim "$(cat "$MCT_TMP/comms")"
-equal "no other pid carries it" 0 "$("$MCT_BIN/tracecheck" -l "$trace" |
+equal "no other pid has the name of the exited task" 0 "$("$MCT_BIN/tracecheck" -l "$trace" |
 	awk -F '\t' -v pid="$pid" '$5 == "mct-victim" && $2 != pid' | wc -l)"
 
 run_victim -n renamed rename
-equal "a task that takes another name is shown by it" \
+equal "a renamed task is shown with its new name" \
 	renamed "$(comm_of getuid)"
-check "and goes on to its end" grep -q 'do_exit' "$list"
+check "the renamed task is recorded until its exit" grep -q 'do_exit' "$list"
 
 # The kernel names a script's task after the script.
 cat > "$MCT_TMP/mct-script" <<-'EOF'
@@ -102,19 +102,19 @@ cat > "$MCT_TMP/wanted" <<-'EOF'
 	begin_new_exec .*
 	do_exit .*
 EOF
-check "before and after are one task's" in_order
+check "calls before and after exec belong to one task" in_order
 
-# Run by a thread that is not the process's first, a program gets the pid of that one.
+# A thread that is not the group leader and calls exec takes the leader's pid.
 run_victim -n mct-thread -e "$MCT_TMP/mct-script" thread
 thread=$(sed -n 's/^thread //p' "$said")
 "$MCT_BIN/tracecheck" -l -p "${thread:-0}" "$trace" > "$list"
-equal "a thread that runs a program keeps the name of its calls before" \
+equal "the calls of a thread before its exec have the thread's name" \
 	mct-thread "$(comm_of getppid)"
 "$MCT_BIN/tracecheck" -l -p "${pid:-0}" "$trace" > "$list"
-equal "and has the program's name after" \
+equal "its calls after exec have the program's name" \
 	mct-script "$(awk -F '\t' '$3 == "do_exit" { comm = $5 } END { print comm }' "$list")"
 
-# Many tasks that come and go: what was remembered of each must last.
+# Many short-lived tasks: the rings must keep the name of each.
 run_victim -n mct- many 40
 "$MCT_BIN/tracecheck" -l "$trace" > "$list"
 awk -F '\t' -v said="$said" '
@@ -131,8 +131,8 @@ awk -F '\t' -v said="$said" '
 	}
 	END { print n + 0, "found", bad + 0, "wrong" }' "$list" > "$MCT_TMP/many"
 diag "of 40 short tasks: $(tail -n 1 "$MCT_TMP/many")"
-at_least "short tasks are found by pid" 10 \
+at_least "short-lived tasks are found by pid" 10 \
 	"$(awk 'END { print $1 }' "$MCT_TMP/many")"
-check "each has its own name, though long gone" not grep "shown as" \
+check "each short-lived task has its own name" not grep "shown as" \
 	"$MCT_TMP/many"
 finish

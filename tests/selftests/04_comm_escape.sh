@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: No name that a task may take breaks a line
+# description: No task name breaks a line of the trace
 # requires: root tracer helper:victim helper:tracecheck
 
 # shellcheck source=lib.sh
@@ -22,7 +22,7 @@ name_test()
 	"$MCT_BIN/tracecheck" -l -p "${pid:-0}" "$trace" |
 		sed -n 's/^\([^\t]*\t\)\{2\}[^\t]*sys_getuid\(16\)\{0,1\}\t[^\t]*\t/=/p' \
 		> "$MCT_TMP/shown"
-	equal "$1: the name is shown as it should be" \
+	equal "$1: the name is shown as expected" \
 		"=$3" "$(cat "$MCT_TMP/shown")"
 }
 

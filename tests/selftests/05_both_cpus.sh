@@ -10,7 +10,7 @@ plan 9
 
 trace=$MCT_TMP/trace
 
-# One task that never sleeps on each CPU.
+# On each CPU, run one task that never sleeps.
 taskset 1 "$MCT_BIN/victim" -n mct-cpu0 spin &
 spin0=$!
 taskset 2 "$MCT_BIN/victim" -n mct-cpu1 spin &
@@ -26,16 +26,16 @@ cat "$MCT_TRACE" > "$trace"
 for cpu in 0 1; do
 	eval "pid=\$spin$cpu"
 	"$MCT_BIN/tracecheck" -l -p "$pid" "$trace" > "$MCT_TMP/spin"
-	at_least "CPU $cpu: there are records of its task" 1000 \
+	at_least "CPU $cpu: the trace has records of its task" 1000 \
 		"$(wc -l < "$MCT_TMP/spin")"
-	equal "CPU $cpu: they are all of that CPU" "$cpu" \
+	equal "CPU $cpu: all records of its task have this CPU's number" "$cpu" \
 		"$(cut -f 1 "$MCT_TMP/spin" | sort -u)"
-	equal "CPU $cpu: its comm is right" "mct-cpu$cpu" \
+	equal "CPU $cpu: its task's comm is right" "mct-cpu$cpu" \
 		"$(cut -f 5 "$MCT_TMP/spin" | sort -u)"
 done
 
-# One task that calls on CPU 0 and CPU 1 in turn: each call has happened
-# before the next one on the other CPU, so the trace must show it so.
+# One task makes calls on CPU 0 and CPU 1 in turn. Each call ends before the next call on the other
+# CPU, so the trace must show this order.
 trace_on
 "$MCT_BIN/victim" -t "$MCT_TRACE" -c "$MCT_CTRL" hop 200 > "$MCT_TMP/said"
 trace_off
@@ -48,9 +48,9 @@ sed '/^pid/d' "$MCT_TMP/said" > "$MCT_TMP/wanted"
 		sub(/16$/, "", $3)
 		print $1, $3
 	}' > "$MCT_TMP/got"
-equal "all calls of the hopping task are there" 200 \
+equal "all calls of the hopping task are recorded" 200 \
 	"$(wc -l < "$MCT_TMP/got")"
-check "in the order and on the CPUs in which they were made" \
+check "the calls of the hopping task have the right order and CPUs" \
 	diff "$MCT_TMP/wanted" "$MCT_TMP/got"
 check "all lines are well-formed" examine "$trace"
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: The trace can be read while it is written
+# description: The trace can be read while the tracer records
 # requires: root tracer hackbench taskset timeout helper:tracecheck
 
 # shellcheck source=lib.sh
@@ -18,35 +18,35 @@ for i in 1 2; do
 done
 for i in 1 2; do
 	eval "wait \$reader$i"
-	equal "reader $i comes to an end" 0 $?
+	equal "reader $i reaches the end" 0 $?
 done
 for i in 1 2; do
 	check "reader $i saw no malformed line" examine "$MCT_TMP/trace$i"
 	at_least "reader $i saw records" 1000 "$(found records)"
 	diag "$(found records) records, lapped $(found lapped) times"
 done
-at_least "tracing went on meanwhile" $((before + 10000)) \
+at_least "tracing continues while the trace is read" $((before + 10000)) \
 	"$(stat_sum "$WRITTEN")"
 
-# One who opens the file, reads a little, and comes back later.
+# A reader opens the file, reads a little, and continues later.
 timeout "$MCT_PATIENCE" sh -c '
 	dd bs=4096 count=1 2>/dev/null
 	sleep 1
 	cat' < "$MCT_TRACE" > "$MCT_TMP/slow"
-equal "a slow reader comes to an end" 0 $?
+equal "a slow reader reaches the end" 0 $?
 check "a slow reader saw no malformed line" examine "$MCT_TMP/slow"
 
-# Where cond_resched() is a traced function a reader must not call it for each record.
+# In a kernel where cond_resched() is traced, a reader must not call it for each record.
 taskset 2 cat "$MCT_TRACE" > "$MCT_TMP/alone" 2>/dev/null || cat "$MCT_TRACE" > "$MCT_TMP/alone"
 check "a reader on a CPU of its own saw no malformed line" examine "$MCT_TMP/alone"
 own=$(grep -c ': *cat:[0-9]* __cond_resched+' "$MCT_TMP/alone")
 diag "$own of $(found records) records are its own cond_resched()"
-check "next to nothing of it is the reader's own doing" test "$own" -lt 1000
+check "few records are calls of the reader itself" test "$own" -lt 1000
 
-# A few bytes at a time: lines must not change between two reads.
+# Read a few bytes at a time: a line must not change between two reads.
 dd if="$MCT_TRACE" of="$MCT_TMP/small" bs=7 count=2000 2>/dev/null
 sed '$d' "$MCT_TMP/small" > "$MCT_TMP/small.whole"
 check "a reader of few bytes at a time saw no malformed line" \
 	examine "$MCT_TMP/small.whole"
-check "the tracer is still writing" wait_until 10 records_flow
+check "the tracer still records" wait_until 10 records_flow
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: Any write to trace empties the rings, also while tracing
+# description: Any write to trace clears the rings, also while tracing
 # requires: root tracer hackbench helper:tracecheck
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -23,7 +23,7 @@ truncating()
 	true > "$MCT_TRACE"
 }
 
-# clear_test HOW COMMAND...: with the tracer off and records in the rings
+# clear_test HOW COMMAND...: fill the rings, switch the tracer off, and clear them with the command
 clear_test()
 {
 	local how=$1
@@ -44,14 +44,14 @@ clear_test "any text" put "some text" "$MCT_TRACE"
 clear_test "opening with O_TRUNC" truncating
 
 fill
-check "after a clear records are written as before" \
+check "records are written after a clear" \
 	test "$(stat_sum "$ENTRIES")" -gt 0
-check "and the counts add up" stats_add_up
+check "the counts add up after a clear" stats_add_up
 true >> "$MCT_TRACE"
-check "opening without O_TRUNC clears nothing" \
+check "opening trace without O_TRUNC clears nothing" \
 	test "$(stat_sum "$ENTRIES")" -gt 0
 
-# Under load.
+# Clear under load.
 load_start
 trace_on
 failures=0
@@ -68,10 +68,10 @@ before=$(stat_sum "$WRITTEN")
 trace_clear
 after=$(stat_sum "$WRITTEN")
 diag "written was $before before a clear and $after after it"
-check "and starts the counts anew" test "$after" -lt "$before"
-check "tracing goes on after it" wait_until 10 records_flow
+check "a clear while tracing resets the counts" test "$after" -lt "$before"
+check "tracing continues after a clear" wait_until 10 records_flow
 
-# Two at once, and a reader.
+# Clear from two processes at once, while another process reads.
 for i in 1 2; do
 	(
 		n=0
@@ -85,15 +85,15 @@ done
 cat "$MCT_TRACE" > "$trace"
 for i in 1 2; do
 	eval "wait \$clearer$i"
-	equal "clearing by two at once, number $i" 50 "$(cat "$MCT_TMP/clears$i")"
+	equal "process $i of two that clear at once clears 50 times" 50 "$(cat "$MCT_TMP/clears$i")"
 done
-check "a reader meanwhile saw no malformed line" examine "$trace"
-check "tracing goes on after all" wait_until 10 records_flow
+check "a reader saw no malformed line during the clears" examine "$trace"
+check "tracing continues after all clears" wait_until 10 records_flow
 trace_off
 load_stop
-check "the counts add up at rest" stats_add_up
+check "the counts add up once tracing has stopped" stats_add_up
 cat "$MCT_TRACE" > "$trace"
 check "the trace is well-formed" examine "$trace"
-equal "it has as many records as stats says" \
+equal "the trace has as many records as the entries in stats" \
 	"$(stat_sum "$ENTRIES")" "$(found records)"
 finish

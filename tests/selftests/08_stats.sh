@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: The counts are exact once the tracer rests
+# description: The counts are exact once tracing has stopped
 # requires: root tracer hackbench helper:tracecheck
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -13,7 +13,7 @@ online=$(cpu_list online)
 plan $((9 + $(echo "$cpus" | wc -l) + $(echo "$online" | wc -l)))
 
 laps=5
-size=90000	# calls in a full ring, at least
+size=90000	# minimum of calls in a full ring
 
 all_lapped()
 {
@@ -24,15 +24,15 @@ all_lapped()
 	done
 }
 
-equal "one line of headings" 1 "$(grep -c '^# cpu' "$MCT_STATS")"
-check "that names the columns in order" grep -Eq \
+equal "stats has one line of headings" 1 "$(grep -c '^# cpu' "$MCT_STATS")"
+check "the headings name the columns in order" grep -Eq \
 	'^#.*cpu.*entries.*written.*overwritten.*lost.*recursions' "$MCT_STATS"
-equal "one line for each possible CPU" \
+equal "stats has one line for each possible CPU" \
 	"$(echo "$cpus" | xargs)" "$(awk '!/^#/ { print $1 }' "$MCT_STATS" | xargs)"
 
 load_start
 trace_on
-check "the storm wraps each ring $laps times" \
+check "the load overwrites each ring $laps times" \
 	wait_until "$MCT_PATIENCE" all_lapped
 trace_off
 load_stop
@@ -42,23 +42,23 @@ trace=$MCT_TMP/trace
 cat "$MCT_TRACE" > "$trace"
 examine "$trace"
 for cpu in $cpus; do
-	equal "CPU $cpu: as many records as entries" \
+	equal "CPU $cpu: the trace has as many records as entries" \
 		"$(stat_cpu "$cpu" "$ENTRIES")" "$(found "cpu$cpu")"
 done
 for cpu in $online; do
 	at_least "CPU $cpu: its ring is full" $size \
 		"$(stat_cpu "$cpu" "$ENTRIES")"
 done
-check "for each CPU written is entries and overwritten" stats_add_up
+check "for each CPU written = entries + overwritten" stats_add_up
 check "nothing was lost" stats_zero "$LOST"
-# Only by another clock can calls be refused, those that reading it makes.
+# Calls are refused only with another clock: those that the reading of the clock makes.
 if dmesg | grep -q 'mctracer: the cycle counter can.t be used'; then
-	skip "nothing was refused" "the cycle counter is not reliable"
+	skip "no call was refused" "the cycle counter is not reliable"
 else
-	check "nothing was refused" stats_zero "$RECURSIONS"
+	check "no call was refused" stats_zero "$RECURSIONS"
 fi
 
-# Reading takes nothing away, and at rest nothing changes.
+# Reading removes nothing, and nothing changes while the tracer is off.
 cat "$MCT_TRACE" > "$MCT_TMP/trace2"
 check "the trace reads the same twice" cmp "$trace" "$MCT_TMP/trace2"
 cat "$MCT_STATS" > "$MCT_TMP/stats2"

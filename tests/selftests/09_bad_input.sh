@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: Bad input is refused and changes nothing; files are only for root
+# description: Bad input is refused and changes nothing; only root can open the files
 # requires: root tracer helper:badwrite
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -9,7 +9,7 @@
 
 badwrite=$MCT_BIN/badwrite
 
-# write_as FORMAT ARGS...: what badwrite says to FORMAT, printf's way
+# write_as FORMAT ARGS...: write printf's output by badwrite and print its result
 write_as()
 {
 	local format=$1
@@ -23,7 +23,7 @@ ones()
 	head -c 65536 /dev/zero | tr '\0' 1 | "$badwrite" "$1"
 }
 
-# refused FILE: no bad input is taken, nor has any effect in either state
+# refused FILE: succeed if the file refuses all bad input and keeps its value, in both states
 refused()
 {
 	local file=$1 state input got bad=
@@ -66,7 +66,7 @@ refused()
 	[ -z "$bad" ]
 }
 
-# taken FILE: white space around the digit does not matter
+# taken FILE: succeed if the file accepts white space around the digit
 taken()
 {
 	local file=$1 input want got bad=
@@ -99,29 +99,29 @@ plan 28
 for file in "$MCT_CTRL" "$MCT_SYSCTL"; do
 	check "${file##*/}: bad input is EINVAL and changes nothing" \
 		refused "$file"
-	check "${file##*/}: white space around the digit is taken" \
+	check "${file##*/}: white space around the digit is accepted" \
 		taken "$file"
 	equal "${file##*/}: reads as the digit and a newline" "0
 ." "$(cat "$file"; echo .)"
 done
 
-# trace takes anything, for it only clears.
-equal "trace: takes a long write whole" "ok 65536" "$(ones "$MCT_TRACE")"
-equal "trace: is empty after it" 0 "$(stat_sum "$ENTRIES")"
-equal "trace: takes binary" "ok 3" "$(write_as '\0\1\377' "$MCT_TRACE")"
+# trace accepts any text: a write only clears the rings.
+equal "trace: accepts a long write completely" "ok 65536" "$(ones "$MCT_TRACE")"
+equal "trace: is empty after the long write" 0 "$(stat_sum "$ENTRIES")"
+equal "trace: accepts binary data" "ok 3" "$(write_as '\0\1\377' "$MCT_TRACE")"
 
-equal "the directory is for root alone to enter" "open EACCES" \
+equal "only root can enter the directory" "open EACCES" \
 	"$("$badwrite" -U 1000 -r "$MCT_DIR")"
-equal "ctrl and trace are root's alone" "600 0 0" \
+equal "only root can read and write ctrl and trace" "600 0 0" \
 	"$(modes "$MCT_CTRL" "$MCT_TRACE")"
-equal "stats is root's to read" "400 0 0" "$(modes "$MCT_STATS")"
-equal "the sysctl is root's to write" "644 0 0" "$(modes "$MCT_SYSCTL")"
-equal "there are no files but these" \
+equal "only root can read stats" "400 0 0" "$(modes "$MCT_STATS")"
+equal "only root can write the sysctl" "644 0 0" "$(modes "$MCT_SYSCTL")"
+equal "the directory has the documented files and no others" \
 	"buffer_size_kb ctrl filter functions max_stack mode notrace options per_cpu pid snapshot \
 stats trace trace_pipe tracing_on triggers" \
 	"$(cd "$MCT_DIR" && echo *)"
 
-# Another user, who is led to each file past the directories' modes.
+# Try as another user, past the modes of the directories.
 for how in -r -w -t; do
 	for file in "$MCT_CTRL" "$MCT_TRACE" "$MCT_STATS"; do
 		equal "uid 1000 can not open ${file##*/} with $how" \
@@ -140,7 +140,7 @@ for user in "-u 1000" "-c"; do
 		not_ok "badwrite $user can not write the sysctl" "$got" ;;
 	esac
 done
-equal "the sysctl is off after all" 0 "$(cat "$MCT_SYSCTL")"
-equal "root with its capability can write it" "ok 1" \
+equal "the sysctl is off at the end" 0 "$(cat "$MCT_SYSCTL")"
+equal "root with CAP_SYS_ADMIN can write the sysctl" "ok 1" \
 	"$(write_as 1 "$MCT_SYSCTL")"
 finish

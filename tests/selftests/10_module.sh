@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: A module's hook takes the tracer's place and goes without a trace
+# description: A module's hook replaces the tracer's, and leaves nothing when it unloads
 # requires: root tracer hackbench module:mcount-sample helper:tracecheck
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -38,45 +38,45 @@ sample_counts()
 	[ "$(sample_calls)" -gt "$before" ]
 }
 
-# --- override, and leave with the tracer's hook not in place
+# --- replace the tracer's hook, and unload while the module's hook is registered
 trace_on
-check "the tracer's is the registered hook" grep -q '^mctracer_hook' "$hook"
+check "the tracer's hook is registered" grep -q '^mctracer_hook' "$hook"
 check "the module loads while the tracer is on" sample_load
-equal "its hook takes the tracer's place" 0 "$(cat "$MCT_CTRL")"
-equal "it is told whose is registered" "count_call [mcount_sample]" "$(cat "$hook")"
+equal "the module's hook replaces the tracer's" 0 "$(cat "$MCT_CTRL")"
+equal "mcount_hook names the module's hook" "count_call [mcount_sample]" "$(cat "$hook")"
 check "the tracer records nothing" records_stand
 check "the module counts calls" wait_until 10 sample_counts
 check "the module unloads" sample_unload
-equal "nobody is registered after it" "0 none" "$(cat "$MCT_CTRL" "$hook" | xargs)"
-check "which can't be written" not sh -c "echo none > '$hook'" 2> /dev/null
-check "and nothing is recorded" records_stand
+equal "no hook is registered after the unload" "0 none" "$(cat "$MCT_CTRL" "$hook" | xargs)"
+check "mcount_hook can't be written" not sh -c "echo none > '$hook'" 2> /dev/null
+check "nothing is recorded after the unload" records_stand
 
-# --- override, and leave with the tracer's hook back in place
+# --- replace the tracer's hook, and unload after the tracer has replaced the module's
 check "the module loads again" sample_load
 put 1 "$MCT_CTRL"
-equal "the tracer overrides the module in turn" 1 "$(cat "$MCT_CTRL")"
+equal "the tracer's hook replaces the module's" 1 "$(cat "$MCT_CTRL")"
 trace_clear
 sample_calls >/dev/null
 put 0 "$MCT_SYSCTL"
 cat "$MCT_TRACE" > "$trace"
 examine "$trace" 2>/dev/null
 with_module=$(found module)
-at_least "the module's functions are shown as its own" 1 \
+at_least "the module's functions are shown with its name" 1 \
 	"$(grep -c ' \[mcount_sample\]' "$trace")"
 unknown=$(found unknown)
 sample_unload
 cat "$MCT_TRACE" > "$trace"
-check "after it is gone the trace is well-formed" examine "$trace"
-at_least "its functions are shown as [unknown]" \
+check "the trace is well-formed after the unload" examine "$trace"
+at_least "the module's functions are shown as [unknown] after the unload" \
 	$((unknown + with_module)) "$(found unknown)"
-equal "its name is not shown" 0 "$(grep -c 'mcount_sample\]' "$trace")"
-equal "the module's exit left the tracer's hook alone" \
+equal "the module's name is not shown after the unload" 0 "$(grep -c 'mcount_sample\]' "$trace")"
+equal "the module's exit leaves the tracer's hook registered" \
 	1 "$(cat "$MCT_CTRL")"
 put 1 "$MCT_SYSCTL"
-check "which goes on recording" wait_until 10 records_flow
+check "the tracer continues to record" wait_until 10 records_flow
 
-# --- over and over, under load, with the tracer in and out of place, and with
-# a reader who looks the module's functions up while it goes
+# --- repeatedly, under load, with and without the tracer's hook registered at the unload, while a
+# reader looks up the module's functions
 load_repeat "hackbench -g 1 -f 2 -l 100"
 while true; do
 	cat "$MCT_TRACE"
@@ -103,7 +103,7 @@ done
 kill $reader
 diag "$done times in $(($(now) - begun)) seconds"
 [ $done -eq $loads ] || wrong="$wrong only $done times"
-equal "$loads times under load, each hook goes by itself" "" "$wrong"
+equal "$loads times under load the unload removes the module's hook and no other" "" "$wrong"
 put 1 "$MCT_CTRL"
-check "the tracer records after all" wait_until 10 records_flow
+check "the tracer records at the end" wait_until 10 records_flow
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: A minute of hackbench with every function traced
+# description: The tracer records every function during a minute of hackbench
 # requires: root tracer hackbench helper:tracecheck
 
 # shellcheck source=lib.sh
@@ -13,7 +13,7 @@ online=$(cpu_list online)
 runs=$MCT_TMP/runs
 : > "$runs"
 
-# Every run must end, and end well: a task traced wrongly would not.
+# Every run must end with success; a task that is traced wrongly would fail.
 load_repeat "hackbench -g 4 -f 5 -l 50 && echo ok >> $runs || echo bad >> $runs"
 trace_on
 
@@ -34,13 +34,13 @@ equal "the tracer is still on" "1 1" \
 trace_off
 load_stop
 diag "$(stat_sum "$WRITTEN") records in $seconds seconds"
-at_least "hackbench ran to its end" 1 "$(grep -c ok "$runs")"
+at_least "hackbench ran to completion" 1 "$(grep -c ok "$runs")"
 diag "hackbench ran $(grep -c ok "$runs") times"
-equal "and never failed" 0 "$(grep -c bad "$runs")"
+equal "hackbench never failed" 0 "$(grep -c bad "$runs")"
 
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
 check "the trace is well-formed" examine "$MCT_TMP/trace"
-equal "it has as many records as stats says" \
+equal "the trace has as many records as the entries in stats" \
 	"$(stat_sum "$ENTRIES")" "$(found records)"
 check "the counts add up" stats_add_up
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: Both switches are toggled at once under load
+# description: Both switches can be toggled at once under load
 # requires: root tracer hackbench helper:tracecheck
 
 # shellcheck source=lib.sh
@@ -8,7 +8,7 @@
 
 plan 18
 
-# An emulated machine takes seconds for each.
+# A toggle takes seconds on an emulated machine.
 wanted=${MCT_TOGGLES:-1000}
 progress=$(((wanted + 9) / 10))
 trace=$MCT_TMP/trace
@@ -19,8 +19,8 @@ if [ -z "$(missing kcore)$(missing helper:kerneltext)" ]; then
 	text=yes
 fi
 
-# toggle FILE NAME: 0 and 1 in turn, each to be read back, since nobody else
-# writes there; writes how often, and what failed
+# toggle FILE NAME: write 0 and 1 in turn and read each back; no other process writes to this file.
+# Saves the number of toggles and a list of failures.
 toggle()
 {
 	local n=0
@@ -35,7 +35,7 @@ toggle()
 	echo $n > "$MCT_TMP/$2"
 }
 
-# Whoever runs the machine may inject NMIs meanwhile, and set MCT_NMIS to say so.
+# The host may inject NMIs meanwhile; then it sets MCT_NMIS.
 nmis()
 {
 	awk '$1 == "NMI:" { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i }
@@ -46,8 +46,8 @@ trace_on
 trace_off
 [ -z "$text" ] || text_save before
 
-# Every run must end, and end well: on all CPUs, whatever is patched there.
-# Few tasks keep the CPUs as busy as many, and leave more to what toggles.
+# Every run must end with success, on all CPUs, whatever is patched meanwhile. Few tasks keep the
+# CPUs as busy as many tasks and leave more time for the toggling processes.
 load_repeat "hackbench -g $(nproc) -f 1 -l 200 && echo ok >> $runs || echo bad >> $runs"
 : > "$MCT_TMP/ctrl.failed"
 : > "$MCT_TMP/sysctl.failed"
@@ -62,9 +62,9 @@ diag "$(($(now) - begun)) seconds, $nmis NMIs," \
      "hackbench ran $(grep -c ok "$runs") times"
 
 if [ -n "${MCT_NMIS-}" ]; then
-	at_least "NMIs came meanwhile" 10 "$nmis"
+	at_least "NMIs occurred meanwhile" 10 "$nmis"
 else
-	skip "NMIs came meanwhile" "nobody says that they are injected"
+	skip "NMIs occurred meanwhile" "MCT_NMIS is not set"
 fi
 for name in ctrl sysctl; do
 	equal "$name was toggled $wanted times" "$wanted" \
@@ -73,37 +73,37 @@ for name in ctrl sysctl; do
 done
 
 trace_on
-check "with both on records are written" wait_until 10 records_flow
+check "records are written with both on" wait_until 10 records_flow
 put 0 "$MCT_CTRL"
-check "with ctrl off none are" records_stand
+check "nothing is written with ctrl off" records_stand
 put 1 "$MCT_CTRL"
 put 0 "$MCT_SYSCTL"
-check "with the sysctl off none are" records_stand
+check "nothing is written with the sysctl off" records_stand
 put 0 "$MCT_CTRL"
-check "with both off none are" records_stand
+check "nothing is written with both off" records_stand
 
-# Each function is traced again, as if nothing had happened.
+# Each function is traced again.
 trace_clear
 trace_on
 sleep 1
 trace_off
 load_stop
-at_least "hackbench ran to its end" 1 "$(grep -c ok "$runs")"
-equal "and never failed" 0 "$(grep -c bad "$runs")"
+at_least "hackbench ran to completion" 1 "$(grep -c ok "$runs")"
+equal "hackbench never failed" 0 "$(grep -c bad "$runs")"
 check "the counts add up" stats_add_up
 cat "$MCT_TRACE" > "$trace"
-check "a trace taken after it is well-formed" examine "$trace"
-equal "it has as many records as stats says" \
+check "a trace after the toggles is well-formed" examine "$trace"
+equal "the trace has as many records as the entries in stats" \
 	"$(stat_sum "$ENTRIES")" "$(found records)"
 functions=$("$MCT_BIN/tracecheck" -l "$trace" | cut -f 3 | sort -u | wc -l)
-at_least "and hundreds of functions in it" 200 "$functions"
+at_least "the trace has hundreds of functions" 200 "$functions"
 if [ -n "$text" ]; then
 	text_save after
-	check "the kernel's text is what it was before" text_same before after
+	check "the kernel's text is the same as before" text_same before after
 else
-	skip "the kernel's text is what it was before" "no /proc/kcore"
+	skip "the kernel's text is the same as before" "no /proc/kcore"
 fi
-# Who only wants to know waits for no toggle.
+# A reader of the sysctl does not wait for a toggle of ctrl.
 put 1 "$MCT_SYSCTL"
 reads=0
 toggles_start "$MCT_CTRL"
@@ -113,8 +113,8 @@ while ! toggles_reach 6; do
 done
 toggles_stop
 trace_off
-at_least "the sysctl is read while ctrl is toggled" 60 $reads
+at_least "the sysctl can be read while ctrl is toggled" 60 $reads
 
-check "the switches are off" test \
+check "both switches are off at the end" test \
 	"$(cat "$MCT_CTRL" "$MCT_SYSCTL" | xargs)" = "0 0"
 finish

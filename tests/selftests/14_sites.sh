@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: Only call sites change in the kernel's text, and all change back
+# description: Only call sites change in the kernel's text, and all are restored
 # requires: root tracer hackbench kcore helper:kerneltext helper:tracecheck
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -14,7 +14,7 @@ at_end()
 	! mod_loaded mct_target || mod_unload mct_target
 }
 
-# number KEY FILE: out of what kerneltext said
+# number KEY FILE: print a number of kerneltext's output
 number()
 {
 	awk -v key="$1" '$1 == key { print $2; n++ } END { if (!n) print 0 }' \
@@ -30,13 +30,14 @@ differences()
 	[ "$status" = 0 ] && branches_are_static diff
 }
 
-# branches_are_static FILE: of what kerneltext calls branches there are none without jump labels
+# branches_are_static FILE: kerneltext must report no branches if the kernel has no jump labels
 branches_are_static()
 {
 	[ "$(number branches "$1")" = 0 ] || grep -qw arch_jump_label_transform /proc/kallsyms
 }
 
-# sites_same NAME NAME: the tracer's own static branches change sides with it, if anything does
+# sites_same NAME NAME: succeed if no call site differs. The tracer's static branches may differ:
+# they follow its state.
 sites_same()
 {
 	text_same "$1" "$2" > "$MCT_TMP/same" && return
@@ -46,11 +47,11 @@ sites_same()
 		branches_are_static same
 }
 
-# A module's text is looked at, too, if there is one.
+# Compare a module's text, too, if the module is built.
 reason=$(missing testmod:mct_target)
 [ -n "$reason" ] || mod_load mct_target
 
-# What a first start changes for good is not looked at.
+# The first start changes some text permanently; the comparison begins after it.
 trace_on
 trace_off
 
@@ -79,26 +80,26 @@ text_save after
 
 check "ctrl alone changes no call site" sites_same off ctrl
 check "the sysctl alone changes no call site" sites_same off sysctl
-check "both change whole call sites at functions' heads, and nothing else" \
+check "both together change only whole call sites at functions' heads" \
 	differences
-equal "the stub jumps" 1 "$(number stub diff)"
+equal "the stub is patched to a jump" 1 "$(number stub diff)"
 sites=$(number sites diff)
-equal "no call site is changed against the others" 0 "$(number unsites diff)"
+equal "no call site changes from call to NOP" 0 "$(number unsites diff)"
 diag "$sites call sites changed"
 sed 's/^/# while off: /' "$MCT_TMP/heads.off"
 tail -n 10 "$MCT_TMP/heads.on" | sed 's/^/# while on: /'
 
 if [ "$kind" = dynamic ]; then
-	at_least "the kernel's functions are among them" 10000 "$sites"
-	equal "no function calls the stub while off" \
+	at_least "call sites of the kernel's functions change" 10000 "$sites"
+	equal "no function calls the stub while tracing is off" \
 		0 "$(number calls heads.off)"
-	# Few functions that are not traced begin with a NOP of their own:
-	# what an alternative, a jump label or BPF may replace.
-	check "no more than a few heads are left NOPs while on" \
+	# A few untraced functions begin with a NOP for another purpose: an alternative, a jump
+	# label, or BPF.
+	check "few functions begin with a NOP while tracing is on" \
 		test "$(number nops heads.on)" -le 8
 
-	# The kernel counts its sites at boot, those of init functions too.
-	name="they are all that boot has found but those of init functions"
+	# The kernel counts its sites at boot, including those of init functions.
+	name="the changed call sites are those found at boot without init functions"
 	all=$(dmesg | sed -n 's/.*mcount: \([0-9]*\) call sites$/\1/p')
 	kernel=$((sites - $(awk '$1 == "module" { n += $3 }
 				 END { print n + 0 }' "$MCT_TMP/diff")))
@@ -111,19 +112,19 @@ if [ "$kind" = dynamic ]; then
 			"$((kernel + init))" -ge "$all"
 	fi
 
-	# All that was recorded came from somewhere.
+	# Each recorded function must have a changed call site.
 	"$MCT_BIN/tracecheck" -l "$MCT_TMP/trace" | cut -f 3 | sort -u |
 		grep -Fvx '[unknown]' > "$MCT_TMP/traced"
 	diag "$(wc -l < "$MCT_TMP/traced") functions in the trace"
-	at_least "there are functions in the trace" 100 \
+	at_least "the trace has functions" 100 \
 		"$(wc -l < "$MCT_TMP/traced")"
-	equal "each is among those whose call sites changed" "" \
+	equal "each function of the trace has a changed call site" "" \
 		"$(awk '$1 == "site" { site[$2] }
 			NF == 1 && !($1 in site)' \
 			"$MCT_TMP/diff" "$MCT_TMP/traced" | head -n 5)"
 
-	# Its two functions and the two of its parameter. Its exit is notrace.
-	name="a module's functions are among them"
+	# The module has two functions and two for its parameter. Its exit function is notrace.
+	name="call sites of a module's functions change"
 	if [ -n "$reason" ]; then
 		skip "$name" "$reason"
 	else
@@ -132,21 +133,21 @@ if [ "$kind" = dynamic ]; then
 				"$MCT_TMP/diff")"
 	fi
 else
-	equal "no call site is changed" 0 "$sites"
-	at_least "functions call the stub while off" 10000 \
+	equal "no static call site changes" 0 "$sites"
+	at_least "functions call the stub while tracing is off" 10000 \
 		"$(number calls heads.off)"
-	equal "the same functions do while on" \
+	equal "the same functions call the stub while tracing is on" \
 		"$(number calls heads.off)" "$(number calls heads.on)"
-	for name in "they are all that boot has found" \
-		    "there are functions in the trace" \
-		    "each is among those whose call sites changed" \
-		    "a module's functions are among them"; do
+	for name in "the changed call sites are those found at boot" \
+		    "the trace has functions" \
+		    "each function of the trace has a changed call site" \
+		    "call sites of a module's functions change"; do
 		skip "$name" "call sites are static"
 	done
 fi
 
-check "either switch restores the text: ctrl" text_same off without_ctrl
-check "either switch restores the text: the sysctl" \
+check "ctrl alone restores the text" text_same off without_ctrl
+check "the sysctl alone restores the text" \
 	sites_same off without_sysctl
-check "with both off it is what it was" text_same off after
+check "the text is the same as before with both off" text_same off after
 finish

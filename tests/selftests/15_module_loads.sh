@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: Modules come, go, and fail while the tracer is switched
+# description: Modules load, unload, and fail to load while the tracer is switched
 # requires: root tracer hackbench helper:tracecheck helper:rawreader
 # requires: testmod:mct_target testmod:mct_initfail
 
@@ -11,7 +11,7 @@
 plan 35
 
 trace=$MCT_TMP/trace
-# An emulated machine takes seconds for each.
+# A load takes seconds on an emulated machine.
 loads=${MCT_MODULE_LOADS:-100}
 reader=
 
@@ -25,8 +25,8 @@ at_end()
 	}
 } 2>/dev/null
 
-# traced FUNCTION CALLER: how many such records there are, of all of $trace;
-# both are names, with [mct_target] behind where they belong to it
+# traced FUNCTION CALLER: count these records in $trace. Both arguments are names, followed by
+# [mct_target] for the module's functions.
 traced()
 {
 	awk -v callee="$1" -v caller="$2" '
@@ -53,8 +53,8 @@ traced()
 leaf="mct_target_leaf [mct_target]"
 branch="mct_target_branch [mct_target]"
 
-# calls_traced N: are N calls recorded, to the last one? Nothing else is while they are read: on
-# a busy machine that might be more than a ring holds.
+# calls_traced N: make N calls and succeed if all are recorded. Recording stops before the trace is
+# read: on a busy machine the rings could overflow.
 calls_traced()
 {
 	trace_clear
@@ -67,7 +67,7 @@ calls_traced()
 	return 1
 }
 
-# --- loaded while on: each function from the first instruction of init
+# --- load while tracing: each function is traced from the beginning of init
 init_waits()
 {
 	[ "$(mod_get mct_target hold)" = 2 ]
@@ -77,51 +77,51 @@ trace_on
 trace_clear
 mod_load mct_target hold=1 &
 loader=$!
-check "the module loads while the tracer is on, as far as its init" \
+check "the module's init starts while the tracer is on" \
 	wait_until "$MCT_PATIENCE" init_waits
 put 0 "$MCT_CTRL"
 cat "$MCT_TRACE" > "$trace"
 check "the trace is well-formed while init runs" examine "$trace"
-equal "its init is traced" 1 \
+equal "the module's init is traced" 1 \
 	"$(traced "mct_target_init [mct_target]" do_one_initcall)"
-equal "so is what its init calls in memory that is freed" 1 \
+equal "the init section's function that init calls is traced" 1 \
 	"$(traced "mct_target_init_step [mct_target]" \
 		"mct_target_init [mct_target]")"
-equal "and what its init calls in memory that is kept" 1 \
+equal "the permanent function that init calls is traced" 1 \
 	"$(traced "$leaf" "mct_target_init_step [mct_target]")"
 mod_set mct_target hold 0
 wait "$loader"
-equal "it is loaded when init ends" 0 $?
-check "and its module is live" \
+equal "the load succeeds when init ends" 0 $?
+check "the module is live" \
 	grep -q '^mct_target .* Live ' /proc/modules
 
 cat "$MCT_TRACE" > "$trace"
-check "the trace is well-formed when init's memory is freed" examine "$trace"
-equal "functions that are gone have no name" 0 \
+check "the trace is well-formed after init's memory is freed" examine "$trace"
+equal "freed init functions have no name" 0 \
 	"$(grep -c mct_target_init "$trace")"
 
-# --- once live, on and off
+# --- once the module is live, switch on and off
 put 1 "$MCT_CTRL"
-check "while on all calls are traced" calls_traced 1000
+check "all calls are traced while the tracer is on" calls_traced 1000
 put 0 "$MCT_CTRL"
-check "while off none are" calls_traced 0
+check "no call is traced while the tracer is off" calls_traced 0
 mod_set mct_target calls 10
 cat "$MCT_TRACE" > "$trace"
-equal "however many are made" 0 "$(traced "$leaf" "$branch")"
+equal "ten more calls are not traced either" 0 "$(traced "$leaf" "$branch")"
 put 1 "$MCT_CTRL"
-check "on again all are" calls_traced 1000
+check "all calls are traced when the tracer is on again" calls_traced 1000
 trace_clear
-check "it unloads while the tracer is on" mod_unload mct_target
+check "the module unloads while the tracer is on" mod_unload mct_target
 put 0 "$MCT_CTRL"
 cat "$MCT_TRACE" > "$trace"
-check "the trace is well-formed after it" examine "$trace"
-equal "no function of it has a name" 0 "$(grep -c mct_target_ "$trace")"
+check "the trace is well-formed after the unload" examine "$trace"
+equal "no function of the unloaded module has a name" 0 "$(grep -c mct_target_ "$trace")"
 
-# --- loaded while off
-check "it loads while the tracer is off" mod_load mct_target
+# --- load while the tracer is off
+check "the module loads while the tracer is off" mod_load mct_target
 put 1 "$MCT_CTRL"
-check "switched on later, all calls are traced" calls_traced 1000
-check "it unloads" mod_unload mct_target
+check "all calls are traced when the tracer is switched on later" calls_traced 1000
+check "the module unloads again" mod_unload mct_target
 
 # --- init fails
 load_start
@@ -132,20 +132,20 @@ while [ $i -lt "$loads" ]; do
 		failures=$((failures + 1))
 	i=$((i + 1))
 done
-equal "a module whose init fails, does so $loads times while on" \
+equal "a module whose init fails is refused $loads times while tracing" \
 	"$loads" $failures
-check "and for its own reason" grep -qi 'no such device' "$MCT_TMP/insmod"
-check "nothing of it is left" not mod_loaded mct_initfail
-check "the tracer records after it" wait_until 10 records_flow
+check "the error is that of the module's init" grep -qi 'no such device' "$MCT_TMP/insmod"
+check "the refused module is not loaded" not mod_loaded mct_initfail
+check "the tracer records after the refused loads" wait_until 10 records_flow
 
-# --- all of it at once, with a reader who looks names up meanwhile
+# --- all at once, while a reader looks up names
 while true; do
 	cat "$MCT_TRACE"
 	sleep 0.5
 done > /dev/null &
 reader=$!
 
-# storm SWITCH: loads and unloads while it is toggled
+# storm SWITCH: load and unload modules while the switch is toggled
 storm()
 {
 	local i=0 begun
@@ -167,7 +167,7 @@ storm()
 for switch in "$MCT_CTRL" "$MCT_SYSCTL"; do
 	trace_on
 	storm "$switch"
-	equal "${switch##*/} toggled: $loads loads and unloads" "" "$wrong"
+	equal "$loads loads and unloads succeed while ${switch##*/} is toggled" "" "$wrong"
 	check "no toggle of ${switch##*/} failed" not toggles_failed
 done
 kill "$reader"
@@ -176,14 +176,15 @@ load_stop
 
 trace_on
 mod_load mct_target
-check "after all, a module's calls are traced" calls_traced 1000
+check "a module's calls are traced at the end" calls_traced 1000
 trace_off
 check "the counts add up" stats_add_up
 cat "$MCT_TRACE" > "$trace"
 check "the trace is well-formed" examine "$trace"
 
-# --- calls tell which modules were there
-# numbers: how many times modules had come or gone, each number once
+# --- records identify the modules that were loaded
+# numbers: print the module numbers in the rings, each once. Each load or unload increments the
+# number.
 numbers()
 {
 	local raw
@@ -204,14 +205,16 @@ cat /proc/self/stat > /dev/null
 trace_off
 put "" "$MCT_DIR/filter"
 cat "$MCT_TRACE" > "$trace"
-equal "a module in the place of one that went names its own calls only" 1 \
+equal "a reloaded module names only the calls since its load" 1 \
 	"$(grep -c ' mct_target_leaf+' "$trace")"
-at_least "the others are there" 10 "$(grep -c '\[unknown\] <-- ' "$trace")"
+at_least "the calls of the earlier load are shown as [unknown]" \
+	10 "$(grep -c '\[unknown\] <-- ' "$trace")"
 numbers > "$MCT_TMP/numbers"
 diag_lines < "$MCT_TMP/numbers"
-equal "calls before, between and after have numbers of their own" 3 "$(wc -l < "$MCT_TMP/numbers")"
-equal "and these follow each other" 2 \
+equal "calls before, between and after have different module numbers" \
+	3 "$(wc -l < "$MCT_TMP/numbers")"
+equal "the module numbers are consecutive" 2 \
 	"$(awk 'NR == 1 { first = $1 } END { print $1 - first }' "$MCT_TMP/numbers")"
-equal "stats has the last of them" "$(tail -n 1 "$MCT_TMP/numbers")" \
+equal "stats shows the last module number" "$(tail -n 1 "$MCT_TMP/numbers")" \
 	"$(sed -n 's/^# modules: //p' "$MCT_STATS")"
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: Arguments, results and registers pass the stub and the hooks unharmed
+# description: The stub and the hooks preserve arguments, results and registers
 # requires: root tracer hackbench testmod:mct_regs
 
 # shellcheck source=lib.sh
@@ -23,7 +23,7 @@ at_end()
 	! mod_loaded mcount_sample || mod_unload mcount_sample
 }
 
-# toggled_test NAME FILE: the same while it is toggled a few times
+# toggled_test NAME FILE: like regs_rounds, while the file is toggled a few times
 toggled_test()
 {
 	local before wrong=
@@ -43,21 +43,22 @@ toggled_test()
 	check "$1: no toggle failed" not toggles_failed
 }
 
-check "the module loads, and is right with the tracer off" \
+check "the module loads, and finds no difference with the tracer off" \
 	mod_load mct_regs rounds=10
-regs_rounds "right with the tracer off" "$rounds"
+regs_rounds "registers are preserved with the tracer off" "$rounds"
 load_start
 trace_on
-regs_rounds "right with the tracer's hook" "$rounds"
-check "which was called" records_flow
-toggled_test "right while the tracer's hook comes and goes" "$MCT_CTRL"
+regs_rounds "registers are preserved with the tracer's hook" "$rounds"
+check "the tracer's hook is called" records_flow
+toggled_test "registers are preserved while the tracer's hook is registered and unregistered" \
+	"$MCT_CTRL"
 trace_on
-toggled_test "right while it is enabled and disabled" "$MCT_SYSCTL"
+toggled_test "registers are preserved while the tracer's hook is enabled and disabled" "$MCT_SYSCTL"
 
 # Each combination of these options has a hook of its own.
 put 1 "$MCT_SYSCTL"
 for options in "context overwrite" "nocontext nooverwrite" "context nooverwrite"; do
-	name="right with the hook for $options"
+	name="registers are preserved with the hook for $options"
 	if [ ! -w "$MCT_DIR/options" ]; then
 		skip "$name" "there are no options"
 		continue
@@ -70,16 +71,16 @@ done
 
 if [ -n "$sample" ]; then
 	modprobe mcount-sample
-	regs_rounds "right with a module's plain hook" "$rounds"
-	toggled_test "right while a plain hook is enabled and disabled" \
+	regs_rounds "registers are preserved with a module's plain hook" "$rounds"
+	toggled_test "registers are preserved while a plain hook is enabled and disabled" \
 		"$MCT_SYSCTL"
 else
-	for name in "right with a module's plain hook" \
-		    "right while a plain hook is enabled and disabled" \
+	for name in "registers are preserved with a module's plain hook" \
+		    "registers are preserved while a plain hook is enabled and disabled" \
 		    "no toggle failed"; do
 		skip "$name" "no module mcount-sample"
 	done
 fi
 trace_off
-regs_rounds "right when all is off again" "$rounds"
+regs_rounds "registers are preserved when all is off again" "$rounds"
 finish

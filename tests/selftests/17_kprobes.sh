@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: A probe on a function's head and the function's call site get along
+# description: A kprobe at a function's head and the call site there work together
 # requires: root tracer hackbench kcore testmod:mct_kprobe testmod:mct_target
 # requires: helper:kerneltext helper:tracecheck
 
@@ -21,7 +21,7 @@ plan 44
 
 trace=$MCT_TMP/trace
 
-# Room for all that is called from one work() to the look at the trace.
+# The rings must hold all calls from one work() until the trace is read.
 size=$MCT_DIR/buffer_size_kb
 old_size=$(cat "$size" 2>/dev/null)
 [ -z "$old_size" ] || put 4096 "$size"
@@ -43,7 +43,7 @@ unprobe()
 	mod_unload mct_kprobe
 }
 
-# Calls one function of the kernel, then one of the module.
+# Call one function of the kernel, then one of the module.
 calls=100
 work()
 {
@@ -55,7 +55,7 @@ work()
 	mod_set mct_target calls $calls
 }
 
-# shown FUNCTION: how many calls the trace has
+# shown FUNCTION: count its calls in the trace
 shown()
 {
 	awk -v wanted="$1" '!/^#/ {
@@ -70,17 +70,17 @@ shown()
 	} END { print n + 0 }' "$trace"
 }
 
-# counted WHAT: does a probe on mct_target_branch see what work() does? The
-# argument of call i is i, and the function returns i + 2.
+# counted WHAT: report whether a probe on mct_target_branch sees each call of work(). The argument
+# of call i is i, and the function returns i + 2.
 counted()
 {
-	equal "$1: each call hits" $calls "$(mod_get mct_kprobe hits)"
-	equal "$1: with the function's arguments" \
+	equal "$1: each call hits the probe" $calls "$(mod_get mct_kprobe hits)"
+	equal "$1: the probe sees the function's arguments" \
 		$((calls * (calls - 1) / 2)) "$(mod_get mct_kprobe args)"
-	equal "$1: and none is missed" 0 "$(mod_get mct_kprobe missed)"
+	equal "$1: the probe misses no call" 0 "$(mod_get mct_kprobe missed)"
 }
 
-# recorded WHAT: and does the tracer, which is on?
+# recorded WHAT: report whether the tracer, which is on, records each call
 recorded()
 {
 	cat "$MCT_TRACE" > "$trace"
@@ -89,8 +89,9 @@ recorded()
 		"$(shown mct_target_branch)"
 }
 
-# Where calls are counted (retbleed=stuff), what a module calls for the first
-# time gets an instruction that counts in its padding, and keeps it.
+# If the kernel counts calls (retbleed=stuff), the first call of a function from a module adds a
+# counting instruction to its padding for good. So set and remove a probe before the comparison
+# begins.
 mod_load mct_target
 probe symbol=mct_target_branch
 unprobe
@@ -98,64 +99,66 @@ trace_on
 trace_off
 text_save clean
 
-# --- a module's function: the numbers are exact
-check "set before enabling" probe symbol=mct_target_branch
+# --- a module's function, with exact numbers
+check "a probe can be set before tracing" probe symbol=mct_target_branch
 trace_on
 trace_clear
 work
-counted "set before enabling"
-recorded "set before enabling"
+counted "set before tracing"
+recorded "set before tracing"
 put 0 "$MCT_CTRL"
 work
-equal "and each after disabling" $((2 * calls)) "$(mod_get mct_kprobe hits)"
+equal "set before tracing: each call after tracing hits the probe" \
+	$((2 * calls)) "$(mod_get mct_kprobe hits)"
 put 1 "$MCT_CTRL"
-check "removed while enabled" unprobe
+check "a probe can be removed while tracing" unprobe
 trace_clear
 work
-recorded "removed while enabled"
+recorded "removed while tracing"
 trace_off
-check "then disabled, the text is restored" text_save now
-check "to the byte" text_same clean now
+check "the text can be read after tracing has stopped" text_save now
+check "the text is restored to the byte" text_same clean now
 
 trace_on
-check "set while enabled" probe symbol=mct_target_branch
+check "a probe can be set while tracing" probe symbol=mct_target_branch
 trace_clear
 work
-counted "set while enabled"
-recorded "set while enabled"
+counted "set while tracing"
+recorded "set while tracing"
 trace_off
 work
-equal "it stays when disabled" $((2 * calls)) "$(mod_get mct_kprobe hits)"
-check "removed after disabling" unprobe
+equal "each call hits the probe after tracing has stopped" \
+	$((2 * calls)) "$(mod_get mct_kprobe hits)"
+check "the probe can be removed after tracing has stopped" unprobe
 text_save now
-check "then the text is restored" text_same clean now
+check "the text is restored after the removal" text_same clean now
 
-# --- where functions return
+# --- return probes
 trace_on
-check "a return probe is set, too" probe symbol=mct_target_branch ret=1
+check "a return probe can be set with an entry probe" probe symbol=mct_target_branch ret=1
 trace_clear
 work
 counted "with a return probe"
 recorded "with a return probe"
-equal "each call returns to it" $calls "$(mod_get mct_kprobe returns)"
-equal "with what the function returned" \
+equal "with a return probe: each return hits the probe" $calls "$(mod_get mct_kprobe returns)"
+equal "with a return probe: the probe sees the returned values" \
 	$((calls * (calls - 1) / 2 + 2 * calls)) \
 	"$(mod_get mct_kprobe results)"
 trace_off
 work
-equal "and so it does after disabling" $((2 * calls)) \
+equal "with a return probe: each return after tracing hits the probe" $((2 * calls)) \
 	"$(mod_get mct_kprobe returns)"
 unprobe
-check "a return probe alone" probe symbol=mct_target_branch entry=0 ret=1
+check "a return probe can be set alone" probe symbol=mct_target_branch entry=0 ret=1
 trace_on
 work
-equal "has each call return to it" $calls "$(mod_get mct_kprobe returns)"
+equal "each return hits the return probe alone" $calls "$(mod_get mct_kprobe returns)"
 unprobe
 trace_off
 text_save now
-check "after which the text is restored" text_same clean now
+check "the text is restored after the return probe is removed" text_same clean now
 
-# --- what runs at each call site
+# --- functions that run at each call site
 hook=$(sed -n 's/.* [tT] \(mctracer_hook[a-z_]*\)$/\1/p' /proc/kallsyms |
 	head -n 1)
 for name in arch_mcount_stub arch_mcount_call_hook "${hook:-mctracer_hook}"; do
@@ -163,9 +166,9 @@ for name in arch_mcount_stub arch_mcount_call_hook "${hook:-mctracer_hook}"; do
 	mod_unload mct_kprobe 2>/dev/null
 done
 
-# --- a hot function of the kernel, under load, while toggled
+# --- a hot kernel function, under load, while the sysctl is toggled
 diag "the hot function is $hot"
-check "probes are set on a hot function" probe symbol="$hot" ret=1
+check "probes can be set on a hot function" probe symbol="$hot" ret=1
 load_start
 trace_on
 toggles_start "$MCT_SYSCTL"
@@ -178,7 +181,7 @@ done
 after=$(mod_get mct_kprobe hits)
 toggles_stop
 diag "$((after - before)) hits, $(mod_get mct_kprobe missed) missed"
-at_least "it is hit by each call" $((i * calls)) $((after - before))
+at_least "each call of the hot function hits the probe" $((i * calls)) $((after - before))
 check "no toggle failed" not toggles_failed
 put 1 "$MCT_SYSCTL"
 load_stop
@@ -186,10 +189,10 @@ trace_clear
 work
 put 0 "$MCT_CTRL"
 cat "$MCT_TRACE" > "$trace"
-at_least "it is in the trace" $calls "$(shown "$hot")"
+at_least "the hot function is in the trace" $calls "$(shown "$hot")"
 put 1 "$MCT_CTRL"
 
-# --- set and removed while toggled
+# --- set and remove a probe while the sysctl is toggled
 load_start
 toggles_start "$MCT_SYSCTL"
 unprobe
@@ -205,11 +208,11 @@ done
 toggles_stop
 load_stop
 diag "set and removed $i times"
-equal "set and removed while toggled" "" "$wrong"
+equal "a probe can be set and removed while the sysctl is toggled" "" "$wrong"
 check "no toggle failed meanwhile" not toggles_failed
 put 1 "$MCT_SYSCTL"
-check "the tracer records after all" wait_until 10 records_flow
+check "the tracer records at the end" wait_until 10 records_flow
 trace_off
 text_save now
-check "and the text is restored" text_same clean now
+check "the text is restored at the end" text_same clean now
 finish

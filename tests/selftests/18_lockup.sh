@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: Switching does not keep the only CPU from other tasks for long
+# description: Switching the tracer never delays other tasks of the only CPU for long
 # requires: root tracer hackbench helper:victim
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -37,7 +37,7 @@ alone()
 	[ "$(cpu_list online | wc -l)" = 1 ]
 }
 
-name="one CPU does it all"
+name="only one CPU is online"
 if [ -z "$others" ]; then
 	ok "$name"
 elif [ -e "$MCT_CPUS/cpu$(echo "$others" | head -n 1)/online" ]; then
@@ -46,8 +46,8 @@ else
 	skip "$name" "CPUs can not go offline"
 fi
 
-# A lockup or a stall is a complaint in the log, and looked for at the end.
-name="a CPU that does not schedule for two seconds would be reported"
+# finish looks for lockups and stalls in the log.
+name="the kernel reports a CPU that does not schedule for two seconds"
 if [ -n "$watchdog" ] && [ -e $kernel/soft_watchdog ]; then
 	put 1 $kernel/soft_watchdog
 	put 1 $kernel/watchdog_thresh
@@ -58,8 +58,8 @@ else
 fi
 [ -z "${old_stall-}" ] || put 3 $stall
 
-# latency NAME COMMAND...: the longest that a task of real-time priority waits
-# while it runs, in milliseconds, into $latency
+# latency COMMAND...: set $latency to the longest wait, in milliseconds, of a real-time task while
+# the command runs
 latency()
 {
 	"$MCT_BIN/victim" -n mct-latency latency > "$MCT_TMP/latency" &
@@ -90,16 +90,16 @@ latency toggle 20
 diag "20 toggles in $(($(now) - begun)) seconds," \
      "the longest wait was ${latency:-?} ms"
 equal "20 toggles do not fail" 0 "$failures"
-check "no task of real-time priority waited for $limit_ms ms" \
+check "a real-time task never waits for $limit_ms ms" \
 	test "${latency:-$limit_ms}" -lt "$limit_ms"
 
 load_start
 latency toggle 10
 load_stop
 diag "under load the longest wait was ${latency:-?} ms"
-equal "nor do 10 under load" 0 "$failures"
-check "nor did it wait longer then" \
+equal "10 toggles under load do not fail" 0 "$failures"
+check "a real-time task never waits for $limit_ms ms under load" \
 	test "${latency:-$limit_ms}" -lt "$limit_ms"
 put 1 "$MCT_CTRL"
-check "records are written after all" wait_until 10 records_flow
+check "records are written at the end" wait_until 10 records_flow
 finish

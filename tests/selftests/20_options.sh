@@ -20,13 +20,13 @@ at_end()
 	rings_restore
 }
 
-# The two that are known here, in their order; there may be more.
+# Print the two options that this test knows, in the file's order. The file may have more.
 options()
 {
 	grep -E '^(no)?(time|overwrite)$' "$MCT_OPTIONS" | xargs
 }
 
-# write_as FORMAT [OPTIONS]: what badwrite says to FORMAT, printf's way
+# write_as FORMAT [OPTIONS]: write printf's output by badwrite and print its result
 write_as()
 {
 	local format=$1
@@ -41,7 +41,7 @@ names_only()
 		[ -z "$(sed 's/^no//' "$MCT_OPTIONS" | sort | uniq -d)" ]
 }
 
-# refused: no bad input is taken or changes anything
+# refused: succeed if bad input is refused and changes nothing
 refused()
 {
 	local input got before bad=
@@ -80,7 +80,7 @@ refused()
 	[ -z "$bad" ]
 }
 
-# taken: white space around a name does not matter
+# taken: succeed if white space around a name is accepted
 taken()
 {
 	local input got want bad=
@@ -103,20 +103,20 @@ taken()
 	[ -z "$bad" ]
 }
 
-# answer TEXT FILE: what badwrite says to it, printf's way
+# answer TEXT FILE: write printf's output by badwrite and print its result
 answer()
 {
 	# shellcheck disable=SC2059 # the format is the input
 	printf "$1" | "$MCT_BIN/badwrite" "$2"
 }
 
-# mode_after TEXT: what comes of writing it into mode, and what that reads as then
+# mode_after TEXT: write it into mode; print the result and the mode
 mode_after()
 {
 	echo "$(answer "$1" "$mode"), $(cat "$mode")"
 }
 
-# bad_modes: with what is bad input it stays as it is
+# bad_modes: succeed if the mode refuses bad input and keeps its value
 bad_modes()
 {
 	local input got before bad=
@@ -133,7 +133,7 @@ bad_modes()
 	[ -z "$bad" ]
 }
 
-# return_triggers: what is said to those that need returns, and what then is in the list
+# return_triggers: write triggers that need returns; print the results and the list
 return_triggers()
 {
 	local text
@@ -143,7 +143,7 @@ return_triggers()
 	sed -e 's/[[:space:]]*#.*//' -e '/^$/d' "$MCT_DIR/triggers"
 }
 
-# timed FILE: do all records begin with the time, which never goes back?
+# timed FILE: succeed if all records begin with the time, and time never decreases
 timed()
 {
 	awk '/^#/ { next }
@@ -166,13 +166,13 @@ timed()
 	     }' "$1"
 }
 
-# logged TEXT: when that was written to the kernel's log
+# logged TEXT: print the time of this line of the kernel's log
 logged()
 {
 	dmesg | sed -n "s/^\\[ *\\([0-9.]*\\)\\] .*$1 $$\$/\\1/p" | tail -n 1
 }
 
-# between LOW X HIGH: are these in order?
+# between LOW X HIGH: succeed if LOW <= X <= HIGH
 between()
 {
 	awk -v low="$1" -v x="$2" -v high="$3" \
@@ -185,24 +185,24 @@ minus()
 }
 
 check "the options are listed by name, each once" names_only
-equal "they read as they were set" "notime overwrite" "$(options)"
+equal "the options are read as they were set" "notime overwrite" "$(options)"
 check "bad input is EINVAL and changes nothing" refused
-check "white space around a name is taken" taken
+check "white space around a name is accepted" taken
 put time "$MCT_OPTIONS"
 put nooverwrite "$MCT_OPTIONS"
-equal "each is for itself, on" "time nooverwrite" "$(options)"
-check "bad input changes nothing there either" refused
+equal "time and nooverwrite can be set together" "time nooverwrite" "$(options)"
+check "bad input is EINVAL and changes nothing with time and nooverwrite" refused
 put notime "$MCT_OPTIONS"
-equal "and off" "notime nooverwrite" "$(options)"
+equal "notime leaves nooverwrite unchanged" "notime nooverwrite" "$(options)"
 put overwrite "$MCT_OPTIONS"
 
-# The mode, and triggers at returns, which not all kernels see.
+# The mode graph and triggers at returns exist only in some kernels.
 if grep -q ' arch_mcount_return$' /proc/kallsyms; then
 	diag "this kernel sees returns"
 	equal "the mode can be graph" "ok 5, graph" "$(mode_after graph)"
-	check "other words are EINVAL and change nothing" bad_modes
-	equal "it can be function again" "ok 9, function" "$(mode_after 'function\n')"
-	equal "triggers at returns are taken" "ok
+	check "other modes are EINVAL and change nothing" bad_modes
+	equal "the mode can be function again" "ok 9, function" "$(mode_after 'function\n')"
+	equal "triggers at returns are accepted" "ok
 ok
 ok
 vfs_read:ret
@@ -212,14 +212,14 @@ vfs_read:slow 1ms:count" "$(return_triggers)"
 else
 	diag "this kernel does not see returns"
 	equal "the mode can not be graph" "write EOPNOTSUPP, function" "$(mode_after graph)"
-	check "other words are EINVAL and change nothing" bad_modes
-	equal "it can be function" "ok 9, function" "$(mode_after 'function\n')"
+	check "other modes are EINVAL and change nothing" bad_modes
+	equal "the mode can be function" "ok 9, function" "$(mode_after 'function\n')"
 	equal "triggers at returns are refused" "write EOPNOTSUPP
 write EOPNOTSUPP
 write EOPNOTSUPP" "$(return_triggers)"
 fi
 
-# Two events, one second apart, in rings that hold them both.
+# Make two events, one second apart, in rings that hold both.
 put 4096 "$MCT_SIZE"
 trace_clear
 trace_on
@@ -233,13 +233,13 @@ ended=$(cut -d ' ' -f 1 /proc/uptime)
 trace_off
 
 cat "$MCT_TRACE" > "$MCT_TMP/plain"
-check "without time, a line has none" examine "$MCT_TMP/plain"
+check "lines have no time without the option time" examine "$MCT_TMP/plain"
 put time "$MCT_OPTIONS"
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
-check "with time, each line begins with it and it never goes back" \
+check "with the option time each line begins with the time, which never decreases" \
 	timed "$MCT_TMP/trace"
 sed 's/^\[[0-9.]*\] //' "$MCT_TMP/trace" > "$MCT_TMP/stripped"
-check "and is as before behind it" cmp "$MCT_TMP/plain" "$MCT_TMP/stripped"
+check "the rest of each line is the same as without time" cmp "$MCT_TMP/plain" "$MCT_TMP/stripped"
 bad=
 for cpu in $(cpu_list online); do
 	cat "$(per_cpu "$cpu" trace)" > "$MCT_TMP/cpu"
@@ -248,30 +248,30 @@ for cpu in $(cpu_list online); do
 		diag_lines < "$MCT_TMP/why"
 	}
 done
-equal "so it is in each CPU's own trace" "" "$bad"
+equal "in each CPU's own trace, too, each line begins with the time" "" "$bad"
 
 a=$(getppid_time mcta0 "$MCT_TMP/trace")
 b=$(getppid_time mctb0 "$MCT_TMP/trace")
 diag "getppid at $a and $b; uptime $begun to $ended"
 took=$(minus "$b" "$a")
-check "what slept for a second took a second or more" between 1 "$took" 1000
-check "and no more than uptime says" between 1 "$took" \
+check "the events are at least one second apart" between 1 "$took" 1000
+check "the events are no further apart than uptime allows" between 1 "$took" \
 	"$(minus "$ended" "$begun" | awk '{ print $1 + 0.02 }')"
 before=$(logged before)
 after=$(logged after)
 diag "the log has $before to $after"
 source=/sys/devices/system/clocksource/clocksource0/current_clocksource
 if [ -z "$before" ] || [ -z "$after" ]; then
-	skip "the first is where the log says" "the log has no times"
-	skip "and so is the second" "the log has no times"
+	skip "the first event has the time that the log shows" "the log has no times"
+	skip "the second event has the time that the log shows" "the log has no times"
 elif [ "$(cat $source)" != tsc ]; then
-	skip "the first is where the log says" "the log has another clock"
-	skip "and so is the second" "the log has another clock"
+	skip "the first event has the time that the log shows" "the log has another clock"
+	skip "the second event has the time that the log shows" "the log has another clock"
 else
-	check "the first is where the log says" between "$before" "$a" "$b"
-	check "and so is the second" between "$a" "$b" "$after"
+	check "the first event has the time that the log shows" between "$before" "$a" "$b"
+	check "the second event has the time that the log shows" between "$a" "$b" "$after"
 fi
 put notime "$MCT_OPTIONS"
 cat "$MCT_TRACE" > "$MCT_TMP/again"
-check "notime takes the times away" cmp "$MCT_TMP/plain" "$MCT_TMP/again"
+check "notime removes the times" cmp "$MCT_TMP/plain" "$MCT_TMP/again"
 finish

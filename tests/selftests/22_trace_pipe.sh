@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: trace_pipe gives each record once, waits, and tells of gaps
+# description: trace_pipe returns each record once, waits for more, and reports gaps
 # requires: root tracer hackbench helper:badwrite helper:pipecheck helper:tracecheck
 # requires: testmod:mct_target testmod:mct_twin
 
@@ -24,7 +24,7 @@ at_end()
 	rings_restore
 }
 
-# state_of PID: the letter
+# state_of PID: print the letter of the process's state
 state_of()
 {
 	sed 's/.*) \(.\).*/\1/' "/proc/$1/stat"
@@ -40,7 +40,7 @@ nonempty()
 	[ -s "$1" ]
 }
 
-# by_cpu: the lines, those of each CPU in their order
+# by_cpu: sort the lines by CPU, and keep each CPU's order
 by_cpu()
 {
 	sort -s -k 2,2
@@ -49,16 +49,16 @@ by_cpu()
 # Nothing to read.
 "$pipecheck" drain "$MCT_PIPE" >/dev/null
 trace_clear
-equal "when it is empty, O_NONBLOCK gives EAGAIN" "read EAGAIN" \
+equal "an empty trace_pipe returns EAGAIN with O_NONBLOCK" "read EAGAIN" \
 	"$("$pipecheck" try "$MCT_PIPE")"
-equal "poll waits" timeout "$("$pipecheck" poll "$MCT_PIPE" 300)"
-equal "epoll waits" timeout "$("$pipecheck" epoll "$MCT_PIPE" 300)"
+equal "poll waits while trace_pipe is empty" timeout "$("$pipecheck" poll "$MCT_PIPE" 300)"
+equal "epoll waits while trace_pipe is empty" timeout "$("$pipecheck" epoll "$MCT_PIPE" 300)"
 equal "a read waits until a signal comes" "read EINTR" \
 	"$("$pipecheck" signal "$MCT_PIPE" 300)"
-equal "another user can not open it" "open EACCES" \
+equal "another user can not open trace_pipe" "open EACCES" \
 	"$("$MCT_BIN/badwrite" -u 1000 -r "$MCT_PIPE")"
 
-# What waits is woken when there is something.
+# New records wake waiting processes.
 cat "$MCT_PIPE" > "$got" &
 readers=$!
 "$pipecheck" poll "$MCT_PIPE" 20000 > "$MCT_TMP/poll" &
@@ -66,36 +66,36 @@ poller=$!
 "$pipecheck" epoll "$MCT_PIPE" 20000 > "$MCT_TMP/epoll" &
 epoller=$!
 sleep 1
-check "a reader sleeps while there is nothing" wait_until 10 sleeps "$readers"
-check "and has got nothing" not nonempty "$got"
+check "a reader sleeps while trace_pipe is empty" wait_until 10 sleeps "$readers"
+check "the sleeping reader has read nothing" not nonempty "$got"
 trace_on
-check "it is woken when tracing starts" wait_until 10 nonempty "$got"
+check "the reader is woken when tracing starts" wait_until 10 nonempty "$got"
 wait "$poller" "$epoller"
 trace_off
-equal "so is poll" in "$(cat "$MCT_TMP/poll")"
-equal "so is epoll" in "$(cat "$MCT_TMP/epoll")"
+equal "poll is woken when tracing starts" in "$(cat "$MCT_TMP/poll")"
+equal "epoll is woken when tracing starts" in "$(cat "$MCT_TMP/epoll")"
 drained()
 {
 	[ "$(stat_sum "$ENTRIES")" -eq 0 ] && sleeps "$readers"
 }
-check "it reads all that there is" wait_until 20 drained
+check "the reader reads all records" wait_until 20 drained
 kill -TERM "$readers"
 wait "$readers" 2>/dev/null
-equal "it ends by a signal while it waits" 143 $?
+equal "a signal ends the waiting reader" 143 $?
 readers=
-equal "each record read is a line" "$(stat_sum "$READ")" \
+equal "the read count is the number of lines" "$(stat_sum "$READ")" \
 	"$(records_of "$got" | wc -l)"
 check "all lines are well-formed" examine "$got"
 
 moment
 records_of | by_cpu > "$MCT_TMP/want"
-equal "poll says at once that there is something" in \
+equal "poll returns at once when there are records" in \
 	"$("$pipecheck" poll "$MCT_PIPE" 1)"
-# Without the notes of what was overwritten, which differ between the two. The reader before has
-# estimated times that are not known better until now, and those of a CPU never decrease: so between
-# CPUs the order may be another one.
+# Compare without the comments on overwritten records, which differ between the two files. Order by
+# CPU, because the order between CPUs may differ: the previous reader has estimated some times that
+# are known better only now, and a CPU's times never decrease.
 "$pipecheck" drain "$MCT_PIPE" | sed '/^#/d' | by_cpu > "$got"
-check "nothing was lost by the signal" cmp "$MCT_TMP/want" "$got"
+check "the signal loses no record" cmp "$MCT_TMP/want" "$got"
 
 moment
 "$pipecheck" edge "$MCT_PIPE" 20000 > "$MCT_TMP/edge" &
@@ -104,10 +104,10 @@ wait_until 10 nonempty "$MCT_TMP/edge"
 sleep 1
 moment
 wait "$poller"
-equal "who is told of edges only is told of the next one, too" "drained in" \
+equal "edge-triggered epoll reports the next records, too" "drained in" \
 	"$(xargs < "$MCT_TMP/edge")"
 
-# However it is read, it is the same text as trace.
+# Reads of any size return the same text as trace.
 for size in 1 7 333 4099 1000000; do
 	trace_clear
 	if [ $size -lt 100 ]; then
@@ -120,21 +120,21 @@ for size in 1 7 333 4099 1000000; do
 	diag "$(wc -l < "$MCT_TMP/want") records by reads of $size bytes"
 	"$pipecheck" drain "$MCT_PIPE" $size > "$got"
 	records_of "$got" > "$got.records"
-	check "reads of $size bytes give the text of trace" \
+	check "reads of $size bytes return the text of trace" \
 		cmp "$MCT_TMP/want" "$got.records"
-	equal "and the gaps, what was overwritten" "$overwritten" \
+	equal "reads of $size bytes: the gaps are the overwritten records" "$overwritten" \
 		"$(gaps_of "$got")"
 done
-equal "then it is empty" "read EAGAIN" "$("$pipecheck" try "$MCT_PIPE")"
+equal "trace_pipe is empty after the reads" "read EAGAIN" "$("$pipecheck" try "$MCT_PIPE")"
 
 trace_clear
 storm
 records_of > "$MCT_TMP/want"
 "$pipecheck" splice "$MCT_PIPE" > "$got"
 records_of "$got" > "$got.records"
-check "splice gives the text of trace, too" cmp "$MCT_TMP/want" "$got.records"
+check "splice returns the text of trace, too" cmp "$MCT_TMP/want" "$got.records"
 
-# Hook registered, mcount disabled: nothing comes, so nothing need be skipped.
+# With the hook registered but mcount disabled, no records arrive, so a reader need not skip any.
 trace_clear
 trace_on
 work
@@ -143,12 +143,12 @@ overwritten=$(stat_sum "$OVERWRITTEN")
 records_of > "$MCT_TMP/want"
 "$pipecheck" drain "$MCT_PIPE" > "$got"
 records_of "$got" > "$got.records"
-check "at rest nothing is skipped" cmp "$MCT_TMP/want" "$got.records"
-equal "but what was overwritten" "$overwritten" "$(gaps_of "$got")"
+check "with mcount disabled no record is skipped" cmp "$MCT_TMP/want" "$got.records"
+equal "with mcount disabled the gaps are the overwritten records" "$overwritten" "$(gaps_of "$got")"
 trace_off
 
-# A module in the place of another: its functions have its names.
-# calls MODULE: have its functions called while tracing, and the pipe drained
+# Load a module at the address of an unloaded one: its functions must have its own names.
+# calls MODULE: call its functions while tracing, and wait until trace_pipe is empty
 calls()
 {
 	trace_on
@@ -169,27 +169,31 @@ mod_load mct_target
 place=$(where mct_target_leaf)
 calls mct_target
 mod_unload mct_target
-# The kernel chooses; freed memory may not be there at once.
+# The kernel chooses the address; freed memory may not be available at once.
 tries=0
 while mod_load mct_twin && [ "$(where mct_twin_leaf)" != "$place" ] && [ $tries -lt 20 ]; do
 	mod_unload mct_twin
 	tries=$((tries + 1))
 done
 if [ "$(where mct_twin_leaf)" = "$place" ]; then
-	ok "the module's functions are where another's were"
+	ok "the new module's functions are at the old module's addresses"
 else
-	skip "the module's functions are where another's were" "the kernel chose another place"
+	skip "the new module's functions are at the old module's addresses" \
+		"the kernel chose another address"
 fi
 calls mct_twin
 kill -TERM "$readers"
 wait "$readers" 2>/dev/null
 readers=
-at_least "these had their names" 5 "$(grep -c ' mct_target_leaf+.* \[mct_target\]' "$got")"
-at_least "the module's have its own" 5 "$(grep -c ' mct_twin_leaf+.* \[mct_twin\]' "$got")"
-equal "and none of the other's" "$(grep -c ' mct_target_branch+.*<--' "$got")" \
+at_least "calls of the old module have its names" \
+	5 "$(grep -c ' mct_target_leaf+.* \[mct_target\]' "$got")"
+at_least "calls of the new module have its names" \
+	5 "$(grep -c ' mct_twin_leaf+.* \[mct_twin\]' "$got")"
+equal "no call of the new module has a name of the old module" \
+	"$(grep -c ' mct_target_branch+.*<--' "$got")" \
 	"$(grep -c ' mct_target_leaf+.*<--' "$got")"
 
-# More than one reader: each line goes to one of them.
+# With several readers each line goes to one of them.
 for n in 2 4; do
 	trace_clear
 	storm
@@ -215,17 +219,17 @@ records_of "$got.all" | sort > "$got"
 check "two threads on one file: each record is read once" \
 	cmp "$MCT_TMP/want" "$got"
 
-# A read ends after a moment, though there is always more.
+# A read returns after a moment, although more records keep arriving.
 trace_clear
 load_start
 trace_on
 dd if="$MCT_PIPE" of="$got" bs=32M count=1 2>/dev/null
 trace_off
 load_stop
-equal "a read of busy CPUs' records comes to an end" "some" \
+equal "a read ends while busy CPUs keep recording" "some" \
 	"$([ -s "$got" ] && [ "$(wc -c < "$got")" -lt $((32 << 20)) ] && echo some)"
 
-# Under load it can't keep up, and says so.
+# Under load the reader can't keep up, and trace_pipe reports gaps.
 trace_clear
 load_start
 cat "$MCT_PIPE" > "$got" &
@@ -234,14 +238,14 @@ trace_on
 sleep 3
 trace_off
 load_stop
-check "after a storm the reader gets the rest" wait_until 60 drained
+check "the reader reads the rest after the load" wait_until 60 drained
 kill -TERM "$readers"
 wait "$readers" 2>/dev/null
 readers=
 check "under load all lines are well-formed" examine "$got"
-at_least "there were gaps" 1 "$(found lapped)"
-equal "as many lines as were read" "$(stat_sum "$READ")" "$(found records)"
-equal "the gaps are what was overwritten" "$(stat_sum "$OVERWRITTEN")" \
+at_least "trace_pipe reports gaps under load" 1 "$(found lapped)"
+equal "under load the read count is the number of lines" "$(stat_sum "$READ")" "$(found records)"
+equal "under load the gaps are the overwritten records" "$(stat_sum "$OVERWRITTEN")" \
 	"$(gaps_of "$got")"
 check "the counts add up" counts_add_up
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: raw gives the calls of trace, by read and by mmap
+# description: raw provides the calls of trace, by read and by mmap
 # requires: root tracer hackbench helper:badwrite helper:pipecheck helper:rawreader
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -29,13 +29,13 @@ at_end()
 	rings_restore
 }
 
-# value KEY [FILE]: out of what rawreader said
+# value KEY [FILE]: print a value of rawreader's output
 value()
 {
 	awk -v key="$1" '$1 == key { print $2 }' "${2:-$got}"
 }
 
-# How many calls can still be read?
+# Print the number of calls that can still be read.
 left()
 {
 	"$rawreader" read "$raw0" | awk '$1 == "records" { print $2 }'
@@ -60,34 +60,34 @@ for want in "read-less EINVAL" "read-0 EINVAL" "read-unaligned ok" \
 	"map-private ok" "map-private-writable EPERM" "map-offset EINVAL" \
 	"map-long EINVAL" "mprotect-writable EACCES" "remap-long EFAULT" \
 	"read-into-it EFAULT"; do
-	equal "${want% *}: ${want#* }" "${want#* }" "$(value "${want% *}")"
+	equal "${want% *} is ${want#* }" "${want#* }" "$(value "${want% *}")"
 done
-check "map-writable: EPERM or EACCES" grep -Eq '^map-writable (EPERM|EACCES)$' \
+check "map-writable is EPERM or EACCES" grep -Eq '^map-writable (EPERM|EACCES)$' \
 	"$got"
 
-# The header says what stats says.
+# The header's values agree with stats.
 for cpu in $cpus; do
 	check "CPU $cpu: the header can be read" \
 		"$rawreader" header "$(per_cpu "$cpu" raw)"
 	"$rawreader" header "$(per_cpu "$cpu" raw)" > "$got"
-	equal "CPU $cpu: it has the ring's size" $((RING_KB * 1024)) \
+	equal "CPU $cpu: the header has the ring's size" $((RING_KB * 1024)) \
 		"$(value ring_size)"
-	at_least "CPU $cpu: and as many words as stats has calls" \
+	at_least "CPU $cpu: the header counts at least as many words as stats counts calls" \
 		$(($(stat_cpu "$cpu" "$WRITTEN") - $(stat_cpu "$cpu" "$LOST"))) \
 		"$(value started)"
 done
 
-# matches NAME: what read() gives is what trace shows.
+# matches NAME: report whether read() returns the calls of trace
 matches()
 {
 	for cpu in $cpus; do
 		cat "$(per_cpu "$cpu" trace)" > "$MCT_TMP/trace"
-		check "CPU $cpu: read gives the calls of trace, $1" \
+		check "CPU $cpu: read returns the calls of trace, $1" \
 			"$rawreader" match "$(per_cpu "$cpu" raw)" "$MCT_TMP/trace"
 	done
 }
 
-# Recorded without times, which are estimated then, and with them.
+# Record without times, which readers then estimate, and with times.
 put time "$MCT_OPTIONS"
 matches "in order, at a possible time"
 trace_clear
@@ -100,54 +100,54 @@ for size in 256 65536; do
 	storm
 	cat "$MCT_STATS" > "$MCT_TMP/stats"
 	"$rawreader" read "$raw0" $size > "$got"
-	equal "reads of $size bytes give good records" 0 $?
-	equal "as many as there were" \
+	equal "reads of $size bytes return valid records" 0 $?
+	equal "reads of $size bytes return as many records as entries" \
 		"$(stat_cpu 0 "$ENTRIES" "$MCT_TMP/stats")" "$(value records)"
-	equal "and one gap, of what was overwritten" \
+	equal "reads of $size bytes report one gap, of the overwritten records" \
 		"1 $(stat_cpu 0 "$OVERWRITTEN" "$MCT_TMP/stats")" \
 		"$(value gaps) $(value missed)"
-	equal "and no other" 0 "$(value skipped)"
+	equal "reads of $size bytes skip no other record" 0 "$(value skipped)"
 done
-equal "then it is empty" 0 "$(left)"
+equal "the ring is empty after the reads" 0 "$(left)"
 check "the counts add up" counts_add_up
 
-# poll() waits for records of this CPU, splice() gives what read() does.
+# poll() waits for records of this CPU, and splice() returns the same as read().
 pipecheck=$MCT_BIN/pipecheck
-equal "poll waits while it is empty" timeout "$("$pipecheck" poll "$raw0" 300)"
-equal "epoll waits, too" timeout "$("$pipecheck" epoll "$raw0" 300)"
+equal "poll waits while the ring is empty" timeout "$("$pipecheck" poll "$raw0" 300)"
+equal "epoll waits while the ring is empty" timeout "$("$pipecheck" epoll "$raw0" 300)"
 "$pipecheck" poll "$raw0" 20000 > "$MCT_TMP/poll" &
 poller=$!
 sleep 1
 trace_on
 wait "$poller"
-equal "poll is woken when there is something" in "$(cat "$MCT_TMP/poll")"
+equal "poll is woken when there are records" in "$(cat "$MCT_TMP/poll")"
 work
 trace_off
-equal "and tells of it at once" in "$("$pipecheck" poll "$raw0" 300)"
+equal "poll returns at once when there are records" in "$("$pipecheck" poll "$raw0" 300)"
 trace_clear
 storm
 cat "$MCT_STATS" > "$MCT_TMP/stats"
 "$pipecheck" splice "$raw0" > "$MCT_TMP/spliced"
 "$rawreader" read "$MCT_TMP/spliced" > "$got"
-equal "splice gives all that there is, and a note of the gap" \
+equal "splice returns all records and reports the gap" \
 	"$(stat_cpu 0 "$ENTRIES" "$MCT_TMP/stats") $(stat_cpu 0 "$OVERWRITTEN" "$MCT_TMP/stats")" \
 	"$(value records) $(value missed)"
-equal "it takes it away" 0 "$(left)"
-check "the counts add up after it" counts_add_up
+equal "splice removes the records from the ring" 0 "$(left)"
+check "the counts add up after splice" counts_add_up
 
-# Hook registered, mcount disabled: nothing comes, so nothing need be skipped.
+# With the hook registered but mcount disabled, no records arrive, so a reader need not skip any.
 trace_clear
 trace_on
 work
 put 0 "$MCT_SYSCTL"
 cat "$MCT_STATS" > "$MCT_TMP/stats"
 "$rawreader" read "$raw0" > "$got"
-equal "at rest nothing is skipped but what was overwritten" \
+equal "with mcount disabled only overwritten records are skipped" \
 	"$(stat_cpu 0 "$ENTRIES" "$MCT_TMP/stats") $(stat_cpu 0 "$OVERWRITTEN" "$MCT_TMP/stats")" \
 	"$(value records) $(value missed)"
 trace_off
 
-# followers: starts one for each CPU
+# followers_start: start a reader by mmap for each CPU, in $pids
 followers_start()
 {
 	pids=
@@ -160,7 +160,7 @@ followers_start()
 	done
 }
 
-# Mappings follow what is written, in rings that lap them and in large ones.
+# Readers by mmap follow the writer, in rings that overtake them and in large rings.
 for kb in "$RING_KB" 1024; do
 	put "$kb" "$MCT_SIZE"
 	trace_clear
@@ -177,20 +177,20 @@ for kb in "$RING_KB" 1024; do
 		set -- $pids
 		pids="${pids# "$1"}"
 		wait "$1"
-		equal "$kb KiB, CPU $cpu: the follower saw good records" 0 $?
+		equal "$kb KiB, CPU $cpu: the follower sees valid records" 0 $?
 		diag_lines < "$got.$cpu.why"
 		diag "seen $(value seen "$got.$cpu")," \
 		     "lost $(value lost "$got.$cpu")"
-		at_least "$kb KiB, CPU $cpu: and many" 1000 \
+		at_least "$kb KiB, CPU $cpu: the follower sees many records" 1000 \
 			"$(value seen "$got.$cpu")"
-		equal "$kb KiB, CPU $cpu: with the lost all that were written" \
+		equal "$kb KiB, CPU $cpu: seen and lost records are all that were written" \
 			"$(stat_cpu "$cpu" "$WRITTEN")" \
 			$(($(value seen "$got.$cpu") + $(value lost "$got.$cpu")))
 	done
-	equal "$kb KiB: nobody has read" 0 "$(stat_sum "$READ")"
+	equal "$kb KiB: followers do not count as reads" 0 "$(stat_sum "$READ")"
 done
 
-# Who begins when the ring was lapped already knows what he missed.
+# A follower that starts after the ring was overwritten knows how many records it missed.
 put "$RING_KB" "$MCT_SIZE"
 trace_clear
 storm
@@ -200,32 +200,34 @@ mapper=$!
 wait_until 60 mapped "$got"
 kill -TERM "$mapper"
 wait "$mapper"
-equal "who begins to follow late saw good records" 0 $?
+equal "a late follower sees valid records" 0 $?
 mapper=
-equal "with the lost all since the last clear" "$(stat_cpu 0 "$WRITTEN")" \
+equal "a late follower's seen and lost records are all since the last clear" \
+	"$(stat_cpu 0 "$WRITTEN")" \
 	$(($(value seen) + $(value lost)))
 
-# While it is mapped it stays.
+# A mapped ring can't be replaced.
 rm -f "$got"
 "$rawreader" hold "$raw0" > "$got" &
 mapper=$!
 wait_until 60 mapped "$got"
-equal "a resize while it is mapped is EBUSY" "write EBUSY" "$(resize 128)"
-equal "the size stays" "$RING_KB" "$(cat "$MCT_SIZE")"
-equal "tracing may begin and end" "1 0" \
+equal "a resize while the ring is mapped is EBUSY" "write EBUSY" "$(resize 128)"
+equal "the size stays after EBUSY" "$RING_KB" "$(cat "$MCT_SIZE")"
+equal "tracing can start and stop while the ring is mapped" "1 0" \
 	"$(trace_on; xargs < "$MCT_CTRL") $(trace_off; xargs < "$MCT_CTRL")"
 kill -KILL "$mapper"
 wait "$mapper" 2>/dev/null
 mapper=
-equal "it works after the mapper was killed" "ok 4 128" \
+equal "a resize succeeds after the mapping process was killed" "ok 4 128" \
 	"$(resize 128) $(cat "$MCT_SIZE")"
 "$rawreader" header "$raw0" > "$got"
-equal "and after one that ended" "ok 4 256" "$(resize 256) $(cat "$MCT_SIZE")"
+equal "a resize succeeds after a mapping process has exited" \
+	"ok 4 256" "$(resize 256) $(cat "$MCT_SIZE")"
 
 put 2 $restrict
-equal "kptr_restrict=2 closes it" "open EPERM" "$("$badwrite" -r "$raw0")"
+equal "raw can't be opened with kptr_restrict=2" "open EPERM" "$("$badwrite" -r "$raw0")"
 put 0 $restrict
-equal "it is open again after that" "ok 0" "$("$badwrite" -r "$raw0")"
-equal "another user can not open it" "open EACCES" \
+equal "raw can be opened after kptr_restrict=2" "ok 0" "$("$badwrite" -r "$raw0")"
+equal "another user can not open raw" "open EACCES" \
 	"$("$badwrite" -u 1000 -r "$raw0")"
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: The rings' size can be changed at any time and keeps the newest
+# description: The rings' size can be changed at any time, and the newest records stay
 # requires: root tracer hackbench helper:badwrite helper:tracecheck
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -11,7 +11,7 @@
 
 plan 25
 
-# The largest, and more of it than there is memory: only 64-bit has that.
+# The largest size. Only a 64-bit kernel has a size that exceeds the machine's memory.
 case $(uname -m) in
 x86_64)	max_kb=1048576 ;;
 *)	max_kb=4096 ;;
@@ -19,13 +19,13 @@ esac
 available_kb=$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)
 nr_cpus=$(cpu_list possible | wc -l)
 
-# resize SIZE: what badwrite says
+# resize SIZE: write the size and print badwrite's result
 resize()
 {
 	echo "$1" | "$MCT_BIN/badwrite" "$MCT_SIZE"
 }
 
-# refused: no bad size is taken or changes anything
+# refused: succeed if bad sizes are refused and change nothing
 refused()
 {
 	local input got bad=
@@ -59,7 +59,7 @@ refused()
 	[ -z "$bad" ]
 }
 
-# rounded: what is read is what is in force
+# rounded: succeed if the file shows the rounded size that is in effect
 rounded()
 {
 	local pair got bad=
@@ -76,7 +76,7 @@ rounded()
 	[ -z "$bad" ]
 }
 
-# save NAME: the records of each CPU
+# save NAME: save the records of each CPU
 save()
 {
 	local cpu
@@ -85,7 +85,8 @@ save()
 	done
 }
 
-# newest NAME NAME N: are the second's, of each CPU, the first's last, and at least N?
+# newest OLD NEW N: succeed if, for each CPU, NEW has at least N records, and they are the last of
+# OLD
 newest()
 {
 	local cpu n
@@ -99,7 +100,7 @@ newest()
 	done
 }
 
-# as_many N: does each CPU have so many entries, or more?
+# as_many N: succeed if each CPU has at least N entries
 as_many()
 {
 	local cpu
@@ -111,10 +112,10 @@ as_many()
 storm
 cat "$MCT_STATS" > "$MCT_TMP/stats"
 check "a bad size is EINVAL and changes nothing" refused
-check "nor any count" cmp "$MCT_TMP/stats" "$MCT_STATS"
-check "sizes are rounded up to powers of two, 64 at least" rounded
+check "a bad size changes no count" cmp "$MCT_TMP/stats" "$MCT_STATS"
+check "sizes are rounded up to powers of two, to 64 at least" rounded
 
-# At rest: up from full small rings, then down.
+# While tracing is off: grow from full small rings, then shrink.
 put "$RING_KB" "$MCT_SIZE"
 trace_clear
 storm
@@ -124,7 +125,7 @@ save up
 check "growing keeps all records" newest full up "$RING_RECORDS"
 check "the counts add up" counts_add_up
 storm
-check "they go on in the rings that have grown" each_cpu_has "$ENTRIES" \
+check "recording continues in the larger rings" each_cpu_has "$ENTRIES" \
 	$((RING_RECORDS + 1))
 put 256 "$MCT_SIZE"
 trace_clear
@@ -133,44 +134,45 @@ work
 save before
 put "$RING_KB" "$MCT_SIZE"
 save down
-check "shrinking keeps the newest" newest before down "$RING_RECORDS"
-check "and is full of them" as_many "$RING_RECORDS"
-check "the counts add up after it" counts_add_up
+check "shrinking keeps the newest records" newest before down "$RING_RECORDS"
+check "the smaller rings are full" as_many "$RING_RECORDS"
+check "the counts add up after shrinking" counts_add_up
 put 256 "$MCT_SIZE"
 put "$RING_KB" "$MCT_SIZE"
 save again
-check "up and down changes nothing" newest down again "$RING_RECORDS"
+check "growing and shrinking changes no record" newest down again "$RING_RECORDS"
 
-# Once more with the oldest kept: that does not take away the newest either.
+# With nooverwrite, which keeps the oldest records, growing must keep the newest, too.
 put nooverwrite "$MCT_OPTIONS"
 put 128 "$MCT_SIZE"
 save kept
-check "growing with nooverwrite keeps all" newest down kept "$RING_RECORDS"
+check "growing with nooverwrite keeps all records" newest down kept "$RING_RECORDS"
 storm
-check "there is room for as many more" as_many $((2 * RING_RECORDS))
+check "the larger rings take as many records again" as_many $((2 * RING_RECORDS))
 check "the counts add up with nooverwrite" counts_add_up
 put overwrite "$MCT_OPTIONS"
 
-# More than there is.
+# Try a size that exceeds the memory.
 put "$RING_KB" "$MCT_SIZE"
 storm
 save before
 cat "$MCT_STATS" > "$MCT_TMP/stats"
 if [ $((nr_cpus * max_kb)) -gt "$available_kb" ]; then
-	equal "a size that there is no memory for is ENOMEM" "write ENOMEM" \
+	equal "a size that exceeds the memory is ENOMEM" "write ENOMEM" \
 		"$(resize "$max_kb")"
 	save after
-	equal "the size stays" "$RING_KB" "$(cat "$MCT_SIZE")"
-	check "so do the counts" cmp "$MCT_TMP/stats" "$MCT_STATS"
-	check "and the records" newest before after "$RING_RECORDS"
+	equal "the size stays after ENOMEM" "$RING_KB" "$(cat "$MCT_SIZE")"
+	check "the counts stay after ENOMEM" cmp "$MCT_TMP/stats" "$MCT_STATS"
+	check "the records stay after ENOMEM" newest before after "$RING_RECORDS"
 else
-	for name in "a size that there is no memory for is ENOMEM" \
-		"the size stays" "so do the counts" "and the records"; do
+	for name in "a size that exceeds the memory is ENOMEM" \
+		"the size stays after ENOMEM" "the counts stay after ENOMEM" \
+		"the records stay after ENOMEM"; do
 		skip "$name" "there is memory for $max_kb KiB on each CPU"
 	done
 fi
 
-# Under load.
+# Resize under load.
 light_load_start
 trace_on
 failed=0
@@ -179,20 +181,21 @@ for kb in 128 2048 64 1024; do
 	[ "$(cat "$MCT_SIZE")" -eq "$kb" ] || failed=$((failed + 1))
 	wait_until 10 records_flow || failed=$((failed + 1))
 done
-equal "resizing while tracing works and tracing goes on" 0 $failed
+equal "resizing while tracing succeeds and tracing continues" 0 $failed
 equal "the tracer is still on" 1 "$(cat "$MCT_CTRL")"
-at_least "calls that came while rings were exchanged count as lost" 1 "$(stat_sum "$LOST")"
+at_least "calls during an exchange of the rings count as lost" 1 "$(stat_sum "$LOST")"
 put 2048 "$MCT_SIZE"
-put 0 "$MCT_DIR/tracing_on"	# soon, or the place is overwritten
-at_least "the trace says where" 1 "$(grep -c '^# lost [1-9]' "$MCT_TRACE")"
+put 0 "$MCT_DIR/tracing_on"	# soon, or the line is overwritten
+at_least "the trace shows where calls were lost" 1 "$(grep -c '^# lost [1-9]' "$MCT_TRACE")"
 put 1024 "$MCT_SIZE"
 put 1 "$MCT_DIR/tracing_on"
 wait_until 10 records_flow
 trace_off
 load_stop
-check "the counts add up at rest" counts_add_up
-check "each CPU has as many records as entries" entries_are_there
+check "the counts add up once tracing has stopped" counts_add_up
+check "each CPU's trace has as many records as entries" entries_are_there
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
 check "the trace is well-formed" examine "$MCT_TMP/trace"
-at_least "it says where recording was off" 1 "$(grep -c '^# recording was off$' "$MCT_TMP/trace")"
+at_least "the trace shows where recording was off" \
+	1 "$(grep -c '^# recording was off$' "$MCT_TMP/trace")"
 finish

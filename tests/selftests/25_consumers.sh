@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: Readers, clears, resizes and toggles, all at once
+# description: Readers, clears, resizes and toggles run at once without an error
 # requires: root tracer hackbench helper:rawreader helper:tracecheck
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -24,7 +24,7 @@ at_end()
 	rings_restore
 }
 
-# repeat NAME COMMAND...: in the background until it is over; counts
+# repeat NAME COMMAND...: repeat the command in the background until the end, and count its runs
 repeat()
 {
 	local name=$1
@@ -70,7 +70,7 @@ toggle_option()
 		put overwrite "$MCT_OPTIONS" && sleep 0.3
 }
 
-# Not to the end, which never comes while the ring is written.
+# Read a limited number of bytes: the ring has no end while it is written.
 read_raw()
 {
 	"$MCT_BIN/rawreader" read "$(per_cpu "$1" raw)" 65536 20000 \
@@ -83,7 +83,7 @@ read_trace()
 	examine "$MCT_TMP/trace" && sleep 0.2
 }
 
-# What patches text waits for busy CPUs: hackbench would leave little time.
+# Code that patches text waits for busy CPUs, and hackbench would leave it little time.
 load_repeat "cat /proc/self/stat /proc/meminfo; sleep 0.01"
 load_repeat "cat /proc/self/stat /proc/meminfo; sleep 0.01"
 trace_on
@@ -108,10 +108,10 @@ pids=
 for file in "$MCT_TMP"/did.*; do
 	diag "${file##*.}: $(cat "$file") times"
 done
-check "none of them failed" not test -e "$MCT_TMP/failed"
+check "no operation failed" not test -e "$MCT_TMP/failed"
 [ ! -e "$MCT_TMP/failed" ] || sort "$MCT_TMP/failed" | uniq -c | diag_lines
 cat "$MCT_TMP"/raw.* | diag_lines
-equal "each of them did something" "$(echo "$started" | wc -w)" \
+equal "each operation ran" "$(echo "$started" | wc -w)" \
 	"$(cat "$MCT_TMP"/did.* | wc -l)"
 equal "the tracer is on" "1 1" "$(cat "$MCT_CTRL") $(cat "$MCT_SYSCTL")"
 check "records flow" wait_until 10 records_flow
@@ -121,7 +121,7 @@ emptied()
 {
 	[ "$(stat_sum "$ENTRIES")" -eq 0 ]
 }
-check "trace_pipe's readers get the rest" wait_until 60 emptied
+check "trace_pipe's readers read the rest" wait_until 60 emptied
 # shellcheck disable=SC2086 # a list
 kill $readers
 # shellcheck disable=SC2086 # a list
@@ -129,10 +129,10 @@ wait $readers 2>/dev/null
 readers=
 for i in 1 2; do
 	check "reader $i saw no malformed line" examine "$MCT_TMP/pipe$i"
-	at_least "and has got records" 1 "$(found records)"
+	at_least "reader $i has read records" 1 "$(found records)"
 done
 check "the counts add up" counts_add_up
 storm
-check "and do so after one more storm" counts_add_up
+check "the counts add up after one more storm" counts_add_up
 sed 's/^/# /' "$MCT_STATS"
 finish

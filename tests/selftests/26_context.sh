@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: With "context", a line says what the CPU was doing
+# description: With "context", each line shows the state of the CPU
 # requires: root tracer helper:rawreader testmod:mct_context
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -21,14 +21,14 @@ at_end()
 	rings_restore
 }
 
-# contexts FUNCTION: the column of each of its calls
+# contexts FUNCTION: print the context column of each of its calls
 contexts()
 {
 	sed -n "s/^\\(.*\\) CPU [0-9]*: .* mct_context_$1+0x[^ ]* \\[mct_context\\] <-- .*/\\1/p" \
 		"$MCT_TRACE"
 }
 
-# shown FUNCTION PATTERN: all its calls are there, each with such a column
+# shown FUNCTION PATTERN: succeed if all its calls are recorded and each column matches
 shown()
 {
 	contexts "$1" > "$column"
@@ -53,21 +53,22 @@ put context "$MCT_OPTIONS"
 equal "the option reads as on" context "$(grep -x '\(no\)*context' "$MCT_OPTIONS")"
 traced_rounds
 
-# The second letter may be set by a tick at any time.
+# A tick can set the second letter at any time.
 any='[.npN]'
-check "a task with nothing disabled" shown plain ".$any\\.\\."
-check "irqs off" shown irqs_off "d$any\\.\\."
-check "preemption off, two deep" shown preempt_off ".$any\\.2"
-check "need-resched, in both places" shown resched '.N\.1'
-# These show the preemption depth of what they interrupted; idle tasks have one.
-check "a soft interrupt" shown softirq ".${any}s."
-check "a hard interrupt, or one in a soft one" shown hardirq "d${any}[hH]."
+check "the column shows a task with nothing disabled" shown plain ".$any\\.\\."
+check "the column shows interrupts off" shown irqs_off "d$any\\.\\."
+check "the column shows preemption off at depth two" shown preempt_off ".$any\\.2"
+check "the column shows need-resched of both kinds" shown resched '.N\.1'
+# Interrupts show the preemption depth of the interrupted code; idle tasks have depth one.
+check "the column shows a soft interrupt" shown softirq ".${any}s."
+check "the column shows a hard interrupt, alone or within a soft interrupt" \
+	shown hardirq "d${any}[hH]."
 contexts plain | sort | uniq -c | sed 's/^/# plain:/'
-equal "most calls of a task have nothing to show" yes \
+equal "the column is empty for most calls of a task" yes \
 	"$(contexts plain | grep -c -x '\.\.\.\.' |
 		awk -v n="$rounds" '{ print ($1 > n / 2) ? "yes" : $1 }')"
 
-# Whoever runs the machine may inject NMIs, and set MCT_NMIS to say so.
+# The host may inject NMIs; then it sets MCT_NMIS.
 nmi_shown()
 {
 	grep -q '^..[zZ]. CPU ' "$MCT_TRACE"
@@ -75,26 +76,26 @@ nmi_shown()
 
 if [ -n "${MCT_NMIS-}" ]; then
 	trace_on
-	check "an NMI" wait_until 30 nmi_shown
+	check "the column shows an NMI" wait_until 30 nmi_shown
 	trace_off
-	traced_rounds	# what came meanwhile may have overwritten the first
+	traced_rounds	# later records may have overwritten the first rounds
 else
-	skip "an NMI" "nobody says that they are injected"
+	skip "the column shows an NMI" "MCT_NMIS is not set"
 fi
 
-# What is in the rings keeps what it has.
+# Options change how the rings' records are shown, not the records.
 put time "$MCT_OPTIONS"
-check "with time it follows the time" shown plain "\\[[0-9.]*\\] .$any\\.\\."
+check "with time the column follows the time" shown plain "\\[[0-9.]*\\] .$any\\.\\."
 put notime "$MCT_OPTIONS"
 put nocontext "$MCT_OPTIONS"
-equal "nocontext takes the column away" "$rounds" \
+equal "nocontext removes the column" "$rounds" \
 	"$(grep -c '^CPU .* mct_context_plain+' "$MCT_TRACE")"
 traced_rounds
 put context "$MCT_OPTIONS"
-check "what was recorded without it shows that" shown irqs_off ----
+check "records without a context show dashes" shown irqs_off ----
 put nooverwrite "$MCT_OPTIONS"
 traced_rounds
-check "it goes with nooverwrite" shown preempt_off ".$any\\.2"
+check "the column works with nooverwrite" shown preempt_off ".$any\\.2"
 put overwrite "$MCT_OPTIONS"
 
 for cpu in $(cpu_list online); do
@@ -102,8 +103,8 @@ for cpu in $(cpu_list online); do
 		: > "$MCT_TMP/raw.bad"
 done
 cat "$MCT_TMP"/raw.? | sed 's/^/# raw: /'
-check "raw has good records of this kind" test ! -e "$MCT_TMP/raw.bad"
-at_least "and many" 1000 \
+check "raw has valid records with contexts" test ! -e "$MCT_TMP/raw.bad"
+at_least "raw has many records with contexts" 1000 \
 	"$(awk '$1 == "records" { n += $2 } END { print n + 0 }' "$MCT_TMP"/raw.?)"
 check "the counts add up" counts_add_up
 finish

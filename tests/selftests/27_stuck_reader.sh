@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: A reader whose memory never comes keeps nobody else waiting
+# description: A reader that is stuck in a page fault does not block other tasks
 # requires: root tracer helper:pipecheck helper:rawreader helper:stuckreader
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -26,13 +26,13 @@ reading()
 	grep -qs reading "$MCT_TMP/said"
 }
 
-# Is it still there, waiting inside the kernel? D: only to be killed.
+# Succeed if the reader sleeps in the kernel. In state D it can only be killed.
 stuck()
 {
 	kill -0 "$reader" && grep -q '^State:	[DS]' "/proc/$reader/status"
 }
 
-# What others do, all of which takes the tracer's mutex.
+# Use other files of the tracer; all of these take a lock of the tracer.
 others()
 {
 	timeout 20 sh -c "cat $MCT_STATS && cat $MCT_TRACE && echo 1 > $MCT_CTRL &&
@@ -46,18 +46,18 @@ for file in "$MCT_PIPE" "$(per_cpu 0 raw)"; do
 	written=$(stat_sum "$WRITTEN")
 	"$MCT_BIN/stuckreader" "$file" > "$MCT_TMP/said" &
 	reader=$!
-	check "$name: a reader reads into memory that does not come" \
+	check "$name: a reader reads into memory whose page fault is never served" \
 		wait_until 10 reading
 	sleep 1
-	check "$name: it is stuck" stuck
-	check "$name: others go on" others
-	equal "$name: it has taken nothing" 0 "$(stat_sum "$READ")"
+	check "$name: the reader is stuck" stuck
+	check "$name: other tasks continue" others
+	equal "$name: the reader has read nothing" 0 "$(stat_sum "$READ")"
 	kill -TERM "$reader"
 	wait "$reader" 2>/dev/null
-	equal "$name: it ends by a signal" 143 $?
+	equal "$name: a signal ends the reader" 143 $?
 	reader=
 	rm -f "$MCT_TMP/said"
-	at_least "$name: nothing was forgotten" "$written" "$(stat_sum "$WRITTEN")"
+	at_least "$name: no record is lost" "$written" "$(stat_sum "$WRITTEN")"
 	trace_clear
 done
 finish

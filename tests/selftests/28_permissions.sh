@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: Who may do what: root, root without CAP_SYS_ADMIN, another user, kptr_restrict
+# description: Permissions of each file for root, without CAP_SYS_ADMIN, another user, kptr_restrict
 # requires: root tracer helper:badwrite
 
 # shellcheck source=lib.sh
@@ -17,7 +17,7 @@ at_end()
 	rings_restore
 }
 
-# One line for each file and way to open it, one column for each who tries.
+# One line for each file and way to open it, one column for each caller.
 # Documentation/trace/mctracer.rst has the same table in words.
 table()
 {
@@ -52,7 +52,7 @@ table()
 	END
 }
 
-# The sysctl is opened before it is known what is written.
+# For the sysctl the permission depends on the written value.
 sysctl_table()
 {
 	cat <<-END
@@ -63,7 +63,7 @@ sysctl_table()
 	END
 }
 
-# as WHO OPTIONS...: badwrite by that one; the name of the error, or "ok"
+# as CALLER OPTIONS...: run badwrite as this caller; print the name of the error, or "ok"
 as()
 {
 	local who=$1 got
@@ -87,12 +87,12 @@ put 0 $restrict
 restricted=0
 table | sed 1d > "$MCT_TMP/table"
 while read -r file how root no_admin user kptr_2; do
-	equal "$file $how: root: $root" "$root" "$(as root "$how" "$MCT_DIR/$file")"
-	equal "$file $how: without CAP_SYS_ADMIN: $no_admin" "$no_admin" \
+	equal "$file $how by root is $root" "$root" "$(as root "$how" "$MCT_DIR/$file")"
+	equal "$file $how without CAP_SYS_ADMIN is $no_admin" "$no_admin" \
 		"$(as no_admin "$how" "$MCT_DIR/$file")"
-	equal "$file $how: another user: $user" "$user" \
+	equal "$file $how by another user is $user" "$user" \
 		"$(as user "$how" "$MCT_DIR/$file")"
-	equal "$file $how: kptr_restrict=2: $kptr_2" "$kptr_2" \
+	equal "$file $how with kptr_restrict=2 is $kptr_2" "$kptr_2" \
 		"$(as kptr_2 "$how" "$MCT_DIR/$file")"
 done < "$MCT_TMP/table"
 
@@ -102,22 +102,22 @@ while read -r value root no_admin user kptr_2; do
 		eval "want=\$$who"
 		put 0 "$MCT_SYSCTL"
 		# shellcheck disable=SC2154 # set by eval
-		equal "$value to the sysctl: $who: $want" "$want" \
+		equal "$value to the sysctl by $who is $want" "$want" \
 			"$(echo "$value" | as $who "$MCT_SYSCTL")"
 	done
 done < "$MCT_TMP/table"
 put 0 "$MCT_SYSCTL"
 
-equal "another user does not even get into the directory" "open EACCES" \
+equal "another user can not enter the directory" "open EACCES" \
 	"$("$MCT_BIN/badwrite" -U 1000 -r "$MCT_CTRL")"
-equal "but can read the sysctl" "ok 0" \
+equal "another user can read the sysctl" "ok 0" \
 	"$("$MCT_BIN/badwrite" -U 1000 -r "$MCT_SYSCTL")"
 
-# No address, whatever is restricted.
+# A trace shows no address, with any kptr_restrict.
 moment
 put 2 $restrict
-equal "with kptr_restrict=2 a trace has names" 0 \
+equal "with kptr_restrict=2 a trace shows no address" 0 \
 	"$(grep -v '^#' "$MCT_TRACE" | grep -c '0x[0-9a-f]\{12\}')"
-at_least "and many" 100 "$(grep -c ' <-- [a-z_]' "$MCT_TRACE")"
+at_least "with kptr_restrict=2 a trace shows names" 100 "$(grep -c ' <-- [a-z_]' "$MCT_TRACE")"
 put 0 $restrict
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: Whichever allocation fails, it is ENOMEM, nothing changes, and the next try works
+# description: Each failing allocation returns ENOMEM, changes nothing, and the next try works
 # requires: root tracer helper:failnth helper:tracecheck testmod:mct_target
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -12,7 +12,7 @@
 
 faults_there || skip_all "no fault injection in this kernel"
 
-# Where the tracer was never on before, its first start is part of the test.
+# If the tracer was never on before, this test includes its first start.
 first=
 small=64
 if [ "$(stat_sum "$WRITTEN")" -eq 0 ] &&
@@ -43,7 +43,7 @@ at_end()
 
 faults_begin
 
-# What must not change by what fails.
+# Print the state that a failure must not change.
 state()
 {
 	cat "$MCT_CTRL" "$MCT_SYSCTL" "$size" "$MCT_DIR/options" "$mode"
@@ -51,9 +51,9 @@ state()
 	echo "$(grep -c mctracer_ring_alloc /proc/vmallocinfo) rings"
 }
 
-# each_fails CALL FILE [TEXT]: let the first allocation of the call fail, then the
-# second, until there are no more. Some may, since there is another way; what
-# then worked is undone, to be done again.
+# each_fails CALL FILE [TEXT]: let the call's first allocation fail, then the second, until the
+# call makes no more. The call may succeed in spite of a failure, if it has another way; its effect
+# is undone then, so that the next round repeats it.
 each_fails()
 {
 	local n=0 refused=0 before ctrl kb was said
@@ -86,7 +86,7 @@ each_fails()
 	return 1
 }
 
-# needs NAME CALL FILE [TEXT]: a result; the call must need memory at all.
+# needs NAME CALL FILE [TEXT]: report each_fails. The call must need at least one allocation.
 needs()
 {
 	name=$1
@@ -102,32 +102,36 @@ needs()
 }
 
 if [ -n "$first" ]; then
-	needs "the first 1 in ctrl" write "$MCT_CTRL" 1
-	check "then it records" wait_until 10 records_flow
+	needs "each failing allocation of the first 1 in ctrl is handled" write "$MCT_CTRL" 1
+	check "the tracer records after its first start" wait_until 10 records_flow
 else
-	skip "the first 1 in ctrl" "the tracer was used since the machine was booted"
+	skip "each failing allocation of the first 1 in ctrl is handled" \
+		"the tracer was used since the machine was booted"
 	trace_on
-	check "the tracer is on" records_flow
+	check "the tracer records" records_flow
 fi
-needs "larger rings while tracing" write "$size" 256
-check "still it records" records_flow
-needs "smaller rings while tracing" write "$size" $small
+needs "each failing allocation of larger rings while tracing is handled" write "$size" 256
+check "the tracer still records" records_flow
+needs "each failing allocation of smaller rings while tracing is handled" write "$size" $small
 for file in trace trace_pipe per_cpu/cpu0/trace; do
-	needs "$file is opened while tracing" open "$MCT_DIR/$file"
+	needs "each failing allocation of an open of $file is handled" open "$MCT_DIR/$file"
 done
-needs "raw is mapped" map "$MCT_DIR/per_cpu/cpu0/raw"
-check "no mapping is left: rings can be replaced" put 128 "$size"
-needs "stats is read" read "$MCT_STATS"
-needs "a function is chosen" write "$MCT_DIR/filter" vfs_read
-needs "one gets a trigger" write "$MCT_DIR/triggers" 'vfs_read:stacktrace depth=5:1'
+needs "each failing allocation of a mapping of raw is handled" map "$MCT_DIR/per_cpu/cpu0/raw"
+check "no mapping remains, so rings can be replaced" put 128 "$size"
+needs "each failing allocation of a read of stats is handled" read "$MCT_STATS"
+needs "each failing allocation of a write to filter is handled" write "$MCT_DIR/filter" vfs_read
+needs "each failing allocation of a stacktrace trigger is handled" \
+	write "$MCT_DIR/triggers" 'vfs_read:stacktrace depth=5:1'
 if put 'vfs_read:unfollow 1' "$MCT_DIR/triggers"; then
 	put "" "$MCT_DIR/triggers"
-	needs "objects are followed while tracing" write "$MCT_DIR/triggers" 'vfs_read:follow 1'
-	equal "that is in the list" 'vfs_read:follow 1' \
+	needs "each failing allocation of a follow trigger while tracing is handled" \
+		write "$MCT_DIR/triggers" 'vfs_read:follow 1'
+	equal "the follow trigger is in the list" 'vfs_read:follow 1' \
 		"$(sed 's/ *#.*//' "$MCT_DIR/triggers" | xargs)"
-	needs "and no more" write "$MCT_DIR/triggers" 'vfs_read:count'
+	needs "each failing allocation of a further trigger is handled" \
+		write "$MCT_DIR/triggers" 'vfs_read:count'
 else
-	for name in "objects are followed" "that is in the list" "and no more"; do
+	for name in "a follow trigger" "the follow trigger is in the list" "a further trigger"; do
 		skip "$name" "nothing can be followed"
 	done
 fi
@@ -135,26 +139,34 @@ put "" "$MCT_DIR/triggers"
 put "" "$MCT_DIR/filter"
 if put graph "$mode"; then
 	put function "$mode"
-	needs "graph mode is switched on while tracing" write "$mode" graph
-	check "returns are recorded then" wait_until 10 grep -q ' returns' "$MCT_TRACE"
-	needs "trace is opened in graph mode" open "$MCT_TRACE"
-	needs "and switched off" write "$mode" function
-	needs "a function's returns get a trigger" write "$MCT_DIR/triggers" vfs_read:ret
-	needs "what is returned is followed" write "$MCT_DIR/triggers" 'vfs_write:follow 1 -> ret'
-	needs "and slow ones" write "$MCT_DIR/triggers" 'vfs_read:slow 1ms:count'
-	equal "all are in the list" \
+	needs "each failing allocation of graph mode while tracing is handled" write "$mode" graph
+	check "returns are recorded in graph mode" wait_until 10 grep -q ' returns' "$MCT_TRACE"
+	needs "each failing allocation of an open of trace in graph mode is handled" \
+		open "$MCT_TRACE"
+	needs "each failing allocation of function mode after graph mode is handled" \
+		write "$mode" function
+	needs "each failing allocation of a trigger at returns is handled" \
+		write "$MCT_DIR/triggers" vfs_read:ret
+	needs "each failing allocation of a follow trigger for results is handled" \
+		write "$MCT_DIR/triggers" 'vfs_write:follow 1 -> ret'
+	needs "each failing allocation of a slow trigger is handled" \
+		write "$MCT_DIR/triggers" 'vfs_read:slow 1ms:count'
+	equal "all three triggers are in the list" \
 		"vfs_read:ret vfs_write:follow 1 -> ret vfs_read:slow 1ms:count" \
 		"$(sed 's/ *#.*//' "$MCT_DIR/triggers" | xargs)"
 	put "" "$MCT_DIR/triggers"
 else
-	for name in "graph mode is switched on" "returns are recorded" "trace is opened then" \
-		"and switched off" "returns get a trigger" "what is returned is followed" \
-		"and slow ones" "all are there"; do
+	for name in "graph mode" "returns are recorded in graph mode" \
+		"an open of trace in graph mode" \
+		"function mode after graph mode" "a trigger at returns" \
+		"a follow trigger for results" \
+		"a slow trigger" "all three triggers are in the list"; do
 		skip "$name" "this kernel does not see returns"
 	done
 fi
-# A module comes with functions that are chosen, and each allocation in its loading fails in turn.
-# records_truly: what ctrl reads holds; if it reads 0, why is in stats, and writing 1 mends it.
+# Load a module with selected functions, and let each allocation of its load fail in turn.
+# records_truly: ctrl shows the real state; if ctrl is 0, stats has the reason, and writing 1
+# repairs it.
 records_truly()
 {
 	if [ "$(cat "$MCT_CTRL")" = 0 ]; then
@@ -187,11 +199,12 @@ each_load_is_told()
 
 put 'vfs_read mod:mct_target' "$MCT_DIR/filter"
 trace_on
-check "a module comes without memory: what ctrl reads holds, and 1 mends it" each_load_is_told
-check "then there is nothing that failed" not grep -q '^# failed: ' "$MCT_STATS"
-check "and what was chosen is recorded" records_truly
+check "ctrl shows whether a module's load without memory ended tracing, and 1 repairs it" \
+	each_load_is_told
+check "stats shows no failure after the repair" not grep -q '^# failed: ' "$MCT_STATS"
+check "the selected functions are recorded after the repair" records_truly
 put "" "$MCT_DIR/filter"
 trace_off
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
-check "in the end the trace is well-formed" examine "$MCT_TMP/trace"
+check "the trace is well-formed at the end" examine "$MCT_TMP/trace"
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: No hook leaves the preempt count other than it was, whatever the options
+# description: Each hook preserves the preempt count, with all options
 # requires: root tracer testmod:mct_regs testmod:mct_hook
 
 # shellcheck source=lib.sh
@@ -24,7 +24,7 @@ at_end()
 # and with interrupts off.
 unchanged()
 {
-	regs_rounds "$1: nothing changes it" "$rounds"
+	regs_rounds "$1: no call changes the preempt count" "$rounds"
 }
 
 # In rings that overwrite, and in full ones that do not.
@@ -41,10 +41,10 @@ for context in nocontext context; do
 		unchanged "$context, $overwrite"
 		trace_off
 		if [ $overwrite = overwrite ]; then
-			at_least "$context, $overwrite: it was recorded" \
+			at_least "$context, $overwrite: calls are recorded" \
 				"$RING_RECORDS" "$(stat_sum "$ENTRIES")"
 		else
-			at_least "$context, $overwrite: the ring was full" \
+			at_least "$context, $overwrite: the ring is full" \
 				$((lost + rounds)) "$(stat_sum "$LOST")"
 		fi
 		put overwrite "$MCT_OPTIONS"
@@ -55,6 +55,6 @@ done
 check "a module's plain hook is registered" mod_load mct_hook
 put 1 "$MCT_SYSCTL"
 unchanged "a plain hook"
-at_least "a plain hook: it was called" "$rounds" "$(mod_get mct_hook calls)"
+at_least "a plain hook: it is called" "$rounds" "$(mod_get mct_hook calls)"
 put 0 "$MCT_SYSCTL"
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: A hook that was taken away is no longer run by anyone, preempted tasks included
+# description: After its removal no task runs a hook, not even a preempted one
 # requires: root tracer testmod:mct_hook helper:victim
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -9,7 +9,7 @@
 
 plan 11
 
-# An emulated machine takes seconds for each.
+# A load takes seconds on an emulated machine.
 loads=${MCT_MODULE_LOADS:-100}
 few=$(((loads + 9) / 10))
 many=$((4 * loads))
@@ -25,7 +25,7 @@ hook_loads()
 	mod_load mct_hook linger=50000 clobber=1
 }
 
-# Calls come, and some of them linger.
+# Succeed if the hook is called. Some calls linger in it.
 hook_works()
 {
 	local before
@@ -34,13 +34,14 @@ hook_works()
 	[ "$(mod_get mct_hook calls)" -gt "$before" ]
 }
 
-# What the module has said when it went, one number a line.
+# Print the number of tasks in the hook that the module logged at each unload, one per line.
 said()
 {
 	kmsg_since | sed -n 's/.*mct_hook: \([0-9]*\) tasks in the hook$/\1/p'
 }
 
-# take_away HOW TIMES COMMAND...: the hook comes, is at work, goes by the command
+# take_away HOW TIMES COMMAND...: load the hook, wait until it is called, remove it with the
+# command
 take_away()
 {
 	local how=$1 times=$2 i=0 wrong=
@@ -54,34 +55,35 @@ take_away()
 		i=$((i + 1))
 		[ $((i % 20)) -ne 0 ] || diag "$i times"
 	done
-	equal "$how: $times times it comes and goes" "" "$wrong"
+	equal "the hook loads and unloads $times times, $how" "" "$wrong"
 }
 
-# More tasks that want to run than CPUs, so that some wait where they were
-# preempted: with such a hook, mostly in it. The nice ones wait for long.
+# Run more tasks than CPUs, so that some tasks wait where they were preempted: with this hook,
+# mostly in it. Nice tasks wait for long.
 for i in $(seq "$(nproc)"); do
 	load_repeat "$MCT_BIN/victim -n mct-spin spin"
 	load_repeat "$MCT_BIN/victim -n mct-nice -p 15 spin"
 done
 
-# While the tracer's hook comes in turn, no call site has to be patched: that
-# makes it many times in a short while.
+# The tracer replaces the hook without patching call sites, which allows many removals in a short
+# time.
 trace_on
-take_away "overridden by the tracer" "$many" put 1 "$MCT_CTRL"
-equal "each time it said how many are in it" "$many" "$(said | wc -l)"
-equal "no task is in the hook any more" "" "$(said | grep -vx 0 | xargs)"
+take_away "removed by the tracer's hook" "$many" put 1 "$MCT_CTRL"
+equal "the module logs the number of tasks in the hook each time" "$many" "$(said | wc -l)"
+equal "no task is in a hook that the tracer has replaced" "" "$(said | grep -vx 0 | xargs)"
 put 0 "$MCT_CTRL"
 
-take_away "by the module's exit" "$few" true
-equal "nor when nobody has taken its place" "" "$(said | grep -vx 0 | xargs)"
+take_away "removed by the module's exit" "$few" true
+equal "no task is in a hook that the module's exit has removed" "" "$(said | grep -vx 0 | xargs)"
 
-take_away "disabled before" "$few" put 0 "$MCT_SYSCTL"
-equal "nor when mcount was disabled before" "" "$(said | grep -vx 0 | xargs)"
+take_away "removed after mcount is disabled" "$few" put 0 "$MCT_SYSCTL"
+equal "no task is in a hook that is removed after mcount is disabled" \
+	"" "$(said | grep -vx 0 | xargs)"
 load_stop
 
-# With idle CPUs, one that goes and comes, and what interrupts them: who waits for hooks there
-# relies on RCU's seeing such CPUs.
-check "the hook comes once more" mod_load mct_hook
+# Call the hook on idle CPUs, on a CPU that goes offline and online, and in interrupts of both. The
+# code that waits for hooks relies on RCU watching these CPUs.
+check "the hook loads once more" mod_load mct_hook
 put 1 "$MCT_SYSCTL"
 load_repeat "sleep 0.01"
 if [ -e "$online" ]; then
@@ -91,11 +93,11 @@ if [ -e "$online" ]; then
 fi
 sleep 3
 load_stop
-at_least "it was called" 10000 "$(mod_get mct_hook calls)"
-equal "no CPU that is online called it where RCU does not watch" 0 "$(mod_get mct_hook unwatched)"
+at_least "the hook is called on idle CPUs" 10000 "$(mod_get mct_hook calls)"
+equal "no online CPU calls the hook where RCU does not watch" 0 "$(mod_get mct_hook unwatched)"
 put 0 "$MCT_SYSCTL"
 mod_unload mct_hook
 
 trace_on
-check "the tracer records after all" wait_until 10 records_flow
+check "the tracer records at the end" wait_until 10 records_flow
 finish

@@ -16,12 +16,12 @@ at_end()
 	! mod_loaded mct_hook || mod_unload mct_hook
 }
 
-check "the module that compares loads" mod_load mct_regs rounds=1
-check "so does the hook that changes them all" mod_load mct_hook clobber=1
+check "the comparing module loads" mod_load mct_regs rounds=1
+check "the module with the hook that changes all these registers loads" mod_load mct_hook clobber=1
 put 1 "$MCT_SYSCTL"
 regs_rounds "no traced function notices" "$rounds"
 put 0 "$MCT_SYSCTL"
 at_least "the hook was called" "$rounds" "$(mod_get mct_hook calls)"
-equal "the comparing module did all its rounds" $((rounds + 1)) \
+equal "the comparing module has completed all rounds" $((rounds + 1)) \
 	"$(mod_get mct_regs rounds)"
 finish

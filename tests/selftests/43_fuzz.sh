@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: Random steps by several processes at once, while all else changes, too
+# description: The tracer survives random steps of several processes while all else changes
 # requires: root tracer hackbench kcore helper:fuzz helper:kerneltext helper:tracecheck
 # requires: testmod:mct_target
 
@@ -12,7 +12,7 @@
 # shellcheck source=faults.sh
 . "$(dirname "$0")/faults.sh"
 
-# With the same MCT_SEED each process takes the same steps again; fuzz -v shows them.
+# With the same MCT_SEED each process repeats its steps; fuzz -v prints them.
 seed=${MCT_SEED:-$(($(date +%s) % 1000000 + 1))}
 steps=${MCT_FUZZ_STEPS:-1000}
 processes=4
@@ -23,7 +23,7 @@ plan 13
 
 lists="filter notrace triggers"
 
-# What is recorded is as at first.
+# Record all functions again.
 all_is_chosen()
 {
 	for list in $lists; do
@@ -56,7 +56,7 @@ going_on()
 	[ ! -e "$MCT_TMP/stop" ]
 }
 
-# What changes meanwhile; each says how often.
+# Background changes; each prints how often it ran.
 modules()
 {
 	local n=0
@@ -82,7 +82,7 @@ cpus()
 	echo "# CPU 1 went $n times"
 }
 
-# A quarter of what is free, again and again.
+# Fill a quarter of the free memory, repeatedly.
 memory()
 {
 	local n=0 kb
@@ -102,7 +102,7 @@ for what in modules cpus memory; do
 	$what > "$MCT_TMP/did.$what" 2>/dev/null &
 	others="$others $!"
 done
-# A tenth of the allocations of these processes fails, where the kernel can do that.
+# A tenth of these processes' allocations fails, if the kernel supports it.
 failing=
 if faults_there; then
 	faults_begin
@@ -127,42 +127,42 @@ load_stop
 faults_end
 cat "$MCT_TMP"/did.*
 sed 's/^/# /' "$MCT_TMP"/fuzz.?
-equal "each process comes to its end" 0 "$failed"
-at_least "some of what they do works" $((steps * processes / 10)) \
+equal "each process ends with success" 0 "$failed"
+at_least "at least a tenth of their steps succeed" $((steps * processes / 10)) \
 	"$(awk '{ n += $1 } END { print n + 0 }' "$MCT_TMP"/fuzz.?)"
 
-at_least "modules came and went" 1 "$(cat "$MCT_TMP/modules")"
+at_least "a module is loaded and unloaded meanwhile" 1 "$(cat "$MCT_TMP/modules")"
 if [ -e "$MCT_CPUS/cpu1/online" ]; then
-	at_least "so did CPU 1" 1 "$(cat "$MCT_TMP/cpus")"
+	at_least "CPU 1 goes offline and online meanwhile" 1 "$(cat "$MCT_TMP/cpus")"
 else
-	skip "so did CPU 1" "it can not go offline"
+	skip "CPU 1 goes offline and online meanwhile" "it can not go offline"
 fi
 
-# After all that it is as if nothing had happened.
+# Afterwards the tracer works as before.
 trace_off
 check "the counts add up" counts_add_up
 for list in $lists; do
 	diag "$list: $(head -n 5 "$MCT_DIR/$list" | xargs)"
 done
 all_is_chosen
-equal "the lists can be emptied, recording is on, of calls alone" "1 function" \
+equal "the lists can be emptied, recording is on, and the mode is function" "1 function" \
 	"$(cat "$MCT_DIR/filter" "$MCT_DIR/notrace" "$MCT_DIR/triggers" "$MCT_DIR/tracing_on" \
 		"$MCT_DIR/mode" | xargs)"
 check "there is no snapshot" not grep -q . "$MCT_DIR/snapshot"
 if [ "$(text_kind)" = dynamic ]; then
-	equal "no call site is a call" "calls 0 gates 0" \
+	equal "no call site calls anything" "calls 0 gates 0" \
 		"$("$MCT_BIN/kerneltext" heads | sed -n '/^calls\|^gates/p' | xargs)"
 else
-	skip "no call site is a call" "call sites are static"
+	skip "no call site calls anything" "call sites are static"
 fi
 put nocontext "$MCT_OPTIONS"
 rings_small
-check "options and sizes can be set" test "$(cat "$MCT_SIZE")" = "$RING_KB"
+check "options and size can be set" test "$(cat "$MCT_SIZE")" = "$RING_KB"
 trace_clear
 storm
-check "each ring is written again" each_cpu_has "$ENTRIES" "$RING_RECORDS"
-check "then the counts add up, too" counts_add_up
-check "each CPU has as many records as entries" entries_are_there
+check "each ring is filled again" each_cpu_has "$ENTRIES" "$RING_RECORDS"
+check "the counts add up after that" counts_add_up
+check "each CPU's trace has as many records as entries" entries_are_there
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
 check "the trace is well-formed" examine "$MCT_TMP/trace"
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: After random changes of what is chosen each call site is what it is to be
+# description: After random changes of the selected functions each call site is as expected
 # requires: root tracer hackbench kcore helper:choices helper:kerneltext
 # requires: testmod:mct_target testmod:mct_twin testmod:mct_initfail
 
@@ -12,7 +12,7 @@
 
 plan 17
 
-# With the same MCT_SEED the same is done again.
+# The same MCT_SEED repeats the same steps.
 seed=${MCT_SEED:-$(($(date +%s) % 1000000 + 1))}
 steps=${MCT_CHOICE_STEPS:-40}
 model=$MCT_TMP/model
@@ -62,9 +62,9 @@ random()
 	r=$((state / 65536 % $1))
 }
 
-# --- what is done; each step leaves in $did what it was
+# --- the steps; each describes itself in $did
 
-# as_wanted: is each call site what it is to be now?
+# as_wanted: succeed if each call site is what the model expects now
 as_wanted()
 {
 	local mode=off
@@ -74,7 +74,7 @@ as_wanted()
 	look && choices check $mode
 }
 
-# write LIST replace|append: what is in $text
+# write LIST replace|append: write $text to the list
 write()
 {
 	did="$2 $1: $(tr '\n' ';' < "$text")"
@@ -84,7 +84,7 @@ write()
 	[ "$(cat "$said")" = ok ] || refused=$((refused + 1))
 }
 
-# A list that has become long is replaced.
+# A long list is replaced.
 random_write()
 {
 	local how=append
@@ -102,7 +102,7 @@ random_write()
 	write "$1" $how
 }
 
-# held NAME: load the module, and stop while its init runs
+# held NAME: load the module, and wait until its init runs and stops
 held()
 {
 	mod_load "$1" hold=1 &
@@ -140,7 +140,7 @@ random_module()
 	fi
 }
 
-# Both on, or one off.
+# Switch both on, or one off.
 switch()
 {
 	random 6
@@ -163,7 +163,7 @@ random_step()
 	esac
 }
 
-# What is called for sure, and seen in a window of tracing if it is recorded.
+# Functions that window calls for sure: they must be in its trace if they are selected.
 sure="ksys_read ksys_write vfs_read vfs_write read_zero write_null
 	mct_target_leaf mct_target_branch mct_twin_leaf mct_twin_branch"
 
@@ -190,7 +190,7 @@ window()
 	"$MCT_BIN/choices" trace "$MCT_TMP/trace" "$model" $sure
 }
 
-# A step has failed: where, and how it is to be seen again.
+# failed WHAT: report the failed step and how to repeat it.
 failed()
 {
 	diag "$1: step $step, with mct.SEED=$seed: $did"
@@ -200,13 +200,13 @@ failed()
 	done
 }
 
-# --- what there is
+# --- find the call sites
 mkdir "$model"
 for name in $lists; do
 	: > "$model/$name"
 done
 kind=$(text_kind)
-# Where sites are static, only what is recorded shows what is chosen.
+# With static call sites only the trace shows which functions are selected.
 often=8
 [ "$kind" = dynamic ] || often=3
 put 1024 "$MCT_SIZE"
@@ -221,13 +221,15 @@ for name in mct_target mct_twin; do
 done > "$MCT_TMP/held"
 look
 cat "$MCT_DIR/functions" > "$MCT_TMP/functions"
-# The kernel's sites, then those of modules.
+# The kernel's sites, then the modules' sites.
 awk '$1 == "hook" && $3 == "-"' "$model/now" > "$model/sites"
 awk '$1 == "hook" && $3 != "-"' "$model/now" > "$MCT_TMP/stay"
 cat "$MCT_TMP/stay" >> "$model/sites"
-at_least "with all traced these many call the stub" 10000 "$(wc -l < "$model/sites")"
-equal "functions lists as many" "$(wc -l < "$model/sites")" "$(wc -l < "$MCT_TMP/functions")"
-equal "and these" "" "$(awk '
+at_least "thousands of call sites call the stub while all functions are traced" \
+	10000 "$(wc -l < "$model/sites")"
+equal "functions lists as many functions as call sites" \
+	"$(wc -l < "$model/sites")" "$(wc -l < "$MCT_TMP/functions")"
+equal "functions lists the functions of these call sites" "" "$(awk '
 	FILENAME ~ /sites$/ {
 		for (i = 4; i <= NF; i++)
 			name[$i ($3 == "-" ? "" : " [" $3 "]")]
@@ -235,14 +237,14 @@ equal "and these" "" "$(awk '
 	}
 	!($0 in name)' "$model/sites" "$MCT_TMP/functions" | head -n 5)"
 grep -Fvx -f "$MCT_TMP/stay" "$MCT_TMP/held" | sed 's/^hook/init/' >> "$model/sites"
-equal "a module has more while its init runs" 4 "$(grep -c '^init' "$model/sites")"
+equal "a module has more call sites while its init runs" 4 "$(grep -c '^init' "$model/sites")"
 modules_gone
 work
 trace_off
 text_save before
-check "while off each is what it is to be" as_wanted
+check "each call site is as expected while tracing is off" as_wanted
 
-# --- each kind once, so that it is known that they are seen
+# --- each kind of change once, to show that the test sees it
 step=0 writes=0 refused=0 moves=0 windows=0 state=$seed
 wrong=
 trace_on
@@ -253,18 +255,20 @@ for change in 'filter:vfs_* ksys_*' 'notrace:vfs_read' 'triggers:read_zero:count
 	write "${change%%:*}" append || wrong=1
 done
 [ -z "$wrong" ] || failed "a list"
-equal "what is written comes to what it is to, in the lists, too" "" "$wrong"
+equal "each write gives the expected result and list" "" "$wrong"
 if ! as_wanted > "$said"; then
 	wrong=1
 	failed "call sites"
 fi
-equal "then each is what it is to be" "" "$wrong"
+equal "each call site is as expected after these writes" "" "$wrong"
 if [ "$kind" = dynamic ]; then
-	at_least "some are hooks" 10 "$(sed -n 's/.*hooks \([0-9]*\).*/\1/p' "$said")"
-	equal "one is a gate" 1 "$(sed -n 's/.*gates \([0-9]*\).*/\1/p' "$said")"
+	at_least "some call sites call the hook" \
+		10 "$(sed -n 's/.*hooks \([0-9]*\).*/\1/p' "$said")"
+	equal "one call site calls the pre-handler" \
+		1 "$(sed -n 's/.*gates \([0-9]*\).*/\1/p' "$said")"
 else
-	skip "some are hooks" "call sites are static"
-	skip "one is a gate" "call sites are static"
+	skip "some call sites call the hook" "call sites are static"
+	skip "one call site calls the pre-handler" "call sites are static"
 fi
 wrong=
 for did in mct_target mct_twin; do
@@ -275,10 +279,10 @@ for did in mct_target mct_twin; do
 	as_wanted > "$said" || wrong="$wrong $did"
 done
 [ -z "$wrong" ] || failed "a module comes"
-equal "and each of modules that come" "" "$wrong"
+equal "each call site of loading modules is as expected" "" "$wrong"
 [ -z "$loading" ] || released "$did"
 
-# --- at random
+# --- random steps
 written='' placed='' recorded=''
 while [ "$step" -lt "$steps" ]; do
 	step=$((step + 1))
@@ -300,23 +304,23 @@ while [ "$step" -lt "$steps" ]; do
 		break
 	fi
 done
-equal "each change is taken or refused, and the lists become what they are to" "" "$written"
-equal "after each all call sites are what they are to be" "" "$placed"
-equal "what is chosen is recorded, and nothing else" "" "$recorded"
-equal "all steps were taken" "$steps" "$step"
+equal "each random change gives the expected result and lists" "" "$written"
+equal "each call site is as expected after each random step" "" "$placed"
+equal "the selected functions are recorded, and no others" "" "$recorded"
+equal "all steps were made" "$steps" "$step"
 diag "$writes writes, $refused of them refused, modules came and went $moves times," \
 	"$windows windows"
 
-# --- with nothing chosen all is as before
+# --- empty lists restore the beginning
 for name in $lists; do
 	: > "$text"
 	write "$name" replace > /dev/null || diag_lines < "$said"
 done
 # shellcheck disable=SC2086 # a list
-equal "the lists are empty" "" "$(cd "$model" && cat $lists)$(cd "$MCT_DIR" && cat $lists)"
+equal "the lists can be emptied" "" "$(cd "$model" && cat $lists)$(cd "$MCT_DIR" && cat $lists)"
 trace_off
 modules_gone
-check "then all call sites are as before" as_wanted
+check "all call sites are as before with empty lists" as_wanted
 text_save after
-check "and so is all the text" text_same before after
+check "all text is as before with empty lists" text_same before after
 finish

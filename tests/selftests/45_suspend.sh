@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: The machine suspends and hibernates, as far as it can, while all is traced
+# description: The machine suspends and hibernates while all functions are traced
 # requires: root tracer hackbench helper:tracecheck
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -29,7 +29,7 @@ at_end()
 	rings_restore
 }
 
-# chosen FILE: of the words in the file, the one in brackets
+# chosen FILE: print the word in brackets
 chosen()
 {
 	sed 's/.*\[\(.*\)\].*/\1/' "$1"
@@ -49,8 +49,8 @@ mem=
 # no_sleep NAME REASON: two skips
 no_sleep()
 {
-	skip "$1" "$2"
-	skip "$1: tracing goes on" "$2"
+	skip "$1: the machine comes back" "$2"
+	skip "$1: tracing continues" "$2"
 }
 
 # sleeps NAME LEVEL STATE: two results
@@ -63,11 +63,11 @@ sleeps()
 	fi
 	put "$2" $power/pm_test
 	before=$(stat_sum "$WRITTEN")
-	check "$1" eval "echo $3 > $power/state"
-	check "$1: tracing goes on" goes_on "$before"
+	check "$1: the machine comes back" eval "echo $3 > $power/state"
+	check "$1: tracing continues" goes_on "$before"
 }
 
-# On each CPU, after what must have been recorded meanwhile.
+# goes_on WRITTEN: succeed if records were written meanwhile and each CPU still writes records.
 goes_on()
 {
 	local cpu
@@ -100,7 +100,7 @@ for level in freezer devices platform; do
 	sleeps "mem, $level" $level mem
 	sleeps "freeze, $level" $level freeze
 done
-# Only what suspends to RAM goes so far.
+# Only a suspend to RAM reaches these levels.
 for level in processors core; do
 	if [ -n "$deep" ]; then
 		sleeps "mem, $level" $level mem
@@ -112,14 +112,14 @@ for level in freezer devices platform processors core; do
 	sleeps "disk, $level" $level disk
 done
 
-# Down to sleep, where the registers are lost, and back by an alarm.
+# Suspend completely, which loses the registers, and wake up by an alarm.
 if [ -n "$deep" ] && put 0 $alarm && put +10 $alarm; then
 	sleeps "mem" none mem
 else
 	no_sleep "mem" "nothing wakes the machine"
 fi
 
-# To a disk and back, and only so much is left out that the machine goes off.
+# Hibernate to disk and resume; only the power-off is left out.
 if has $power/disk test_resume && [ "$(wc -l < /proc/swaps)" -gt 1 ]; then
 	put test_resume $power/disk
 	sleeps "disk" none disk
@@ -130,7 +130,7 @@ trace_off
 load_stop
 check "the counts add up" counts_add_up
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
-equal "no CPU's time goes back" 0 "$(backwards "$MCT_TMP/trace")"
+equal "no CPU's time decreases" 0 "$(backwards "$MCT_TMP/trace")"
 put notime "$MCT_OPTIONS"
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
 check "the trace is well-formed" examine "$MCT_TMP/trace"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: A task has the name and pid that it had when it made the call
+# description: A record shows the task's name and pid at the time of the call
 # requires: root tracer
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -21,13 +21,13 @@ at_end()
 	rings_restore
 }
 
-# names PATTERN: of the tasks whose lines match, in order
+# names PATTERN: print the names of the tasks whose lines match, in order
 names()
 {
 	sed -n "s/^CPU [0-9]*: \\(.*\\):[0-9]* $1.*/\\1/p" "$lines"
 }
 
-# of_pid PID PATTERN
+# of_pid PID PATTERN: print the names in matching lines of this pid
 of_pid()
 {
 	sed -n "s/^CPU [0-9]*: \\(.*\\):$1 $2.*/\\1/p" "$lines" | sort -u | xargs
@@ -40,11 +40,11 @@ trace_on
 trace_off
 pid=$(cat "$MCT_TMP/pid")
 cat "$MCT_TRACE" > "$lines"
-equal "it has its old name when exec begins" sh "$(of_pid "$pid" begin_new_exec+)"
-equal "it has the new name when it exits" cat "$(of_pid "$pid" do_exit+)"
+equal "a task has its old name when exec begins" sh "$(of_pid "$pid" begin_new_exec+)"
+equal "a task has its new name when it exits" cat "$(of_pid "$pid" do_exit+)"
 check "no name is unknown" eval "! grep -q '<\.\.\.>' $lines"
 
-# So few pids that each is used again, and so is the memory of each task_struct.
+# Allow so few pids that each is reused, and with it the memory of a task_struct.
 trace_clear
 put 310 $max
 until [ "$(/bin/sh -c 'echo $$')" -ge 300 ]; do
@@ -70,19 +70,19 @@ while [ $i -lt 40 ]; do
 	echo false
 	i=$((i + 1))
 done > "$MCT_TMP/want"
-check "pids used again have the names of who has them" cmp "$MCT_TMP/names" "$MCT_TMP/want"
-at_least "they were used again" 3 \
+check "reused pids have the names of their current tasks" cmp "$MCT_TMP/names" "$MCT_TMP/want"
+at_least "pids are reused" 3 \
 	"$(sed -n 's/^CPU [0-9]*: true:\([0-9]*\) do_exit+.*/\1/p' "$lines" |
 		sort | uniq -c | awk '$1 > n { n = $1 } END { print n + 0 }')"
 check "the counts add up" counts_add_up
 
-# Names of before and after a rename.
+# Record before and after a task renames itself.
 trace_clear
 trace_on
 /bin/sh -c 'echo $$; printf "a name" > /proc/$$/comm; exit 0' > "$MCT_TMP/pid"
 trace_off
 pid=$(cat "$MCT_TMP/pid")
 cat "$MCT_TRACE" > "$lines"
-equal "a task that has renamed itself" "sh a name" \
+equal "a task that renames itself has its old name before and its new name after" "sh a name" \
 	"$(of_pid "$pid" comm_write+) $(of_pid "$pid" do_exit+)"
 finish

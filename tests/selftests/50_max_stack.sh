@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: The deepest stack is noted with its functions, and nothing else changes
+# description: max_stack records the deepest stack and its functions and changes nothing else
 # requires: root tracer hackbench kcore helper:badwrite helper:kerneltext testmod:mct_target
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -28,13 +28,13 @@ at_end()
 	rings_restore
 }
 
-# shown: the table's lines without its head
+# shown: print the table's lines without its head
 shown()
 {
 	sed -n 's/^ *\([0-9]*\)) */\1 /p' "$max"
 }
 
-# of FUNCTION: the sizes of its frames
+# of FUNCTION: print the sizes of its frames
 of()
 {
 	shown | awk -v name="$1" '{ split($4, at, "+") } at[1] == name { print $3 }'
@@ -45,8 +45,8 @@ depth()
 	shown | awk 'NR == 1 { print $2 }'
 }
 
-# Each line has its number and is less deep than the one before by that one's size. The
-# last ends at 0.
+# Succeed if each line has its number, each depth is the previous depth minus the previous frame's
+# size, and the last line's frame ends at 0.
 well_formed()
 {
 	shown | awk 'BEGIN { left = -1 }
@@ -55,7 +55,8 @@ well_formed()
 		END { if (left != 0 || !NR) { print "left: " left; bad = 1 } exit bad }'
 }
 
-# This shell alone: what it calls in the kernel is no deeper than what the module does.
+# noted DEPTH: record the stacks of this shell alone, whose own calls are less deep than the
+# module's
 noted()
 {
 	put "" "$max"
@@ -72,7 +73,7 @@ heads()
 	"$MCT_BIN/kerneltext" heads | sed -n '/^calls\|^gates/p' | xargs
 }
 
-# number FUNCTION: of dd
+# number FUNCTION: count dd's calls of it
 number()
 {
 	grep -c "dd:[0-9]* $1+0x[^ ]* <-- " "$MCT_TRACE"
@@ -81,77 +82,78 @@ number()
 put 1024 "$MCT_SIZE"
 kind=$(text_kind)
 text_save before
-check "the module can be loaded" mod_load mct_target
-equal "at first it tells how to switch it on" "# echo max_stack > options" "$(cat "$max")"
-equal "it is off" nomax_stack "$(grep max_stack "$MCT_OPTIONS")"
-check "it can be switched on" put max_stack "$MCT_OPTIONS"
-equal "it says so" max_stack "$(grep max_stack "$MCT_OPTIONS")"
-equal "nothing is noted while nothing is traced" "# nothing yet" "$(cat "$max")"
+check "the module loads" mod_load mct_target
+equal "max_stack first shows how to switch it on" "# echo max_stack > options" "$(cat "$max")"
+equal "the option is off at first" nomax_stack "$(grep max_stack "$MCT_OPTIONS")"
+check "the option can be switched on" put max_stack "$MCT_OPTIONS"
+equal "the option is read as on" max_stack "$(grep max_stack "$MCT_OPTIONS")"
+equal "no stack is recorded while nothing is traced" "# nothing yet" "$(cat "$max")"
 
 noted 3
-check "a stack is noted" well_formed
-equal "as many functions as it says" "$(shown | wc -l)" \
+check "a stack is recorded" well_formed
+equal "the head shows the number of functions" "$(shown | wc -l)" \
 	"$(sed -n 's/.*Location    (\([0-9]*\) entries)/\1/p' "$max")"
-equal "it is the module's" 3 "$(of mct_target_deep | wc -l)"
-at_least "each with what it has on the stack" "$frame" \
+equal "the recorded stack has the module's functions" 3 "$(of mct_target_deep | wc -l)"
+at_least "each frame has at least the size of its array" "$frame" \
 	"$(of mct_target_deep | sort -n | head -n 1)"
-at_least "the whole is deeper than these" $((3 * frame)) "$(depth)"
-check "and no deeper than the stack" test "$(depth)" -lt \
+at_least "the stack is deeper than the module's frames" $((3 * frame)) "$(depth)"
+check "the recorded depth is less than the stack's size" test "$(depth)" -lt \
 	"$(sed -n 's/.* of \([0-9]*\) bytes$/\1/p' "$max")"
-equal "it says whose it is" "$$" "$(sed -n 's/^# CPU [0-9]*: .*:\([0-9]*\), of .*/\1/p' "$max")"
-check "down to where the kernel was entered" grep -q \
+equal "the head shows the task" "$$" "$(sed -n 's/^# CPU [0-9]*: .*:\([0-9]*\), of .*/\1/p' "$max")"
+check "the stack begins where the kernel was entered" grep -q \
 	'do_syscall_64\|do_int80_syscall_32\|do_fast_syscall_32\|entry_' "$max"
 before=$(depth)
 trace_on
 put $$ "$pid"
 put 1 "$deep"
 trace_off
-equal "a less deep one does not take its place" "$before" "$(depth)"
+equal "a less deep stack does not replace the recorded one" "$before" "$(depth)"
 trace_on
 put 4 "$deep"
 trace_off
 put "" "$pid"
-at_least "a deeper one does" $((before + frame)) "$(depth)"
+at_least "a deeper stack replaces the recorded one" $((before + frame)) "$(depth)"
 before=$(depth)
 put nomax_stack "$MCT_OPTIONS"
-equal "it is kept when it is switched off" "$before" "$(depth)"
+equal "the stack is kept when the option is switched off" "$before" "$(depth)"
 put "" "$max"
-equal "until it is cleared" "# echo max_stack > options" "$(cat "$max")"
+equal "a write to max_stack clears the stack" "# echo max_stack > options" "$(cat "$max")"
 put $$ "$pid"
 trace_on
 put 4 "$deep"
 trace_off
 put "" "$pid"
-equal "off it notes nothing" "# echo max_stack > options" "$(cat "$max")"
+equal "with the option off no stack is recorded" "# echo max_stack > options" "$(cat "$max")"
 
-# --- what is recorded
+# --- recorded calls
 traced copy
 reads=$(number read_zero)
 writes=$(number write_null)
 put max_stack "$MCT_OPTIONS"
 traced copy
-equal "calls are recorded as without" "$reads" "$(number read_zero)"
+equal "with the option each call is recorded" "$reads" "$(number read_zero)"
 check "the counts add up" counts_add_up
-check "any stack is deep enough" well_formed
+check "a stack of any task is recorded" well_formed
 put write_null "$filter"
 put "" "$max"
 trace_clear
 trace_on
 copy
 if [ "$kind" = dynamic ]; then
-	equal "all call sites call the gate" "calls 0 gates more" \
+	equal "all call sites call the pre-handler" "calls 0 gates more" \
 		"$(heads | sed 's/gates [0-9][0-9][0-9][0-9]*$/gates more/')"
 else
-	skip "all call sites call the gate" "call sites are static"
+	skip "all call sites call the pre-handler" "call sites are static"
 fi
 trace_off
-equal "what is chosen is recorded" "$writes" "$(number write_null)"
-equal "nothing else" 0 "$(grep -c -v '^#\| write_null+' "$MCT_TRACE")"
-at_least "the stack is that of all functions" 3 "$(shown | wc -l)"
-check "and has others than the chosen" not grep -q '  0) .* write_null+' "$max"
+equal "the selected function is recorded" "$writes" "$(number write_null)"
+equal "no other function is recorded" 0 "$(grep -c -v '^#\| write_null+' "$MCT_TRACE")"
+at_least "the stack has functions that are not selected" 3 "$(shown | wc -l)"
+check "the deepest function of the stack is not the selected one" \
+	not grep -q '  0) .* write_null+' "$max"
 put "" "$filter"
 
-# --- under load, which switches it on and off
+# --- switch the option under load
 failed=0
 load_start
 trace_on
@@ -164,13 +166,13 @@ done
 equal "switching under load does not fail" 0 "$failed"
 trace_off
 load_stop
-check "what is noted then is whole" well_formed
-check "the counts add up after it" counts_add_up
+check "the recorded stack is complete after that" well_formed
+check "the counts add up after that" counts_add_up
 
 put nomax_stack "$MCT_OPTIONS"
 mod_unload mct_target
 text_save after
-check "all text is as it was" text_same before after
-check "a module's function is unknown when it has gone" not grep -q mct_target "$max"
-equal "another user can not open it" "open EACCES" "$("$MCT_BIN/badwrite" -u 1000 -r "$max")"
+check "all text is the same as before" text_same before after
+check "an unloaded module's function is unknown" not grep -q mct_target "$max"
+equal "another user can not open max_stack" "open EACCES" "$("$MCT_BIN/badwrite" -u 1000 -r "$max")"
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: In graph mode each return is recorded, once, and changes nothing
+# description: In graph mode each return is recorded once and is otherwise unchanged
 # requires: root tracer hackbench taskset testmod:mct_shapes testmod:mct_regs helper:tracecheck
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -35,7 +35,8 @@ at_end()
 	rings_restore
 }
 
-# in_turn CALLER FUNCTION...: functions that only return, one after the other
+# in_turn CALLER FUNCTION...: print the calls and returns of functions that CALLER calls one after
+# another
 in_turn()
 {
 	caller=$1
@@ -45,19 +46,19 @@ in_turn()
 	done | xargs
 }
 
-# shows SHAPE WANTED: one call of it, in both modes
+# shows SHAPE WANTED: report whether one call of the shape is recorded as expected, in both modes
 shows()
 {
 	put function "$mode"
 	traced mod_set mct_shapes shape "$1"
-	equal "$1: all calls" "$(echo "$2" | xargs -n 1 | grep '<' | xargs)" "$(seen)"
+	equal "$1: each call is recorded" "$(echo "$2" | xargs -n 1 | grep '<' | xargs)" "$(seen)"
 	put graph "$mode"
 	traced mod_set mct_shapes shape "$1"
-	equal "$1: and all returns" "$2" "$(seen)"
+	equal "$1: each call and return is recorded" "$2" "$(seen)"
 }
 
-# What each return says that the call took, and the times of both: are they the same? For traces
-# with times, of the module.
+# Succeed if the duration of each return equals the difference of both times. For traces of the
+# module, with times.
 durations_fit()
 {
 	awk '/^#/ { next }
@@ -84,7 +85,7 @@ durations_fit()
 	END { exit bad || depth || !n }' "$MCT_TRACE"
 }
 
-# took FUNCTION: what its calls took, all together
+# took FUNCTION: print the sum of its calls' durations
 took()
 {
 	awk -v want=" $1[+]" '$0 ~ want && / after / {
@@ -94,7 +95,7 @@ took()
 	} END { print n + 0 }' "$MCT_TRACE"
 }
 
-# right NAME: a result that says whether both modules find all in order
+# right NAME: report whether both modules run their rounds without a difference
 right()
 {
 	wrong=
@@ -111,7 +112,7 @@ right()
 	fi
 }
 
-# toggled NAME FILE [ON OFF]: the same while it is toggled under load
+# toggled NAME FILE [ON OFF]: like right, while the file is toggled under load
 toggled()
 {
 	wrong=
@@ -125,14 +126,13 @@ toggled()
 	toggles_stop
 	load_stop
 	diag "$(($(mod_get mct_shapes rounds) - before)) rounds"
-	equal "$1: all is right" "" "$wrong"
+	equal "$1: the modules find no difference" "" "$wrong"
 	[ -z "$wrong" ] || kmsg_since | grep -E 'mct_(regs|shapes): ' | diag_lines
 	check "$1: no toggle failed" not toggles_failed
 }
 
-# all_matched: for each task in the trace, each return is that of the last call that had not
-# returned, or of one before the trace began; and what is open at the end leads to do_exit, which
-# does not return.
+# all_matched: succeed if, for each task, each return belongs to its last open call or to a call
+# before the trace, and the calls that stay open lead to do_exit, which does not return.
 all_matched()
 {
 	awk '/^#/ { next }
@@ -171,8 +171,8 @@ all_matched()
 	return "$1"
 }
 
-# sane_times: of each task in a trace with times: what a call calls takes no longer than the call,
-# a function no longer than the trace, and itself no longer than with what it calls.
+# sane_times: succeed if, in a trace with times, no nested call takes longer than its caller, no
+# function longer than the trace, and no function's own time exceeds its total time.
 sane_times()
 {
 	awk '/^#/ { next }
@@ -210,7 +210,7 @@ sane_times()
 		}
 		depth[pid]--
 		below[pid, depth[pid]] += took
-		if (!--in_it[pid, name])	# the outermost, if it calls itself
+		if (!--in_it[pid, name])	# the outermost call of a recursion
 			total[pid, name] += took
 		all_self[pid, name] += self
 	}
@@ -227,9 +227,9 @@ sane_times()
 	}' "$MCT_TRACE"
 }
 
-# before_is_right: what returns was called before the trace if, and only if, the trace has no call
-# of that function that its task has not returned from; of others it says how long they took. What
-# several functions are called is passed over, and of a task no more than 128 calls are known.
+# before_is_right: succeed if a return is shown as "called before" exactly when the trace has no
+# open call of its function and task, and each other return shows its duration. Names of several
+# functions are ignored, and at most 128 open calls of a task are known.
 before_is_right()
 {
 	awk '$2 ~ /^[tTwW]$/ { print $3 }' /proc/kallsyms | sort | uniq -d > "$MCT_TMP/several"
@@ -277,7 +277,7 @@ before_is_right()
 	return "$1"
 }
 
-# child COMMAND...: only this is recorded, with its children; all of them have ended then
+# child COMMAND...: record only this command and its children, until all have exited
 child()
 {
 	rm -f "$MCT_TMP/go"
@@ -296,28 +296,28 @@ child()
 }
 
 # --- the mode
-equal "at first it is function" function "$(cat "$mode")"
-check "it can be graph" put graph "$mode"
-equal "then it is" graph "$(cat "$mode")"
+equal "the mode is function at first" function "$(cat "$mode")"
+check "the mode can be graph" put graph "$mode"
+equal "the mode reads as graph" graph "$(cat "$mode")"
 wrong=
 for word in grap graphs Graph "function graph" 1 "" -; do
 	! put "$word" "$mode" || wrong="$wrong '$word'"
 	[ "$(cat "$mode")" = graph ] || wrong="$wrong '$word' changes it"
 	put graph "$mode"
 done
-equal "other words are refused, and leave it as it was" "" "$wrong"
+equal "other words are refused and leave the mode as graph" "" "$wrong"
 put function "$mode"
 wrong=
 for word in grap graphs 1; do
 	! put "$word" "$mode" || wrong="$wrong '$word'"
 done
-equal "also in function mode" " function" "$wrong $(cat "$mode")"
+equal "other words are refused in function mode, too" " function" "$wrong $(cat "$mode")"
 
 # --- each shape
 mod_load mct_shapes
 mod_load mct_regs
 put 'mod:mct_shapes' "$filter"
-# On one CPU: the trace has the calls of one behind those of the other.
+# Run on one CPU, so that the trace has the calls in order.
 all_cpus=$(taskset -p $$ | sed 's/.* //')
 taskset -p 1 $$ > /dev/null
 shows nested "outer<run_nested middle<shape_outer $(in_turn shape_middle "inner" inner) \
@@ -349,7 +349,7 @@ sed -n 's/.* shape_exits+\([0-9a-fx]*\)\/\([0-9a-fx]*\) .* returns .*/\1 \2/p' "
 	while read -r offset size; do
 		[ $((offset)) -le $((size)) ] && echo "$offset"
 	done | sort -u > "$MCT_TMP/exits"
-equal "each of the ten returns is another place inside of the function" 10 \
+equal "each of the ten returns is at another place inside the function" 10 \
 	"$(wc -l < "$MCT_TMP/exits")"
 shows split "$(in_turn run_split split)"
 shows ints "$(in_turn run_ints "int" int "int" int "int" int "int" int "int")"
@@ -360,56 +360,61 @@ shows slow_late "sleep_late<run_slow_late sleep_late<shape_sleep_late \
 sleep_late<shape_sleep_late sleep_late<shape_sleep_late $(in_turn shape_sleep_late sleep_late) \
 sleep_late>shape_sleep_late sleep_late>shape_sleep_late sleep_late>shape_sleep_late \
 sleep_late>run_slow_late"
-check "what static_call() changes goes where it is told to" mod_set mct_shapes shape static
+check "a jump that static_call() changes goes to its target" mod_set mct_shapes shape static
 put graph "$mode"
 traced mod_set mct_shapes shape static
 changed="static<run_static static>run_static static<run_static static~run_static note<run_static"
 changed="$changed note>run_static"
-equal "also if its returns are recorded" "$changed $changed $changed" \
+equal "returns of functions with static_call() are recorded" "$changed $changed $changed" \
 	"$(seen | sed 's/static[>~]run_static note/static~run_static note/g')"
-check "and afterwards" mod_set mct_shapes shape static
+check "a jump that static_call() changes goes to its target afterwards" \
+	mod_set mct_shapes shape static
 traced mod_set mct_shapes shape never
-equal "what never returns is called" "never<kthread" "$(seen)"
+equal "a function that never returns is recorded with its call" "never<kthread" "$(seen)"
 
-# --- a part that the compiler has put elsewhere
+# --- a cold part that the compiler has placed elsewhere
 traced mod_set mct_shapes shape cold
-equal "what returns in its cold part" "split<run_cold rare<X rare>X split>run_cold" \
+equal "a return in the cold part is recorded" "split<run_cold rare<X rare>X split>run_cold" \
 	"$(seen | sed -e 's/shape_split[.a-z]*/X/g' -e 's/split\.cold/split/g')"
 put shape_split "$filter"
 traced mod_set mct_shapes shape cold
-equal "also if only that function is chosen" "split<run_cold split>run_cold" \
+equal "a return in the cold part is recorded if only its function is selected" \
+	"split<run_cold split>run_cold" \
 	"$(seen | sed 's/split\.cold/split/g')"
 
-# --- what is chosen
+# --- selected functions
 put shape_tail "$filter"
 traced mod_set mct_shapes shape tail
-equal "of a function that is chosen alone, both" "tail<run_tail tail~run_tail" "$(seen)"
+equal "a selected function is recorded with its call and its jump" \
+	"tail<run_tail tail~run_tail" "$(seen)"
 put shape_end "$filter"
 traced mod_set mct_shapes shape tail
-equal "and of what it jumps to" "end<run_tail end>run_tail" "$(seen)"
+equal "the target of the jump is recorded with its call and its return" \
+	"end<run_tail end>run_tail" "$(seen)"
 put 'mod:mct_shapes' "$filter"
 put 'shape_middle shape_end' "$never"
 traced mod_set mct_shapes shape nested
-equal "of one that is not to be recorded, neither" \
+equal "of an excluded function neither call nor return is recorded" \
 	"outer<run_nested inner<shape_middle inner>shape_middle inner<shape_middle \
 inner>shape_middle outer>run_nested" "$(seen)"
 traced mod_set mct_shapes shape tail
-equal "nor of what is jumped to" "tail<run_tail tail~run_tail" "$(seen)"
+equal "of an excluded target of a jump neither call nor return is recorded" \
+	"tail<run_tail tail~run_tail" "$(seen)"
 put "" "$never"
 
 # --- times
 put time "$MCT_OPTIONS"
 for shape in nested recursion tails exits slow_late; do
 	traced mod_set mct_shapes shape $shape
-	check "$shape: each return says what is between both times" durations_fit
+	check "$shape: each duration is the difference of both times" durations_fit
 done
 traced mod_set mct_shapes shape nested
 diag "$(took shape_outer) $(took shape_middle) $(took shape_inner)"
-check "what a function calls takes no longer than the function" \
+check "no nested call takes longer than its caller" \
 	test "$(took shape_outer)" -ge "$(took shape_middle)" -a \
 	"$(took shape_middle)" -ge "$(took shape_inner)"
 traced mod_set mct_shapes shape slow
-at_least "a call that sleeps takes as long" 30000000 "$(took shape_sleep)"
+at_least "the duration of a call includes its sleep" 30000000 "$(took shape_sleep)"
 put notime "$MCT_OPTIONS"
 taskset -p "$all_cpus" $$ > /dev/null
 
@@ -421,25 +426,25 @@ trace_on
 mod_set mct_shapes rounds 1
 trace_off
 cat "$MCT_TRACE" > "$MCT_TMP/all"
-equal "nothing is overwritten" 0 "$(header overwritten "$MCT_TMP/all")"
+equal "no record is overwritten" 0 "$(header overwritten "$MCT_TMP/all")"
 took=', called before| after ~?[0-9]+ ns --> .*'
-equal "written are calls and returns" "$(header written "$MCT_TMP/all")" \
+equal "written counts calls and returns" "$(header written "$MCT_TMP/all")" \
 	"$(grep -cE "^CPU .*( <-- | (returns|goes on)($took)\$)" "$MCT_TMP/all")"
-check "and the counts add up" counts_add_up
+check "the counts add up" counts_add_up
 
-# --- at rest nothing is open
+# --- no call of an exited process stays open
 put 16384 "$MCT_SIZE"
 child sh -c 'for i in 1 2 3; do ls / > /dev/null; done; :'
-equal "all that processes do fits into the rings" 0 "$(stat_sum "$OVERWRITTEN")"
-check "when they are gone all that they called has returned" all_matched
+equal "all records of the processes fit into the rings" 0 "$(stat_sum "$OVERWRITTEN")"
+check "all calls of the exited processes have returned" all_matched
 tail -n 4 "$MCT_TMP/matched" | diag_lines
 put time "$MCT_OPTIONS"
 child hackbench -g 1 -f 2 -l 5 > /dev/null
-equal "also of those that wait" 0 "$(stat_sum "$OVERWRITTEN")"
-check "with times" all_matched
+equal "all records of waiting processes fit into the rings" 0 "$(stat_sum "$OVERWRITTEN")"
+check "all calls of the exited processes have returned, with times" all_matched
 tail -n 4 "$MCT_TMP/matched" | diag_lines
 sane_times > "$MCT_TMP/times"
-equal "and no call takes longer than what it is in" 0 $?
+equal "no call takes longer than its caller" 0 $?
 diag_lines < "$MCT_TMP/times"
 put notime "$MCT_OPTIONS"
 # shellcheck disable=SC2016 # a script
@@ -447,31 +452,32 @@ child sh -c 'for i in 1 2 3 4 5 6; do
 	(for i in 1 2 3; do (:) & done; wait) &
 	cat /dev/null &
 	done; wait'
-equal "those that come and go at once fit, too" 0 "$(stat_sum "$OVERWRITTEN")"
-check "all that they called has returned" all_matched
+equal "all records of concurrent processes fit into the rings" 0 "$(stat_sum "$OVERWRITTEN")"
+check "all calls of the concurrent processes have returned" all_matched
 tail -n 1 "$MCT_TMP/matched" | diag_lines
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
-check "each line is well-formed" examine "$MCT_TMP/trace"
-at_least "also those of returns" 1000 "$(found ends)"
+check "each line of calls and returns is well-formed" examine "$MCT_TMP/trace"
+at_least "the trace has many returns" 1000 "$(found ends)"
 put 64 "$MCT_SIZE"
 
-# --- where calls are overwritten and their returns are not
+# --- the ring has overwritten the calls of some returns
 trace_clear
 storm
-check "the oldest of each CPU are overwritten" each_cpu_has "$OVERWRITTEN" 1
-check "what has no call in the trace, and nothing else, was called before" before_is_right
+check "each CPU has overwritten records" each_cpu_has "$OVERWRITTEN" 1
+check "exactly the returns without a call in the trace are shown as called before" before_is_right
 tail -n 1 "$MCT_TMP/before" | diag_lines
-# One task on one CPU, whose calls are few at a time.
+# One task on one CPU with few open calls at a time.
 put 'mod:mct_shapes' "$filter"
 trace_clear
 trace_on
 taskset 1 sh -c 'echo 500 > /sys/module/mct_shapes/parameters/rounds'
 trace_off
 sed '/^#/d' "$MCT_TRACE" > "$MCT_TMP/lines"
-at_least "also where few calls are open" 1 "$(stat_cpu 0 "$OVERWRITTEN")"
+at_least "the task with few open calls has overwritten records" 1 "$(stat_cpu 0 "$OVERWRITTEN")"
 diag "$(grep -c ', called before$' "$MCT_TMP/lines") of $(wc -l < "$MCT_TMP/lines") called before"
-at_least "there are returns" 1000 "$(grep -c ' after ~*[0-9]* ns --> ' "$MCT_TMP/lines")"
-equal "behind the first block each says how long the call took" "" \
+at_least "the trace has returns with a duration" \
+	1000 "$(grep -c ' after ~*[0-9]* ns --> ' "$MCT_TMP/lines")"
+equal "each return after the first block has a duration" "" \
 	"$(sed -n -e 1,64d -e '/ <-- /d' -e '/ after ~*[0-9]* ns --> /d' -e p "$MCT_TMP/lines" |
 		head -n 5)"
 put "" "$filter"
@@ -484,7 +490,7 @@ for options in "nocontext notime" "nocontext time" "context notime" "context tim
 	for option in $options; do
 		put "$option" "$MCT_OPTIONS"
 	done
-	right "$options: all is right"
+	right "$options: the modules find no difference"
 done
 trace_off
 load_stop
@@ -492,20 +498,20 @@ put nocontext "$MCT_OPTIONS"
 put overwrite "$MCT_OPTIONS"
 check "the counts add up after that" counts_add_up
 
-# --- while it changes
+# --- change modes and options meanwhile
 trace_on
 toggled "while the mode changes" "$mode" graph function
 if reason=$(missing smp)$(missing testmod:mct_nmi); [ -n "$reason" ]; then
-	skip "NMIs meanwhile" "$reason"
-	skip "NMIs: no toggle failed" "$reason"
-	skip "NMIs: each has come" "$reason"
+	skip "with NMIs meanwhile: the modules find no difference" "$reason"
+	skip "with NMIs meanwhile: no toggle failed" "$reason"
+	skip "with NMIs meanwhile: each NMI has arrived" "$reason"
 else
 	mod_load mct_nmi
 	mod_set mct_nmi others 1000 &
 	nmis=$!
 	toggled "with NMIs meanwhile" "$mode" graph function
 	wait $nmis
-	equal "NMIs: each has come" $((1000 * ($(nproc) - 1))) \
+	equal "with NMIs meanwhile: each NMI has arrived" $((1000 * ($(nproc) - 1))) \
 		$(($(mod_get mct_nmi in_task) + $(mod_get mct_nmi in_idle)))
 	mod_unload mct_nmi
 fi
@@ -514,13 +520,13 @@ put nooverwrite "$MCT_OPTIONS"
 toggled "while times are switched" "$MCT_OPTIONS" time notime
 put notime "$MCT_OPTIONS"
 put overwrite "$MCT_OPTIONS"
-toggled "while the tracer comes and goes" "$MCT_CTRL"
+toggled "while ctrl is toggled" "$MCT_CTRL"
 trace_on
-toggled "while the choice changes" "$filter" 'mod:mct_shapes' 'shape_*'
-check "nobody has found a call site that is not one" \
+toggled "while the selection changes" "$filter" 'mod:mct_shapes' 'shape_*'
+check "the kernel has found no wrong call site" \
 	not sh -c 'dmesg | grep -e "mcount: .* holds" -e "no call site will"'
 trace_off
 put function "$mode"
 put "" "$filter"
-right "when all is off"
+right "the modules find no difference when all is off"
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: Triggers at returns tell what is returned, and after how long
+# description: Triggers at returns record returned values and durations
 # requires: root tracer kcore testmod:mct_shapes helper:badwrite helper:kerneltext
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -16,7 +16,7 @@ pid=$MCT_DIR/pid
 on=$MCT_DIR/tracing_on
 snapshot=$MCT_DIR/snapshot
 running=
-# What a slow call sleeps, and what is slow: far more than others are kept waiting.
+# The sleep of a slow call, and the limit for slow: far longer than other delays.
 sleeps=2000
 slow=1500ms
 
@@ -44,7 +44,7 @@ shape()
 	traced mod_set mct_shapes shape "$1"
 }
 
-# values: what is said to be returned, in the trace's order; - for returns without that
+# values: print the returned values in the trace's order, and - for returns without a value
 values()
 {
 	sed -n -e 's/^CPU .* returns$/-/p' -e t -e 's/^CPU .* returns after .*/-/p' -e t \
@@ -52,7 +52,7 @@ values()
 		-e 's/^CPU .* returns \([^ ]*\).*/\1/p' "$MCT_TRACE" | xargs
 }
 
-# marks ACTION: what lines of this action say, without addresses and times
+# marks ACTION: print the lines of this action without addresses and times
 marks()
 {
 	sed -n -e "s/^# $1 \\[[0-9.]*\\] CPU [0-9]*: [^ ]* //p" "$MCT_TRACE" |
@@ -60,7 +60,7 @@ marks()
 			-e 's/ after [0-9]* ns/ after/'
 }
 
-# chains: the functions of each chain
+# chains: print the functions of each chain
 chains()
 {
 	awk '/^    -- / { sub(/[+].*/, "", $2); chain = chain " " $2; next }
@@ -68,8 +68,8 @@ chains()
 		END { if (chain != "") print substr(chain, 2) }' "$MCT_TRACE"
 }
 
-# changed: the functions with call sites that are calls now, and were none in the text "before": at
-# their heads, which is a site, or before a return; and how many other places are not as there
+# changed: print the functions whose call sites have become calls since the text "before", at their
+# heads ("site") or before a return ("return"), and the number of other differences
 changed()
 {
 	text_save now
@@ -77,7 +77,7 @@ changed()
 		grep -E '^(site|return|other) ' | sort -u | xargs
 }
 
-# number WHAT: lines of shape_int that say so
+# number WHAT: count the lines of shape_int that contain WHAT
 number()
 {
 	grep -c "^CPU .* shape_int+.* $1 " "$MCT_TRACE"
@@ -88,36 +88,38 @@ put 1024 "$MCT_SIZE"
 put 'mod:mct_shapes' "$filter"
 
 # --- ret
-check "ret is set" put shape_int:ret "$triggers"
-equal "it is in the list" shape_int:ret "$(lines)"
+check "a ret trigger can be set" put shape_int:ret "$triggers"
+equal "the ret trigger is in the list" shape_int:ret "$(lines)"
 shape ints
 ints="0 1 4711 -1 -22 -4095 -4096 2147483647 -2147483648"
-equal "in function mode each return comes with what is returned" "$ints" "$(values)"
-equal "and how long it took, and to where" 9 \
+equal "in function mode each return has its value" "$ints" "$(values)"
+equal "each return has its duration and its caller" 9 \
 	"$(grep -c ' returns [-0-9]* after ~*[0-9]* ns --> run_ints+' "$MCT_TRACE")"
-equal "each is a hit" 9 "$(hits shape_int:ret)"
+equal "each return is a hit" 9 "$(hits shape_int:ret)"
 shape either
-equal "others have none" -22 "$(values)"
+equal "returns of other functions have no value" -22 "$(values)"
 put graph "$mode"
 shape ints
-equal "in graph mode, too" "$ints" "$(values)"
-equal "and each is recorded once" "9 9" "$(number '<--') $(number returns)"
+equal "in graph mode each return has its value" "$ints" "$(values)"
+equal "in graph mode each call and return is recorded once" \
+	"9 9" "$(number '<--') $(number returns)"
 put shape_int:ret:3 "$triggers"
 shape ints
-equal "three times only" "0 1 4711 - - - - - -" "$(values)"
-equal "then none is left" shape_int:ret:0 "$(lines)"
+equal "with a count of 3 three returns have a value" "0 1 4711 - - - - - -" "$(values)"
+equal "the remaining count is 0" shape_int:ret:0 "$(lines)"
 put shape_u64:ret "$triggers"
 shape numbers
-equal "64 bits" "5 -2 0x123456789abcdef0 -12" "$(values)"
+equal "values of 64 bits are complete" "5 -2 0x123456789abcdef0 -12" "$(values)"
 put function "$mode"
 put shape_end "$filter"
 put shape_int:ret "$triggers"
 shape ints
-equal "what is not chosen is recorded all the same" "$ints" "$(values)"
-equal "without the call" "0 9" "$(number '<--') $(grep -c 'shape_int+.* returns [-0-9]*$' \
+equal "returns of a function that is not selected are recorded" "$ints" "$(values)"
+equal "these returns are recorded without their calls" \
+	"0 9" "$(number '<--') $(grep -c 'shape_int+.* returns [-0-9]*$' \
 	"$MCT_TRACE")"
 
-# --- what it changes. A return is a NOP until it was a call once.
+# --- changes of call sites. A return is a NOP only after it was a call once.
 put "" "$triggers"
 put graph "$mode"
 trace_on
@@ -125,21 +127,21 @@ trace_off
 put function "$mode"
 text_save before
 put shape_int:ret "$triggers"
-equal "while off it changes no call site" "other 0" "$(changed)"
+equal "the trigger changes no call site while tracing is off" "other 0" "$(changed)"
 trace_on
-equal "only its own returns call, and what is chosen" \
+equal "only the trigger's returns and the selected functions call" \
 	"other 0 return shape_int site shape_end" "$(changed)"
 put "shape_sleep:slow $slow:count" "$triggers"
-equal "where a time is taken so does the head, too" \
+equal "with slow the head of the function calls, too" \
 	"other 0 return shape_sleep site shape_end site shape_sleep" "$(changed)"
 put "" "$triggers"
-equal "without triggers none but what is chosen" "other 0 site shape_end" "$(changed)"
+equal "without triggers only the selected functions call" "other 0 site shape_end" "$(changed)"
 trace_off
 text_save after
-check "when it is off the text is as before" text_same before after
+check "the text is the same as before when tracing is off" text_same before after
 put 'mod:mct_shapes' "$filter"
 
-# --- pointers, to one who may not see addresses
+# --- pointers, for a reader that may not see addresses
 restrict=/proc/sys/kernel/kptr_restrict
 restricted=$(cat $restrict)
 put 0 $restrict
@@ -147,97 +149,101 @@ address=$(sed -n 's/^\([0-9a-f]*\) t shape_six\t\[mct_shapes\]$/\1/p' /proc/kall
 put 2 $restrict
 put shape_pointer:ret "$triggers"
 shape pointers
-check "a pointer may be NULL, or an error" \
+check "a pointer that is NULL or an error is shown" \
 	test "$(values | xargs -n 1 | tail -n 2 | xargs)" = "0 -12"
 hashed='0x[0-9a-f(_][0-9a-z_)]*'
 values | xargs -n 1 | sed '3,$d' > "$MCT_TMP/pointers"
 diag "$(xargs < "$MCT_TMP/pointers")"
-check "one to memory is hashed" sh -c "sed 1d '$MCT_TMP/pointers' | grep -qx '$hashed'"
-check "that to a module is known" test -n "$address"
-check "it is hashed" sh -c "head -n 1 '$MCT_TMP/pointers' | grep -qx '$hashed'"
+check "a pointer to memory is hashed" sh -c "sed 1d '$MCT_TMP/pointers' | grep -qx '$hashed'"
+check "the address in a module is known" test -n "$address"
+check "a pointer to a module is hashed" sh -c "head -n 1 '$MCT_TMP/pointers' | grep -qx '$hashed'"
 wrong=
 for raw in "$address" $((0x${address:-0})); do
 	! grep -qiF -e "$raw" "$MCT_TMP/pointers" || wrong="$wrong $raw"
 done
-equal "it is not told" "" "$wrong"
+equal "the address itself is not shown" "" "$wrong"
 put 0 $restrict
-equal "to one who may it is" "0x$address" "$(values | xargs -n 1 | head -n 1)"
+equal "a reader that may see addresses sees it" "0x$address" "$(values | xargs -n 1 | head -n 1)"
 put "$restricted" $restrict
 
-# --- what others return
+# --- values that other functions return
 put "shape_end:mark" "$triggers"
-equal "what only jumps to others returns nothing" "write ENOENT" "$(set_to shape_int_tail:ret)"
-check "the log says so" why 'it jumps to functions that do'
-equal "nor does it fail" "write ENOENT" "$(set_to shape_int_tail:fail:count)"
-equal "but it may be slow" ok "$(set_to "shape_int_tail:slow $slow:count")"
+equal "ret at a function that only jumps to others is ENOENT" \
+	"write ENOENT" "$(set_to shape_int_tail:ret)"
+check "the log reports that the function jumps to others" why 'it jumps to functions that do'
+equal "fail at such a function is ENOENT" "write ENOENT" "$(set_to shape_int_tail:fail:count)"
+equal "slow at such a function can be set" ok "$(set_to "shape_int_tail:slow $slow:count")"
 put "shape_end:mark" "$triggers"
-equal "what never returns can't have one" "write ENOENT" "$(set_to shape_never:ret)"
-check "the log says that" why 'it does not return'
-equal "nor be slow" "write ENOENT" "$(set_to 'shape_never:slow 1s:mark')"
-check "for the same reason" why 'it does not return'
-equal "then the list is as it was" shape_end:mark "$(lines)"
+equal "ret at a function that never returns is ENOENT" "write ENOENT" "$(set_to shape_never:ret)"
+check "the log reports that the function never returns" why 'it does not return'
+equal "slow at a function that never returns is ENOENT" \
+	"write ENOENT" "$(set_to 'shape_never:slow 1s:mark')"
+check "the log reports that reason for slow, too" why 'it does not return'
+equal "these errors change nothing" shape_end:mark "$(lines)"
 put shape_either:ret "$triggers"
 shape either
-equal "of a function that does both, its own" "2 3" "$(values)"
-equal "and others are counted" 1 \
+equal "a function that returns and jumps shows its own returns" "2 3" "$(values)"
+equal "the returns of other functions are counted" 1 \
 	"$(grep -c '^shape_either:ret.*# 2 hits, 1 returned by others$' "$triggers")"
 put shape_either:fail:count "$triggers"
 shape either
-equal "also where errors are counted" 1 \
+equal "fail counts the returns of other functions, too" 1 \
 	"$(grep -c '^shape_either:fail:count.*# 0 hits, 1 returned by others$' "$triggers")"
 
 # --- fail
-check "fail is set" put shape_int:fail:mark "$triggers"
-equal "it is in the list, too" shape_int:fail:mark "$(lines)"
+check "a fail trigger can be set" put shape_int:fail:mark "$triggers"
+equal "the fail trigger is in the list" shape_int:fail:mark "$(lines)"
 shape ints
-equal "only errors are" "shape_int returns -1
+equal "fail acts only on errors" "shape_int returns -1
 shape_int returns -22
 shape_int returns -4095" "$(marks mark)"
-equal "each is a hit, then" 3 "$(hits shape_int:fail:mark)"
-equal "in function mode returns are not recorded" "9 0" "$(number '<--') $(number returns)"
+equal "each error is a hit" 3 "$(hits shape_int:fail:mark)"
+equal "in function mode fail records no return" "9 0" "$(number '<--') $(number returns)"
 printf 'shape_%s:fail:count\n' int u64 pointer > "$triggers"
 shape numbers
 shape pointers
 shape error
-equal "of ints, long ones and pointers" "1 2 1" \
+equal "fail finds errors of ints, 64-bit values and pointers" "1 2 1" \
 	"$(hits shape_int) $(hits shape_u64) $(hits shape_pointer)"
 put shape_int:fail:ret "$triggers"
 shape ints
-equal "what is returned, of these alone" "-1 -22 -4095" "$(values)"
+equal "fail:ret records the values of errors only" "-1 -22 -4095" "$(values)"
 put graph "$mode"
 put shape_int:fail:ret:1 "$triggers"
 shape ints
-equal "in graph mode and with a count" "- - - -1 - - - - -" "$(values)"
+equal "fail:ret works in graph mode and with a count" "- - - -1 - - - - -" "$(values)"
 put function "$mode"
 put 1 "$pid"
 put shape_int:fail:count "$triggers"
 shape ints
-equal "of tasks that are not chosen none is counted" 0 "$(hits shape_int)"
+equal "fail does not count tasks that are not traced" 0 "$(hits shape_int)"
 put "" "$pid"
 put 'shape_int:fail:stacktrace depth=2:2' "$triggers"
 shape ints
-equal "with the callers, at a return" "run_ints run
+equal "fail:stacktrace records the callers at a return" "run_ints run
 run_ints run" "$(chains)"
 put 'shape_int:fail:stacktrace' "$triggers"
 shape error
-check "up to where the kernel was entered" sh -c \
+check "the chain at a return ends where the kernel was entered" sh -c \
 	"echo '$(chains)' | grep -q '^run_error run .*do_syscall_64 entry_SYSCALL_64'"
 put graph "$mode"
 shape error
-equal "also in graph mode, and recorded once" "1 1 1" \
+equal "in graph mode the return with a chain is recorded once" "1 1 1" \
 	"$(number '<--') $(number returns) $(chains | wc -l)"
 put shape_int:fail:traceoff "$triggers"
 shape ints
-equal "the first error stops recording" "0 4 4" "$(cat "$on") $(number '<--') $(number returns)"
-equal "and is told" "shape_int" "$(marks traceoff)"
+equal "fail:traceoff stops recording at the first error" \
+	"0 4 4" "$(cat "$on") $(number '<--') $(number returns)"
+equal "fail:traceoff writes a line" "shape_int" "$(marks traceoff)"
 put 1 "$on"
 put shape_int:fail:snapshot "$triggers"
 trace_clear
 trace_on
 mod_set mct_shapes shape ints
-check "or makes a snapshot" wait_until 30 snapshot_there
+check "fail:snapshot takes a snapshot" wait_until 30 snapshot_there
 trace_off
-equal "which ends there" "4 4" "$(grep -c '^CPU .* shape_int+.* <-- ' "$MCT_TMP/snapshot") $(
+equal "the snapshot ends with the first error" \
+	"4 4" "$(grep -c '^CPU .* shape_int+.* <-- ' "$MCT_TMP/snapshot") $(
 	grep -c '^CPU .* shape_int+.* returns ' "$MCT_TMP/snapshot")"
 put 0 "$snapshot"
 put shape_int:fail:traceon "$triggers"
@@ -245,41 +251,42 @@ trace_clear
 trace_on
 put 0 "$on"
 mod_set mct_shapes shape ints
-equal "or begins it" 1 "$(cat "$on")"
+equal "fail:traceon resumes recording" 1 "$(cat "$on")"
 trace_off
 put function "$mode"
 
 # --- slow
-check "slow is set" put "shape_sleep:slow $slow:mark" "$triggers"
-equal "and in the list" "shape_sleep:slow $slow:mark" "$(lines)"
+check "a slow trigger can be set" put "shape_sleep:slow $slow:mark" "$triggers"
+equal "the slow trigger is in the list" "shape_sleep:slow $slow:mark" "$(lines)"
 add "shape_sleep:slow 10000s:mark"
 shape slow
 shape quick
-equal "the slow call is one, the quick one is not" 1 "$(hits "shape_sleep:slow $slow")"
-equal "neither is that slow" 0 "$(hits "shape_sleep:slow 10000s")"
+equal "slow acts on the slow call and not on the quick one" 1 "$(hits "shape_sleep:slow $slow")"
+equal "slow 10000s acts on no call" 0 "$(hits "shape_sleep:slow 10000s")"
 shape slow
-equal "the line says what is returned" "shape_sleep returns 1 after" "$(marks mark)"
+equal "the line of slow shows the returned value" "shape_sleep returns 1 after" "$(marks mark)"
 took=$(sed -n 's/^# mark .* after \([0-9]*\) ns$/\1/p' "$MCT_TRACE")
-at_least "and the time" "${sleeps}000000" "$took"
+at_least "the line of slow shows the duration" "${sleeps}000000" "$took"
 put "shape_sleep_deep:slow $slow:count" "$triggers"
 add "shape_sleep_late:slow $slow:stacktrace depth=3"
 shape slow_deep
-equal "of calls that wait for each other each is" 5 "$(hits shape_sleep_deep)"
+equal "each of five nested calls is slow" 5 "$(hits shape_sleep_deep)"
 shape slow_late
-equal "if only the first one waits it alone is" 1 "$(hits shape_sleep_late)"
-equal "its caller is right" "run_slow_late run" "$(chains | cut -d ' ' -f 1-2)"
+equal "only the call that sleeps is slow" 1 "$(hits shape_sleep_late)"
+equal "the slow call has the right callers" "run_slow_late run" "$(chains | cut -d ' ' -f 1-2)"
 put graph "$mode"
 shape slow_late
-equal "in graph mode, too" "run_slow_late run" "$(chains | cut -d ' ' -f 1-2)"
+equal "in graph mode the slow call has the right callers" \
+	"run_slow_late run" "$(chains | cut -d ' ' -f 1-2)"
 put function "$mode"
 put shape_end "$filter"
 put "shape_sleep:slow $slow:ret" "$triggers"
 shape slow
 shape quick
-equal "also of what is not chosen, no others" 1 "$(hits shape_sleep)"
+equal "slow records the slow call of a function that is not selected" 1 "$(hits shape_sleep)"
 put 'mod:mct_shapes' "$filter"
 
-# --- while calls are running
+# --- change triggers while calls run
 put "shape_sleep:slow $slow:mark" "$triggers"
 trace_clear
 trace_on
@@ -290,9 +297,9 @@ put "" "$triggers"
 put "shape_sleep:slow $slow:mark" "$triggers"
 wait $running
 running=
-equal "a call that had begun before is not timed" 0 "$(hits shape_sleep)"
+equal "a call that began before the trigger is not timed" 0 "$(hits shape_sleep)"
 mod_set mct_shapes shape slow
-equal "the next one is" 1 "$(hits shape_sleep)"
+equal "the next call is timed" 1 "$(hits shape_sleep)"
 rounds=2000
 put shape_u64:fail:count "$triggers"
 mod_set mct_shapes rounds $rounds &
@@ -309,21 +316,21 @@ wait $running || wrong="$wrong rounds"
 running=
 trace_off
 diag "$changed times"
-equal "triggers come and go meanwhile" "" "$wrong"
-equal "what stays misses nothing" "$((rounds * 3 * 2)) shape_u64:fail:count" \
+equal "triggers can be set and removed meanwhile" "" "$wrong"
+equal "a trigger that stays misses no return" "$((rounds * 3 * 2)) shape_u64:fail:count" \
 	"$(hits shape_u64) $(lines)"
-check "and the counts add up" counts_add_up
+check "the counts add up" counts_add_up
 rounds=20
 printf 'shape_int:%s\n' ret fail:count > "$triggers"
 traced mod_set mct_shapes rounds $rounds
-equal "all are counted" "$((rounds * 3 * 12)) $((rounds * 3 * 6))" \
+equal "ret and fail count all returns" "$((rounds * 3 * 12)) $((rounds * 3 * 6))" \
 	"$(hits shape_int:ret) $(hits shape_int:fail)"
 
-# --- what can't be set
+# --- lists and invalid triggers
 printf 'shape_int:%s\n' 'slow 10ms:mark' fail:count 'fail:stacktrace depth=3:7' ret:5 \
 	'slow 60000ms:stacktrace' 'slow 1500us:traceoff after=5' mark > "$triggers"
 lines > "$MCT_TMP/lines"
-equal "several for one function" "shape_int:slow 10ms:mark
+equal "one function can have several triggers" "shape_int:slow 10ms:mark
 shape_int:fail:count
 shape_int:fail:stacktrace depth=3:7
 shape_int:ret:5
@@ -331,8 +338,8 @@ shape_int:slow 60s:stacktrace
 shape_int:slow 1500us:traceoff after=5
 shape_int:mark" "$(cat "$MCT_TMP/lines")"
 cp "$triggers" "$MCT_TMP/list"
-check "what is read can be written" cp "$MCT_TMP/list" "$triggers"
-equal "and is the same then" "$(cat "$MCT_TMP/lines")" "$(lines)"
+check "the list can be written back" cp "$MCT_TMP/list" "$triggers"
+equal "the list is the same after that" "$(cat "$MCT_TMP/lines")" "$(lines)"
 for bad in shape_int:slow 'shape_int:slow 10ms' shape_int:slow:mark 'shape_int:slow 10:mark' \
 	'shape_int:slow 10m:mark' 'shape_int:slow ms:mark' 'shape_int:slow 10ms:dance' \
 	'shape_int:slow -1ms:mark' 'shape_int:slow 86401s:mark' \
@@ -344,21 +351,23 @@ for bad in shape_int:slow 'shape_int:slow 10ms' shape_int:slow:mark 'shape_int:s
 	[ "$result" = "write EINVAL" ] || diag "$bad: $result"
 	[ "$result" = "write EINVAL" ] || break
 done
-equal "what can't be read is refused" "write EINVAL" "$result"
-equal "what is not set can't be removed" "write ENOENT" "$(set_to '!shape_int:fail:mark')"
-equal "after that the list is as it was" "$(cat "$MCT_TMP/lines")" "$(lines)"
+equal "an invalid line is EINVAL" "write EINVAL" "$result"
+equal "removing a trigger that is not set is ENOENT" \
+	"write ENOENT" "$(set_to '!shape_int:fail:mark')"
+equal "after these errors the list is as before" "$(cat "$MCT_TMP/lines")" "$(lines)"
 add '!shape_int:slow 10ms:mark'
 add '!shape_int:slow 60s:stacktrace'
 add '!shape_int:ret'
-equal "each can be removed" 4 "$(lines | wc -l)"
-check "all functions, with a count" put '*:ret:20' "$triggers"
+equal "triggers can be removed" 4 "$(lines | wc -l)"
+check "ret with a count can be set at all functions" put '*:ret:20' "$triggers"
 put "" "$filter"
 traced mod_set mct_shapes rounds 1
-equal "that often" "20 0" "$(values | wc -w) $(sed -n 's/^\*:ret:\([0-9]*\).*/\1/p' "$triggers")"
-check "all that fail, and all that are slow" \
+equal "ret at all functions runs as often as its count" \
+	"20 0" "$(values | wc -w) $(sed -n 's/^\*:ret:\([0-9]*\).*/\1/p' "$triggers")"
+check "fail and slow can be set at all functions" \
 	sh -c "printf '*:fail:count\n*:slow 10s:count\n' > '$triggers'"
 traced mod_set mct_shapes rounds 1
-at_least "errors are found" 18 "$(hits '\*:fail')"
+at_least "fail at all functions finds errors" 18 "$(hits '\*:fail')"
 put "" "$triggers"
-equal "then there are none" "" "$(lines)"
+equal "the list can be emptied" "" "$(lines)"
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: A probe at a return, or near it, and the call site there get along
+# description: A kprobe at a return, or near it, and the call site there work together
 # requires: root tracer hackbench kcore testmod:mct_kprobe testmod:mct_shapes helper:kerneltext
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -40,38 +40,39 @@ unprobe()
 	mod_unload mct_kprobe
 }
 
-# offset_at: where the probe is in its function
+# offset_at: print the probe's offset in its function
 offset_at()
 {
 	mod_get mct_kprobe at | sed 's/.*+\(0x[0-9a-f]*\)\/.*/\1/'
 }
 
-# exit_of FUNCTION: behind the call site of its return, or of its jump, as the trace has it
+# exit_of FUNCTION: print the offset after the call site of its return or jump, from the trace
 exit_of()
 {
 	sed -n "s/.* $1+\\(0x[0-9a-f]*\\)\\/.* \\(returns\\|goes on\\) .*/\\1/p" "$MCT_TRACE" |
 		head -n 1
 }
 
-# is_hit WHAT HITS: is the probe hit that often while nobody listens?
+# is_hit WHAT HITS: report the probe's hits while tracing is off
 is_hit()
 {
 	before=$(mod_get mct_kprobe hits)
 	mod_set mct_shapes shape tail
-	equal "$1: is hit while nobody listens" "$2" $(($(mod_get mct_kprobe hits) - before))
+	equal "$1: the probe is hit while tracing is off" \
+		"$2" $(($(mod_get mct_kprobe hits) - before))
 }
 
-# works WHAT HITS: is all recorded as ever, right, and is the probe hit that often?
+# works WHAT HITS: report whether all is recorded and the probe is hit as often
 works()
 {
 	before=$(mod_get mct_kprobe hits)
 	traced mod_set mct_shapes shape tail
-	equal "$1: all is recorded, and hits it" \
+	equal "$1: all is recorded, and the probe is hit" \
 		"tail<run_tail tail~run_tail end<run_tail end>run_tail, $2 hits" \
 		"$(seen), $(($(mod_get mct_kprobe hits) - before)) hits"
 }
 
-# is_right NAME: are results right, and mode and tracer switched as ever?
+# is_right NAME: report whether results are right while the mode changes
 is_right()
 {
 	wrong=
@@ -90,13 +91,13 @@ read_one()
 	read -r _ < /proc/uptime
 }
 
-# Is the probe a jump, not a breakpoint?
+# Succeed if the probe is a jump and not a breakpoint.
 is_optimized()
 {
 	grep -q OPTIMIZED "$probes"
 }
 
-# around FUNCTION OFFSET HITS: probes at the call site before OFFSET, inside of it, behind it
+# around FUNCTION OFFSET HITS: set probes at the call site before OFFSET, inside it, and after it
 around()
 {
 	site=$(($2 - 5))
@@ -104,33 +105,35 @@ around()
 		put function "$mode"
 		[ $when = before ] || put graph "$mode"
 		[ $when = before ] || trace_on
-		check "$1: a probe set $when returns are recorded at a call site there" \
+		check "$1: a probe can be set at the call site $when returns are recorded" \
 			probe symbol="$1" offset=$site
-		equal "$1: comes behind it" "$2" "$(offset_at)"
+		equal "$1: the probe is placed after the call site, $when" "$2" "$(offset_at)"
 		put graph "$mode"
-		works "$1: $when" "$3"
-		is_right "$1: $when: nothing is wrong"
+		works "$1: at the call site, $when" "$3"
+		is_right "$1: at the call site, $when: results are right"
 		unprobe
 		trace_on
-		check "$1: $when: nor inside of it" not probe symbol="$1" offset=$((site + 1))
+		check "$1: $when: no probe can be set inside the call site" \
+			not probe symbol="$1" offset=$((site + 1))
 		! mod_loaded mct_kprobe || unprobe
 		trace_off
 		put function "$mode"
 		[ $when = before ] || put graph "$mode"
 		[ $when = before ] || trace_on
-		check "$1: one set $when that behind it" probe symbol="$1" offset=$(($2))
-		[ $when = while ] || is_hit "$1: behind it" "$3"
+		check "$1: a probe can be set after the call site $when returns are recorded" \
+			probe symbol="$1" offset=$(($2))
+		[ $when = while ] || is_hit "$1: after it" "$3"
 		put graph "$mode"
-		works "$1: behind it, $when" "$3"
+		works "$1: after it, $when" "$3"
 		trace_off
-		is_hit "$1: behind it, $when, afterwards" "$3"
-		is_right "$1: behind it, $when: nothing is wrong"
+		is_hit "$1: after it, $when, afterwards" "$3"
+		is_right "$1: after it, $when: results are right"
 		unprobe
 		trace_off
 	done
 }
 
-# recording: as $when says, on in graph mode or off in function mode
+# recording: if $when is on, switch on in graph mode, else switch off in function mode
 recording()
 {
 	if [ $when = on ]; then
@@ -142,8 +145,8 @@ recording()
 	fi
 }
 
-# Wherever in these two a probe is set as $when says: where its jump would reach into the call
-# site it must stay a breakpoint.
+# Set a probe at each offset of two functions. If its jump would reach into the call site, the
+# probe must stay a breakpoint.
 no_jump_reaches_sites()
 {
 	wrong=
@@ -172,11 +175,11 @@ no_jump_reaches_sites()
 		done
 	done
 	diag "$state: $jumps of $set probes were jumps"
-	[ $set -gt 0 ] || wrong="none was set"
+	[ $set -gt 0 ] || wrong="no probe was set"
 	equal "$state: no probe reaches into a call site as a jump" "" "$wrong"
 }
 
-# One that is a jump. What functions can have such a probe depends on what is behind their last
+# Set a probe that becomes a jump. Which functions allow this depends on the code after their last
 # return.
 a_jump()
 {
@@ -194,12 +197,12 @@ a_jump()
 		traced mod_set mct_shapes rounds 1
 		equal "$state: a probe on $found is a jump, and each call hits it" \
 			"$(grep -c " $found+.* <-- " "$MCT_TRACE")" "$(mod_get mct_kprobe hits)"
-		is_right "$state: and nothing is wrong"
+		is_right "$state: results are right with that probe"
 		unprobe
 		put "$kb" "$MCT_SIZE"
 	else
 		skip "$state: a probe is a jump" "none was optimized"
-		skip "$state: and nothing is wrong" "none was optimized"
+		skip "$state: results are right with that probe" "none was optimized"
 	fi
 	trace_off
 }
@@ -220,30 +223,30 @@ diag "shape_tail goes on at $tail_exit, shape_end returns at $end_exit"
 around shape_end "$end_exit" 1
 around shape_tail "$tail_exit" 1
 
-# Where the call site of the return, or of the jump, is next to that at the function's head.
+# In these functions the call site of the return or jump is next to the call site at the head.
 for shape in empty int_tail; do
 	for when in before while; do
 		put function "$mode"
 		[ $when = before ] || put graph "$mode"
 		[ $when = before ] || trace_on
-		check "shape_$shape: a probe at its head, set $when returns are recorded" \
+		check "shape_$shape: a probe can be set at its head $when returns are recorded" \
 			probe symbol=shape_$shape
 		put graph "$mode"
 		before=$(mod_get mct_kprobe hits)
 		traced mod_set mct_shapes shape $shape
-		equal "shape_$shape: $when: all is recorded, and each call hits it" \
+		equal "shape_$shape: $when: all is recorded, and each call hits the probe" \
 			"2 or more, $(grep -c " shape_$shape+.* <-- " "$MCT_TRACE")" \
 			"$(grep -c " shape_$shape+" "$MCT_TRACE" | sed 's/^[2-9]$/2 or more/'), \
 $(($(mod_get mct_kprobe hits) - before))"
-		is_right "shape_$shape: $when: nothing is wrong"
+		is_right "shape_$shape: $when: results are right"
 		unprobe
 		trace_off
 	done
 done
-trace_on	# what a probe has left a NOP is the return again
+trace_on	# a NOP that a probe has left becomes the return again
 trace_off
 text_save now
-check "after all of that the text is what it was" text_same clean now
+check "the text is the same as before after these probes" text_same clean now
 
 # --- probes that become jumps
 for when in off on; do
@@ -253,7 +256,7 @@ for when in off on; do
 		a_jump
 	else
 		for name in "no probe reaches into a call site as a jump" "a probe is a jump" \
-			    "and nothing is wrong"; do
+			    "results are right with that probe"; do
 			skip "$state: $name" "probes are not optimized"
 		done
 	fi
@@ -261,29 +264,30 @@ done
 
 # --- return probes
 put graph "$mode"
-check "a return probe" probe symbol=shape_end entry=0 ret=1
+check "a return probe can be set" probe symbol=shape_end entry=0 ret=1
 traced mod_set mct_shapes shape tail
-equal "all is recorded, to the right callers" \
+equal "with a return probe all is recorded with the right callers" \
 	"tail<run_tail tail~run_tail end<run_tail end>run_tail" "$(seen)"
-equal "and it is hit" "1 144" "$(mod_get mct_kprobe returns) $(mod_get mct_kprobe results)"
-is_right "nothing is wrong with it"
+equal "the return probe is hit" \
+	"1 144" "$(mod_get mct_kprobe returns) $(mod_get mct_kprobe results)"
+is_right "results are right with the return probe"
 unprobe
 probe symbol=shape_int ret=1
 put 'shape_int:fail:stacktrace depth=3' "$triggers"
 traced mod_set mct_shapes shape error
-equal "the callers at a return with one" "shape_int run_error" \
+equal "a return with a return probe has the right callers" "shape_int run_error" \
 	"$(sed -n -e 's/^CPU .* \(shape_int\)+.* returns.*/\1/p' \
 	-e 's/^    -- \(run_error\)+.*/\1/p' "$MCT_TRACE" | xargs)"
 put "" "$triggers"
 unprobe
 
-# --- a hot function of the kernel, under load
+# --- a hot kernel function, under load
 put vfs_read "$filter"
 traced read_one
 hot_exit=$(exit_of vfs_read)
 put "" "$filter"
 if [ -z "$hot_exit" ]; then
-	skip "a hot function" "vfs_read is not there"
+	skip "probes in a hot function" "vfs_read is not there"
 	skip "the log" "vfs_read is not there"
 else
 	light_load_start
@@ -300,16 +304,16 @@ else
 	done
 	toggles_stop
 	load_stop
-	equal "in a hot function they come and go while the mode changes" "" "$wrong"
+	equal "probes can be set and removed in a hot function while the mode changes" "" "$wrong"
 	check "no toggle failed" not toggles_failed
 fi
 put "" "$filter"
 put graph "$mode"
-trace_on	# as above, wherever it was
+trace_on	# as above: NOPs become returns again
 trace_off
 put function "$mode"
-check "the kernel goes on changing its call sites" \
+check "the kernel still changes its call sites" \
 	not sh -c 'dmesg | grep -e "mcount: .* holds" -e "no call site will"'
 text_save now
-check "and the text is restored" text_same clean now
+check "the text is restored at the end" text_same clean now
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: A trace tells what ran while interrupts or preemption were off
+# description: A trace shows what ran while interrupts or preemption were off
 # requires: root tracer testmod:mct_latency
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -12,8 +12,7 @@
 plan 13
 
 ms=20
-# The machine itself may be stopped for longer, where it is an emulated one: at worst
-# while another has interrupts off.
+# An emulated machine may stop for longer than $ms, at worst while another task has interrupts off.
 tries=8
 result=$MCT_TMP/result
 
@@ -24,9 +23,9 @@ at_end()
 	rings_restore
 }
 
-# longest COLUMN FILE: the longest stretch of a CPU with something in this column of the
-# context, 1 for interrupts off and 4 for preemption off: nanoseconds, CPU, when it
-# began, and the functions. Documentation/trace/mctracer.rst has it, too.
+# longest COLUMN FILE: print the longest stretch of a CPU with a mark in this column of the context
+# (1: interrupts off, 4: preemption off): nanoseconds, CPU, start time, functions.
+# Documentation/trace/mctracer.rst has this script, too.
 longest()
 {
 	awk -v column="$1" '
@@ -43,7 +42,7 @@ longest()
 		kind ~ /[zZ]/ { next }
 		column == 1 && (f ~ /^(irq_enter_rcu|preempt_schedule_irq)$/ ||
 				half[2] ~ /^(exc_|do_syscall)/) {
-			off[$4] = 0	# they were on before
+			off[$4] = 0	# interrupts were on before
 		}
 		substr($2, column, 1) ~ /[.-]/ || (word[n - 1] ~ /:0$/ && kind == ".") {
 			off[$4] = 0
@@ -59,7 +58,7 @@ longest()
 		END { print found }' "$2"
 }
 
-# provoke PARAMETER COLUMN: until the longest stretch is the module's
+# provoke PARAMETER COLUMN: repeat until the longest stretch is the module's
 provoke()
 {
 	local try=0
@@ -76,14 +75,14 @@ provoke()
 	return 1
 }
 
-# where: the CPU of the module's steps, and when the first one began
+# where: print the CPU of the module's steps and the time of the first step
 where()
 {
 	sed -n 's/^\[\([0-9.]*\)\] .* CPU \([0-9]*\): .* mct_latency_step+.*/CPU \2 from \1/p' \
 		"$MCT_TMP/trace" | head -n 1
 }
 
-# steps_but PATTERN: the columns of the module's steps that are not like that
+# steps_but PATTERN: print the columns of the module's steps that do not match
 steps_but()
 {
 	sed -n 's/^\[[0-9.]*\] \(.*\) CPU [0-9]*: .* mct_latency_step+.*/\1/p' "$MCT_TMP/trace" |
@@ -94,14 +93,15 @@ steps_but()
 found_of()
 {
 	local measured
-	check "$4: the longest stretch is what was provoked" provoke "$1" "$2"
+	check "$4: the longest stretch is the module's" provoke "$1" "$2"
 	measured=$(mod_get mct_latency "$1")
 	diag "$(cut -c 1-300 "$result")"
-	at_least "$4: for as long as was asked" $((ms * 1000000)) "$measured"
-	at_least "$4: and the trace shows all of it" "$measured" "$(cut -d ' ' -f 1 "$result")"
-	equal "$4: on the right CPU" "$(where | cut -d ' ' -f 1-2)" "$(cut -d ' ' -f 4-5 "$result")"
-	check "$4: it is the caller who had it off" test -z "$(steps_but "$3")"
-	equal "$4: what was called from there is named, too" delay \
+	at_least "$4: the stretch lasts at least as long as set" $((ms * 1000000)) "$measured"
+	at_least "$4: the trace shows the whole stretch" "$measured" "$(cut -d ' ' -f 1 "$result")"
+	equal "$4: the trace shows the right CPU and time" \
+		"$(where | cut -d ' ' -f 1-2)" "$(cut -d ' ' -f 4-5 "$result")"
+	check "$4: the module's steps show the state of their caller" test -z "$(steps_but "$3")"
+	equal "$4: the functions of the stretch are named" delay \
 		"$(grep -o ' [a-z_]*delay ' "$result" | grep -o delay | head -n 1)"
 }
 
@@ -110,11 +110,11 @@ put time "$MCT_OPTIONS"
 put context "$MCT_OPTIONS"
 mod_load mct_latency
 found_of irqs_off 1 'd[.npN]\.\.' "interrupts off"
-# A tick may come meanwhile, but no step is called from that.
+# A tick may interrupt the stretch, but the tick calls no step.
 found_of preempt_off 4 '\.[.npN]\.1' "preemption off"
 
-# What it is not to be taken in by: time outside of the kernel, idle, one interrupt after
-# another. All of these in a made-up trace.
+# A made-up trace with cases that must not count: time outside the kernel, idle time, and two
+# interrupts in a row.
 cat > "$MCT_TMP/made" <<-'EOF'
 	# mode: function
 	[1.000000000] d... CPU 0: a b:7 switch_fpu_return+0x9/0x70 <-- do_syscall_64+0x5f/0x90

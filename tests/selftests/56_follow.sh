@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: The triggers follow and unfollow record the calls that concern an object
+# description: The triggers follow and unfollow record the calls that have an object as argument
 # requires: root tracer testmod:mct_shapes helper:badwrite
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -22,14 +22,15 @@ at_end()
 
 if [ "$(set_to 'vfs_read:follow 1')" = "write EOPNOTSUPP" ]; then
 	plan 1
-	check "where arguments can't be asked for the log says so" why CONFIG_MCOUNT_FILTER
+	check "without arguments the log names the missing option" why CONFIG_MCOUNT_FILTER
 	finish
 fi
 put "" "$triggers"
 
 plan 19
 
-# about: each call and return with its objects, "FUNCTION #NUMBER:ROLE...". Numbers are from 1 on.
+# about: print each call and return with its objects, "FUNCTION #NUMBER:ROLE...". Numbers begin
+# with 1.
 about()
 {
 	awk -v first="$first" '
@@ -56,13 +57,13 @@ about()
 mod_load mct_shapes
 put 'mod:mct_shapes' "$filter"
 first=0
-check "follow is set" put 'shape_pointer_tail:follow 3' "$triggers"
-equal "and in the list" 'shape_pointer_tail:follow 3' "$(lines)"
+check "a follow trigger can be set" put 'shape_pointer_tail:follow 3' "$triggers"
+equal "the follow trigger is in the list" 'shape_pointer_tail:follow 3' "$(lines)"
 traced mod_set mct_shapes shape pointer
-equal "numbers are not followed" "" "$(about)"
+equal "an argument that is no pointer is not followed" "" "$(about)"
 put 'shape_char:follow 1' "$triggers"
 traced mod_set mct_shapes shape tail
-equal "while nothing is followed nothing is recorded" "" "$(about)"
+equal "no call is recorded while no object is followed" "" "$(about)"
 twice()
 {
 	mod_set mct_shapes shape narrow
@@ -72,21 +73,23 @@ twice()
 traced twice
 first=$(about | sed 's/[^#]*#\([0-9]*\).*/\1/')
 first=$((first - 1))
-equal "then each call that has it, and no other" "shape_char +#1:1; shape_char #1:1" "$(about)"
+equal "exactly the calls with a followed object are recorded" \
+	"shape_char +#1:1; shape_char #1:1" "$(about)"
 traced mod_set mct_shapes shape narrow
-equal "what was not seen to last is another one" "shape_char +#2:1" "$(about)"
-check "it is let go" add 'shape_char:unfollow 1'
+equal "the same address is a new object after tracing was off" "shape_char +#2:1" "$(about)"
+check "an unfollow trigger can be set" add 'shape_char:unfollow 1'
 traced twice
-equal "and is another one then" "shape_char +-#3:1; shape_char +-#4:1" "$(about)"
+equal "the same address is a new object after unfollow" \
+	"shape_char +-#3:1; shape_char +-#4:1" "$(about)"
 
-# --- what comes of them
-# expect CALL...: what is to be in the trace
+# --- the path of objects through functions
+# expect CALL...: set the expected trace
 expect()
 {
 	expected="$*"
 }
 
-# follows NAME LINE...: while LINEs are the triggers, by what $shape calls
+# follows NAME LINE...: report whether $shape gives the expected trace with these triggers
 shape=objects
 follows()
 {
@@ -104,49 +107,51 @@ follows()
 shape=places
 expect "shape_use +#1:2;" "shape_places #1:1;" "shape_places #1:2;" "shape_places #1:3;" \
 	"shape_places #1:4;" "shape_places #1:5;" "shape_places #1:6;" "shape_drop -#1:1"
-follows "as whatever argument" 'shape_use:follow 2' 'shape_drop:unfollow 1'
+follows "an object is found as any argument" 'shape_use:follow 2' 'shape_drop:unfollow 1'
 shape=objects
 expect "shape_copy +#1:1;" "shape_use #1:2;" "shape_drop -#1:1"
-follows "what an argument is" \
+follows "an object that is an argument is followed" \
 	'shape_copy:follow 1' 'shape_drop:unfollow 1'
 expect "shape_use +#1:2;" "shape_clone #1:1;" "shape_copy #1:2 +#2:1;" "shape_use +#3:2;" \
 	"shape_user #1:1;" "shape_drop -#3:1;" "shape_drop -#1:1;" "shape_use #2:2;" \
 	"shape_drop -#2:1;" "shape_use +#4:2;" "shape_drop -#4:1"
-follows "what is a copy, and each time another one" \
+follows "a copy of an object is a new object" \
 	'shape_use:follow 2' 'shape_copy:follow 2 -> 1' 'shape_drop:unfollow 1'
 if [ "$(set_to 'shape_make:follow ret')" = "write EOPNOTSUPP" ]; then
-	skip "what is returned" "returns are not seen"
-	skip "and what comes of it" "returns are not seen"
-	skip "and is new without an end" "returns are not seen"
+	skip "a returned object is followed" "returns are not seen"
+	skip "a returned copy of an object is followed" "returns are not seen"
+	skip "a returned object is new without unfollow" "returns are not seen"
 else
 	expect "shape_make returns +#1:ret;" "shape_use #1:2;" "shape_clone #1:1;" \
 		"shape_copy #1:2;" "shape_user #1:1;" "shape_drop -#1:1;" \
 		"shape_make returns +#2:ret;" "shape_use #2:2;" "shape_drop -#2:1"
-	follows "what is returned" 'shape_make:follow ret' 'shape_drop:unfollow 1'
+	follows "a returned object is followed" 'shape_make:follow ret' 'shape_drop:unfollow 1'
 	expect "shape_make returns +#1:ret;" "shape_use #1:2;" "shape_clone #1:1;" \
 		"shape_clone returns +#2:ret #1:1;" "shape_copy #1:2;" "shape_use #2:2;" \
 		"shape_user #1:1;" "shape_drop -#2:1;" "shape_drop -#1:1;" \
 		"shape_make returns +#3:ret;" "shape_use #3:2;" "shape_drop -#3:1"
-	follows "and what comes of it" \
+	follows "a returned copy of an object is followed" \
 		'shape_make:follow ret' 'shape_clone:follow 1 -> ret' 'shape_drop:unfollow 1'
 	expect "shape_make returns +#1:ret;" "shape_use #1:2;" "shape_clone #1:1;" \
 		"shape_copy #1:2;" "shape_user #1:1;" "shape_drop #1:1;" \
 		"shape_make returns +#2:ret;" "shape_use #2:2;" "shape_drop #2:1"
-	follows "and is new without an end" 'shape_make:follow ret'
+	follows "a returned object is new without unfollow" 'shape_make:follow ret'
 fi
 expect "shape_user +#1:1;" "shape_outer #1;" "shape_middle #1;" "shape_inner #1;" \
 	"shape_inner #1;" "shape_drop -#1:1"
-follows "what is called for it" 'shape_user:follow 1 +calls' 'shape_drop:unfollow 1'
+follows "nested calls of a followed call are recorded with +calls" \
+	'shape_user:follow 1 +calls' 'shape_drop:unfollow 1'
 
 shape=arrays
 expect "shape_use +#1:2;" "shape_use +#2:2;" "shape_use +#3:2;" "shape_use +#4:2;" \
 	"shape_use +#5:2;" "shape_use +#6:2;" "shape_drop_all -#1:2 -#2:2 -#3:2 -#4:2;" \
 	"shape_drop_all -#5:2 -#6:2;" "shape_use +#7:2;" "shape_drop_all -#7:2"
-follows "what is in an array ends together" 'shape_use:follow 2' 'shape_drop_all:unfollow 2[1]'
+follows "unfollow releases all objects of an array" \
+	'shape_use:follow 2' 'shape_drop_all:unfollow 2[1]'
 
 put "" "$triggers"
 traced mod_set mct_shapes shape tail
-equal "without such triggers all is recorded again" "shape_tail; shape_end" "$(about)"
+equal "all calls are recorded without follow triggers" "shape_tail; shape_end" "$(about)"
 for bad in shape_six:follow 'shape_six:follow 0' 'shape_six:follow 7' 'shape_six:follow x' \
 	'shape_six:follow n=1' 'shape_six:fail:follow 1' shape_six:unfollow \
 	'shape_six:follow 1 -> 1' 'shape_six:follow 1 ->' 'shape_six:follow ret -> 1' \
@@ -160,6 +165,6 @@ for bad in shape_six:follow 'shape_six:follow 0' 'shape_six:follow 7' 'shape_six
 	*)	diag "$bad: $result"; break ;;
 	esac
 done
-equal "what makes no sense is refused" refused "$result"
-equal "and nothing is set" "" "$(lines)"
+equal "an invalid trigger is refused" refused "$result"
+equal "the list stays empty after these errors" "" "$(lines)"
 finish

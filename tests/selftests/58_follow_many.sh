@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: Many objects at once, addresses that are used again, and more than there may be
+# description: Many objects at once, reused addresses, and more objects than the limit
 # requires: root tracer helper:badwrite helper:tracecheck
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -26,13 +26,13 @@ put "" "$triggers"
 
 plan 12
 
-# Each open file is one, from where it is allocated to where it is freed.
+# Follow each open file from its allocation to its release.
 rules()
 {
 	printf '%s\n' 'alloc_empty_file:follow ret' '__fput:unfollow 1' > "$triggers"
 }
 
-# begun, ended: the numbers of objects, in the order of the trace
+# begun, ended: print the numbers of objects, in the order of the trace
 begun()
 {
 	sed -n 's/^CPU.* +#\([0-9]*\):ret.*/\1/p' "$MCT_TRACE"
@@ -44,11 +44,11 @@ ended()
 }
 
 put 4096 "$MCT_SIZE"
-check "rules are set" rules
+check "the triggers can be set" rules
 traced sh -c 'for i in 1 2 3 4 5 6 7 8; do cat /dev/null; done'
-equal "each has a number of its own" "$(begun | sort -un | wc -l)" "$(begun | wc -l)"
-check "there were many" [ "$(begun | wc -l)" -ge 8 ]
-# The same addresses: whoever opens and closes has the one that was let go last.
+equal "each object has its own number" "$(begun | sort -un | wc -l)" "$(begun | wc -l)"
+check "at least eight objects are followed" [ "$(begun | wc -l)" -ge 8 ]
+# Addresses are reused: an open gets the address of the file that was closed last.
 put 'alloc_empty_file:followed:args' "$triggers"
 rules
 add '__fput:followed:args'
@@ -57,28 +57,28 @@ addresses=$(sed -n 's/^CPU.* __fput+[^(]*(\([^,]*\),.* -#.*/\1/p' "$MCT_TRACE" |
 	sort -rn | awk 'NR == 1 { print $1 }')
 diag "one address was used $addresses times"
 if grep -q ' __asan_load8$' /proc/kallsyms; then
-	skip "an address is used again" "KASAN keeps what was freed"
+	skip "an address is used at least 20 times" "KASAN keeps what was freed"
 else
-	check "an address is used again" [ "$addresses" -ge 20 ]
+	check "an address is used at least 20 times" [ "$addresses" -ge 20 ]
 fi
-equal "by another object each time" "" "$(ended | sort -n | uniq -d)"
+equal "each use of an address is a new object" "" "$(ended | sort -n | uniq -d)"
 check "each line is well-formed" examine "$MCT_TRACE"
 
-# Of the names of files there are more than can be followed, and nobody says where they end.
+# There are more dentries than the limit of objects, and no trigger unfollows them.
 put '__d_alloc:follow ret' "$triggers"
 traced find /proc /sys > /dev/null
 full=$(grep -c '^# follow: too many objects .* __d_alloc+' "$MCT_TRACE")
 begun=$(sed -n 's/^CPU.* __d_alloc+.* +#\([0-9]*\):ret.*/\1/p' "$MCT_TRACE" | wc -l)
-diag "$begun begun, $full not"
-check "each that is too many is told of" [ "$full" -ge 100 ]
-check "and that there were as many as can be" [ "$begun" -ge 1024 ]
+diag "$begun followed, $full refused"
+check "the trace has a line for each object beyond the limit" [ "$full" -ge 100 ]
+check "as many objects are followed as the limit allows" [ "$begun" -ge 1024 ]
 put "" "$triggers"
 rules
 traced cat /dev/null
-equal "there is room again" 0 "$(grep -c '^# follow: too many' "$MCT_TRACE")"
-check "and what begins is followed" [ "$(begun | wc -l)" -ge 1 ]
+equal "new triggers release all objects" 0 "$(grep -c '^# follow: too many' "$MCT_TRACE")"
+check "new objects are followed after that" [ "$(begun | wc -l)" -ge 1 ]
 
-# While places are looked for in vain, what ends meanwhile ends.
+# Objects end while others find no free place.
 files()
 {
 	local i=0
@@ -104,7 +104,7 @@ done
 traced open_while_full
 sed -n 's/^CPU.* alloc_empty_file+.* +#\([0-9]*\):ret.*/\1/p' "$MCT_TRACE" | sort > "$MCT_TMP/files"
 ended | sort > "$MCT_TMP/ended"
-at_least "files get places among them" 10 "$(wc -l < "$MCT_TMP/files")"
-equal "and none stays followed when it is freed" "" \
+at_least "files are followed while the limit is reached" 10 "$(wc -l < "$MCT_TMP/files")"
+equal "no file stays followed after its release" "" \
 	"$(comm -23 "$MCT_TMP/files" "$MCT_TMP/ended" | xargs)"
 finish

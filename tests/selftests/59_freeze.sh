@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: What is recorded before something goes wrong stays until somebody goes on
+# description: Records from before a crash or a warning stay until the user resumes recording
 # requires: root tracer
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -53,7 +53,7 @@ written()
 	stat_sum 3
 }
 
-# Whether calls are counted or recorded, of something that makes many.
+# Succeed if a command's calls are counted or recorded.
 comes()
 {
 	before=$(written)
@@ -62,53 +62,53 @@ comes()
 }
 
 rings_small
-check "it is not frozen" is_not_frozen
+check "recording is not frozen at first" is_not_frozen
 trace_on
 check "calls are recorded" comes
 
 freeze
-check "SysRq-T freezes it" is_frozen
-check "trace says so at its head" head_says_so
-check "no call comes" not comes
+check "SysRq-T freezes recording" is_frozen
+check "the head of trace shows that recording is frozen" head_says_so
+check "no call is recorded while frozen" not comes
 cp "$MCT_TRACE" "$MCT_TMP/frozen"
-check "there are some from before" grep -q "^CPU .* <-- " "$MCT_TMP/frozen"
+check "the trace has records from before" grep -q "^CPU .* <-- " "$MCT_TMP/frozen"
 ls -R /proc/self/ >/dev/null 2>&1
 freeze
-check "once more changes nothing" is_frozen
+check "a second SysRq-T changes nothing" is_frozen
 cp "$MCT_TRACE" "$MCT_TMP/later"
-check "and what was recorded stays" cmp "$MCT_TMP/frozen" "$MCT_TMP/later"
+check "the records stay" cmp "$MCT_TMP/frozen" "$MCT_TMP/later"
 check "the counts add up" counts_add_up
 
 put "do_sys_openat2:traceon" "$triggers"
 ls / >/dev/null
-check "a trigger is met" grep -q "^do_sys_openat2:traceon.*# [1-9]" "$triggers"
-check "and does not thaw it" is_frozen
+check "a traceon trigger is hit" grep -q "^do_sys_openat2:traceon.*# [1-9]" "$triggers"
+check "a traceon trigger does not resume recording" is_frozen
 put "" "$triggers"
 put 0 "$on"
-check "tracing_on 0 leaves it frozen" is_frozen
+check "0 in tracing_on leaves recording frozen" is_frozen
 put 1 "$on"
-check "tracing_on 1 thaws it" is_not_frozen
-check "then calls are recorded" comes
+check "1 in tracing_on resumes recording" is_not_frozen
+check "calls are recorded after that" comes
 
 freeze
-check "it can be frozen again" is_frozen
+check "recording can be frozen again" is_frozen
 put 1 "$MCT_CTRL"
-check "1 in ctrl thaws it" is_not_frozen
-check "and calls are recorded" comes
+check "1 in ctrl resumes recording" is_not_frozen
+check "calls are recorded after 1 in ctrl" comes
 trace_off
 freeze
 trace_on
-check "nor does it stay where nobody traced" is_not_frozen
-check "and calls come then" comes
+check "a freeze while tracing is off ends when tracing starts" is_not_frozen
+check "calls are recorded when tracing starts" comes
 trace_off
 
 for kind in $kinds; do
-	check "$kind is an option, and off" grep -qx "nofreeze_on_$kind" "$MCT_OPTIONS"
+	check "freeze_on_$kind is off at first" grep -qx "nofreeze_on_$kind" "$MCT_OPTIONS"
 done
 for kind in $kinds; do
 	put "freeze_on_$kind" "$MCT_OPTIONS"
-	check "$kind can be set" grep -qx "freeze_on_$kind" "$MCT_OPTIONS"
+	check "freeze_on_$kind can be set" grep -qx "freeze_on_$kind" "$MCT_OPTIONS"
 done
-check "a word that is none is refused" not put freeze_on_sunday "$MCT_OPTIONS"
+check "an unknown option is refused" not put freeze_on_sunday "$MCT_OPTIONS"
 
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: Beside ftrace and what is built on it each sees all calls, whoever comes first
+# description: The tracer and ftrace's users each see all calls, in any order of starting
 # requires: root tracer hackbench kcore testmod:mct_target helper:fentry helper:perfcalls
 # requires: helper:badwrite helper:kerneltext
 
@@ -40,40 +40,41 @@ at_end()
 	put "$ringsize" "$MCT_DIR/buffer_size_kb"
 } 2>/dev/null
 
-# Reads one byte, again and again.
+# Read $calls bytes, one at a time.
 work()
 {
 	dd if=/dev/zero of=/dev/null bs=1 count=$calls 2>/dev/null
 }
 
-# ours FUNCTION TASK: how many calls our trace has
+# ours FUNCTION TASK: count its calls in the tracer's trace
 ours()
 {
 	grep -c " $2:[0-9]* $1+0x" "$MCT_TRACE"
 }
 
-# theirs FUNCTION TASK: how many ftrace's has
+# theirs FUNCTION TASK: count its calls in ftrace's trace
 theirs()
 {
 	grep -c " $2-[0-9].* $1 *\(<-\|()\|{\)" $tracing/trace
 }
 
-# Of these more are read than dd's bytes: its own ELF header, for instance.
+# same OURS THEIRS: dd may read more often than it copies bytes: its own ELF header, for instance.
 same()
 {
 	echo "$1 and $2 calls, of $calls bytes"
 	[ "$1" -ge $calls ] && [ "$1" = "$2" ]
 }
 
-# called_for: how many functions somebody wants to know of, but for those that the tracer, where it
-# is a module, has probes at
+# called_for: count the functions that have a hook in ftrace, without the probes of the tracer's
+# module
 called_for()
 {
 	echo $(($(wc -l < $enabled) - probes))
 }
 
-# Does each function that ftrace has, and nothing else, call the stub, or the gate, straight?
-# But for a few where the tracer is a module: it has probes, and does not trace what gates call.
+# Succeed if each function that ftrace knows calls the stub or the pre-handler directly, and no
+# other function does. If the tracer is a module, a few functions don't: it has probes and does not
+# trace functions that pre-handlers call.
 straight()
 {
 	awk -v few=$few -v file=$tracing/available_filter_functions '
@@ -87,7 +88,7 @@ straight()
 		}' $enabled
 }
 
-# callers FUNCTION: how many want to know of its calls
+# callers FUNCTION: count its users in ftrace
 callers()
 {
 	awk -v name="$1" '$1 == name { gsub(/[()]/, "", $2); n = $2 }
@@ -99,7 +100,7 @@ refused()
 	printf '%s\n' "$1" | "$MCT_BIN/badwrite" "$2"
 }
 
-# begin: our trace begins anew; end: and ends, but goes on being called
+# begin: clear the tracer's trace and record; end: pause recording, while the hook stays registered
 begin()
 {
 	trace_clear
@@ -111,7 +112,7 @@ end()
 	put 0 "$MCT_DIR/tracing_on"
 }
 
-# recorded COMMAND...: our trace has the calls of this one, and no later ones
+# recorded COMMAND...: record the tracer's trace while the command runs
 recorded()
 {
 	begin
@@ -119,7 +120,7 @@ recorded()
 	end
 }
 
-# The same, and ftrace's trace, too.
+# both_recorded COMMAND...: record ftrace's trace, too
 both_recorded()
 {
 	put 1 $tracing/tracing_on
@@ -127,12 +128,13 @@ both_recorded()
 	put 0 $tracing/tracing_on
 }
 
-# The first time memory is made, and static keys change.
+# The first start allocates memory and changes static keys, so the comparison begins after it.
 trace_on
 trace_off
 text_save before
 
-# Where the tracer is a module: its probes, and at most so many functions that don't call the stub.
+# If the tracer is a module: the number of its probes, and a limit of functions that don't call the
+# stub.
 probes=0
 few=0
 if grep -q "^mctracer " /proc/modules; then
@@ -141,9 +143,9 @@ if grep -q "^mctracer " /proc/modules; then
 fi
 
 check "the tracer starts" trace_on
-check "each function of ftrace's calls the stub" straight
+check "each of ftrace's functions calls the stub" straight
 recorded work
-at_least "and its calls are recorded" $calls "$(ours vfs_read dd)"
+at_least "all calls are recorded" $calls "$(ours vfs_read dd)"
 
 # --- ftrace's own tracers
 
@@ -151,23 +153,25 @@ put vfs_read $tracing/set_ftrace_filter
 put 1 $tracing/options/funcgraph-proc
 for tracer in function function_graph; do
 	grep -qw $tracer $tracing/available_tracers || {
-		for name in "comes second" "both" "same calls" "comes first" "same calls then" \
-			    "goes"; do
+		for name in "starts second" "both" "same calls" "starts first" "same calls then" \
+			    "stops"; do
 			skip "$tracer: $name" "this kernel does not have it"
 		done
 		continue
 	}
-	check "$tracer: it can come second" put $tracer $tracing/current_tracer
-	equal "two want to know of the function" 2 "$(callers vfs_read)"
+	check "$tracer: it can start after the tracer" put $tracer $tracing/current_tracer
+	equal "$tracer: the function has two users" 2 "$(callers vfs_read)"
 	both_recorded work
-	check "both have the same calls" same "$(ours vfs_read dd)" "$(theirs vfs_read dd)"
+	check "$tracer: both have the same calls if it starts second" \
+		same "$(ours vfs_read dd)" "$(theirs vfs_read dd)"
 	trace_off
-	check "we can come second" trace_on
+	check "$tracer: the tracer can start second" trace_on
 	put "" $tracing/trace
 	both_recorded work
-	check "and both have the same calls" same "$(ours vfs_read dd)" "$(theirs vfs_read dd)"
+	check "$tracer: both have the same calls if it starts first" \
+		same "$(ours vfs_read dd)" "$(theirs vfs_read dd)"
 	put nop $tracing/current_tracer
-	check "without it each function calls the stub" straight
+	check "$tracer: each function calls the stub after it stops" straight
 	put "" $tracing/trace
 done
 put 1 $tracing/tracing_on
@@ -183,19 +187,19 @@ profiled()
 profile=$tracing/function_profile_enabled
 if [ -e $profile ]; then
 	put vfs_read $tracing/set_ftrace_filter
-	check "the profiler can come second" put 1 $profile
+	check "the profiler can start after the tracer" put 1 $profile
 	recorded work
 	put 0 $profile
-	at_least "it counts all calls" $calls "$(profiled)"
-	at_least "and all are recorded" $calls "$(ours vfs_read dd)"
+	at_least "the profiler counts all calls" $calls "$(profiled)"
+	at_least "the tracer records all calls with the profiler" $calls "$(ours vfs_read dd)"
 	put "" $tracing/set_ftrace_filter
 else
-	for name in "comes second" "counts" "recorded"; do
+	for name in "starts second" "counts" "recorded"; do
 		skip "the profiler: $name" "this kernel has none"
 	done
 fi
 
-# perf's count while dd reads.
+# Set $counted to perf's count of the calls while dd reads.
 perf_counts()
 {
 	counted=$("$MCT_BIN/perfcalls" "$(cat $tracing/events/ftrace/function/id)" vfs_read \
@@ -204,49 +208,50 @@ perf_counts()
 
 if [ -e $tracing/events/ftrace/function/id ]; then
 	recorded perf_counts
-	check "perf counts the same calls that are recorded" same "$(ours vfs_read dd)" "$counted"
-	check "without it each function calls the stub" straight
+	check "perf counts the same calls as the tracer records" \
+		same "$(ours vfs_read dd)" "$counted"
+	check "each function calls the stub after perf ends" straight
 else
-	for name in "same calls" "goes"; do
+	for name in "same calls" "stops"; do
 		skip "perf: $name" "this kernel does not have its event"
 	done
 fi
 
-# --- kprobes, at the head, which are calls by ftrace
+# --- kprobes at the head, which use ftrace
 
 hits()
 {
 	awk '$1 == "mct_read" { print $2 + $3 }' $tracing/kprobe_profile
 }
 
-# hit_and_recorded WHEN: two results, of the probe and of us
+# hit_and_recorded WHEN: report whether the probe is hit and the tracer records
 hit_and_recorded()
 {
 	before=$(hits)
 	recorded work
-	at_least "it is hit$1" $calls $(($(hits) - before))
-	at_least "and calls are recorded" $calls "$(ours vfs_read dd)"
+	at_least "each call hits the kprobe$1" $calls $(($(hits) - before))
+	at_least "the tracer records all calls with a kprobe$1" $calls "$(ours vfs_read dd)"
 }
 
 if put 'p:mct_read vfs_read' $tracing/kprobe_events; then
-	check "a kprobe can come second" put 1 $tracing/events/kprobes/mct_read/enable
-	equal "by way of ftrace" 2 "$(callers vfs_read)"
+	check "a kprobe can start after the tracer" put 1 $tracing/events/kprobes/mct_read/enable
+	equal "the kprobe uses ftrace" 2 "$(callers vfs_read)"
 	hit_and_recorded ""
 	trace_off
-	check "we can come second" trace_on
-	hit_and_recorded " then"
+	check "the tracer can start after a kprobe" trace_on
+	hit_and_recorded " that starts first"
 	put 0 $tracing/events/kprobes/mct_read/enable
 	put "" $tracing/kprobe_events
 else
-	for name in "can come second" "by way of ftrace" "is hit" "calls are recorded" \
-		    "we second" "is hit then" "calls are recorded then"; do
+	for name in "starts second" "uses ftrace" "is hit" "calls are recorded" \
+		    "starts first" "is hit then" "calls are recorded then"; do
 		skip "a kprobe: $name" "this kernel has no probe events"
 	done
 fi
 
-# --- BPF, whose trampoline ftrace has functions call straight, too
+# --- BPF, whose trampoline functions call directly
 
-# Attaches a program before us, and until put to its input.
+# Attach a BPF program before the tracer starts, until its input is closed.
 bpf_first()
 {
 	rm -f "$MCT_TMP/bpf" "$MCT_TMP/go"
@@ -257,7 +262,7 @@ bpf_first()
 	wait_until 20 grep -q attached "$MCT_TMP/bpf"
 }
 
-# Not in a subshell, whose child it is not.
+# Call bpf_ends in the shell that started the program: a subshell can't wait for it.
 bpf_ends()
 {
 	exec 9>&-
@@ -266,7 +271,7 @@ bpf_ends()
 	counted=$(tail -n 1 "$MCT_TMP/bpf")
 }
 
-# The same while dd reads.
+# Set $counted to the BPF program's count of the calls while dd reads.
 bpf_counts()
 {
 	counted=$("$MCT_BIN/fentry" vfs_read \
@@ -275,26 +280,27 @@ bpf_counts()
 
 if reason=$("$MCT_BIN/fentry" vfs_read true 2>&1); then
 	recorded bpf_counts
-	at_least "a BPF program that comes second counts all calls" $calls "$counted"
-	at_least "and all are recorded" $calls "$(ours vfs_read dd)"
+	at_least "a BPF program that starts after the tracer counts all calls" $calls "$counted"
+	at_least "the tracer records all calls with a BPF program" $calls "$(ours vfs_read dd)"
 	trace_off
 	bpf_first vfs_read
-	check "one can come first" grep -q attached "$MCT_TMP/bpf"
-	equal "and is called straight" 1 "$(callers vfs_read)"
-	check "we can come second" trace_on
-	equal "both want to know of the function" 2 "$(callers vfs_read)"
+	check "a BPF program can start before the tracer" grep -q attached "$MCT_TMP/bpf"
+	equal "the function calls the BPF program directly" 1 "$(callers vfs_read)"
+	check "the tracer can start after a BPF program" trace_on
+	equal "the function has two users, the tracer and BPF" 2 "$(callers vfs_read)"
 	recorded work
-	at_least "all are recorded" $calls "$(ours vfs_read dd)"
+	at_least "the tracer records all calls with a BPF program that starts first" \
+		$calls "$(ours vfs_read dd)"
 	bpf_ends
-	at_least "and counted by the program" $calls "$counted"
-	check "without it each function calls the stub" straight
+	at_least "a BPF program that starts before the tracer counts all calls" $calls "$counted"
+	check "each function calls the stub after the BPF program ends" straight
 
 	put vfs_read $tracing/set_ftrace_filter
 	put function $tracing/current_tracer
 	recorded bpf_counts
 	put 0 $tracing/tracing_on
-	at_least "with ftrace's tracer, too, the program counts all" $calls "$counted"
-	check "and both others have the same calls" \
+	at_least "with ftrace's tracer the BPF program counts all calls" $calls "$counted"
+	check "with BPF both tracers have the same calls" \
 		same "$(ours vfs_read dd)" "$(theirs vfs_read dd)"
 	put nop $tracing/current_tracer
 	put "" $tracing/set_ftrace_filter
@@ -302,17 +308,17 @@ if reason=$("$MCT_BIN/fentry" vfs_read true 2>&1); then
 
 	put vfs_read:count "$triggers"
 	work
-	at_least "a function with a trigger is counted" $calls \
+	at_least "a count trigger counts all calls" $calls \
 		"$(sed -n 's/^vfs_read:count.*# \([0-9]*\) hits.*/\1/p' "$triggers")"
 	bpf_counts
-	at_least "where BPF has it, too, BPF counts it" $calls "$counted"
-	check "and the log says who does not" eval \
+	at_least "BPF counts all calls of a function with a trigger" $calls "$counted"
+	check "the log reports that the trigger does not run with BPF" eval \
 		'dmesg | grep -q "mcount: the gate of vfs_read.* is not called"'
 	put "" "$triggers"
 else
 	diag "$reason"
-	for name in "counts all calls" "all are recorded" "comes first" "straight" "we second" \
-		    "both" "recorded" "counted" "gone" "with ftrace" "same calls" \
+	for name in "counts all calls" "all are recorded" "starts first" "direct" "tracer second" \
+		    "both" "recorded" "counted" "stops" "with ftrace" "same calls" \
 		    "trigger" "and BPF" "the log"; do
 		skip "BPF: $name" "this kernel lets no program be attached"
 	done
@@ -330,7 +336,7 @@ unpatch()
 
 patched()
 {
-	# shellcheck disable=SC2002 # a task that can be told from others
+	# shellcheck disable=SC2002 # a task that differs from others
 	cat /proc/cmdline | grep -q "this has been live patched"
 }
 
@@ -345,56 +351,58 @@ settled()
 }
 
 if [ -z "$(missing module:livepatch-sample)" ]; then
-	check "a live patch can come second" modprobe livepatch-sample
+	check "a live patch can be loaded after the tracer starts" modprobe livepatch-sample
 	wait_until 60 settled
-	recorded check "it is in force" patched
+	recorded check "the live patch is in effect" patched
 	check "the call of the old function is recorded" in_our_trace cmdline_proc_show
-	check "and that of the new one" in_our_trace livepatch_cmdline_proc_show
+	check "the call of the new function is recorded" in_our_trace livepatch_cmdline_proc_show
 	trace_off
-	check "we can come second" trace_on
-	recorded check "the patch is in force then" patched
-	check "and both calls are recorded" eval \
+	check "the tracer can start after a live patch" trace_on
+	recorded check "the live patch is in effect if loaded first" patched
+	check "both calls are recorded if the live patch is loaded first" eval \
 		"in_our_trace cmdline_proc_show && in_our_trace livepatch_cmdline_proc_show"
 	unpatch
-	check "without it each function calls the stub" straight
+	check "each function calls the stub after the live patch is unloaded" straight
 else
-	for name in "comes second" "in force" "old function" "new function" "we second" \
-		    "in force then" "both" "gone"; do
+	for name in "loads second" "in effect" "old function" "new function" "loads first" \
+		    "in effect then" "both" "unloads"; do
 		skip "a live patch: $name" "there is no module livepatch-sample"
 	done
 fi
 
-# --- ftrace switched off
+# --- with ftrace switched off
 
-# Of late ftrace never can be.
+# Newer kernels refuse to switch ftrace off.
 how=$(refused 0 $switch)
 if [ "$how" = "write EOPNOTSUPP" ]; then
-	for what in "ftrace can't be switched off under us" \
-		    "switched off before, the tracer can't start" "the log says why" \
-		    "the text is what it was before the try" "and when it is on it can"; do
+	for what in "ftrace can't be switched off while the tracer is on" \
+		    "the tracer can't start while ftrace is off" "the log has the reason" \
+		    "the failed start leaves the text unchanged" \
+		    "the tracer can start when ftrace is on again"; do
 		skip "$what" "ftrace can't be switched off"
 	done
 else
-	equal "ftrace can't be switched off under us" "write EBUSY" "$how"
+	equal "ftrace can't be switched off while the tracer is on" "write EBUSY" "$how"
 	trace_off
 	put 0 $switch
 	put 1 "$MCT_SYSCTL"
 	text_save untried
-	equal "switched off before, the tracer can't start" "write EBUSY" "$(refused 1 "$MCT_CTRL")"
-	check "the log says why" eval 'kmsg_since | grep -q "mcount: .*ftrace_enabled is 0"'
-	# Static keys that fork and exec look at are text, too.
+	equal "the tracer can't start while ftrace is off" "write EBUSY" "$(refused 1 "$MCT_CTRL")"
+	check "the log has the reason" eval 'kmsg_since | grep -q "mcount: .*ftrace_enabled is 0"'
+	# The comparison includes the static key mctracer_in_use, which fork and exec test: a
+	# failed start must restore it.
 	text_save tried
-	check "the text is what it was before the try" text_same untried tried
+	check "the failed start leaves the text unchanged" text_same untried tried
 	put 1 $switch
-	check "and when it is on it can" trace_on
+	check "the tracer can start when ftrace is on again" trace_on
 fi
 
-# --- what needs call sites of mcount's own
+# --- features that need mcount's own call sites
 
-equal "returns can't be seen" "write EOPNOTSUPP" "$(refused graph "$MCT_DIR/mode")"
-equal "nor can a trigger be at one" "write EOPNOTSUPP" "$(refused vfs_read:ret "$triggers")"
+equal "the mode graph is refused" "write EOPNOTSUPP" "$(refused graph "$MCT_DIR/mode")"
+equal "a trigger at returns is refused" "write EOPNOTSUPP" "$(refused vfs_read:ret "$triggers")"
 
-# --- modules: their functions come and go with them
+# --- functions of modules
 
 target_calls()
 {
@@ -403,24 +411,24 @@ target_calls()
 }
 
 mod_load mct_target
-equal "a module that comes is recorded" 50 "$(target_calls)"
+equal "a loading module is recorded" 50 "$(target_calls)"
 put mct_target_leaf "$filter"
-equal "also if only one of its functions is chosen" 50 "$(target_calls)"
-equal "which alone is called for" 1 "$(called_for)"
+equal "one selected function of the module is recorded" 50 "$(target_calls)"
+equal "only the selected function has a hook" 1 "$(called_for)"
 mod_unload mct_target
-equal "when it goes none is" 0 "$(called_for)"
+equal "no function has a hook after the unload" 0 "$(called_for)"
 mod_load mct_target
-equal "when it comes again the function calls, the filter says so" 50 "$(target_calls)"
+equal "the selected function is recorded after a reload" 50 "$(target_calls)"
 put mct_target_leaf:count "$triggers"
 target_calls > /dev/null
-check "and its gate, if it has one" grep -q "tramp: arch_mcount_gate" $enabled
+check "a function with a trigger calls the pre-handler" grep -q "tramp: arch_mcount_gate" $enabled
 mod_unload mct_target
-equal "of which nothing stays either" 0 "$(called_for)"
+equal "no function has a pre-handler after the unload" 0 "$(called_for)"
 put "" "$triggers"
 put "" "$filter"
-check "with all chosen each function calls the stub" straight
+check "with empty lists each function calls the stub" straight
 
-# --- all of that at once
+# --- all at once
 
 ftrace_toggles()
 {
@@ -462,16 +470,16 @@ kill $others
 # shellcheck disable=SC2086
 wait $others 2>/dev/null
 others=
-check "no toggle failed while ftrace and the choice of functions changed" not toggles_failed
+check "no toggle failed while ftrace and the selection changed" not toggles_failed
 put nop $tracing/current_tracer
 put "" $tracing/set_ftrace_filter
 put "" "$triggers"
 put "" "$filter"
-check "then the tracer starts" trace_on
-check "each function calls the stub" straight
+check "the tracer starts after that" trace_on
+check "each function calls the stub after that" straight
 recorded work
-at_least "and calls are recorded" $calls "$(ours vfs_read dd)"
+at_least "the tracer records all calls at the end" $calls "$(ours vfs_read dd)"
 trace_off
 text_save after
-check "with all off the text is what it was" text_same before after
+check "the text is the same as before with all off" text_same before after
 finish

@@ -33,7 +33,7 @@ at_end()
 	rings_restore
 }
 
-# names FILE: the functions of the file's lines, in order
+# names FILE: print the functions of the file's lines, in order
 names()
 {
 	awk '/^#/ { next }
@@ -236,7 +236,7 @@ try_traceoff()
 		"$(per_cpu 1 trace)" resume
 }
 
-# words LIST: how many words
+# words LIST: print the number of words
 words()
 {
 	# shellcheck disable=SC2086 # a list of words
@@ -244,7 +244,7 @@ words()
 	echo $#
 }
 
-# results WHAT: six results of the tries before
+# results WHAT: five results of the tries of this action
 results()
 {
 	diag "$1: $(wc -l < "$list") functions, $fired fired," \
@@ -256,14 +256,15 @@ results()
 	[ -z "$refused$stuck" ] || diag "$1 refused:$refused, CPU 1 stuck:$stuck"
 	equal "$1: all functions take the trigger" "" "$refused"
 	equal "$1: CPU 1 goes down and comes up" "" "$stuck"
-	at_least "$1: the trigger fires at half of them or more" $((($(wc -l < "$list") + 1) / 2)) \
+	at_least "$1: the trigger fires at half of the functions or more" \
+		$((($(wc -l < "$list") + 1) / 2)) \
 		$fired
-	equal "$1: each completes in 5 seconds" 0 "$(words "$incomplete")"
-	equal "$1: recording continues after each" 0 "$(words "$silent")"
+	equal "$1: each trigger completes in 5 seconds" 0 "$(words "$incomplete")"
+	equal "$1: recording continues after each trigger" 0 "$(words "$silent")"
 	incomplete='' silent='' refused='' stuck='' unfired='' elsewhere=''
 }
 
-# What this shell waits for must not need CPU 1.
+# This shell runs on CPU 0, so that it never waits for CPU 1.
 taskset -p 1 $$ > /dev/null || bail_out "this shell can not stay on CPU 0"
 put 4096 "$MCT_SIZE"
 use_cpu1
@@ -277,7 +278,7 @@ list_way up first > "$MCT_TMP/up"
 diag "$(wc -l < "$MCT_TMP/down") functions on the way down," \
 	"$(wc -l < "$MCT_TMP/up") on the way up, $(($(now) - begun)) seconds"
 at_least "CPU 1 calls functions on its way down" 20 "$(wc -l < "$MCT_TMP/down")"
-at_least "and on its way up" 50 "$(wc -l < "$MCT_TMP/up")"
+at_least "CPU 1 calls functions on its way up" 50 "$(wc -l < "$MCT_TMP/up")"
 check "sched_cpu_dying is called on the way down" grep -q ' sched_cpu_dying$' "$MCT_TMP/down"
 [ "$tries" != all ] || tries=1000000
 sample $(((tries + 1) / 2)) < "$MCT_TMP/down" > "$list"

@@ -9,14 +9,14 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-# The rule for the files filter, notrace, triggers and pid: a write of less than 4096
-# bytes that ends with a newline completes what was written before through the same open
-# file. Then all of it takes effect, or none of it, and the write returns the error. The
-# kernel keeps any other write until then, or until close(), which returns the error.
+# The rule for the files filter, notrace, triggers and pid: a write of less than 4096 bytes that
+# ends with a newline completes the text of the earlier writes through the same open file. The
+# kernel then applies the whole text or none of it, and the write returns the error. The kernel
+# keeps any other write until then, or until close(), which returns the error.
 #
-# So a piece of less than 4096 bytes that ends with a newline is a whole text. The texts
-# here have one such piece, the last. A line that would end with an earlier piece gets a
-# space more. For pieces of one byte the text is a single line.
+# So a piece of less than 4096 bytes that ends with a newline completes a text. Each text here has
+# one such piece, its last. A line that would end with an earlier piece gets an additional space. A
+# text for pieces of one byte is a single line.
 
 plan 47
 
@@ -39,19 +39,19 @@ at_end()
 	rings_restore
 }
 
-# shown FILE: the list without comments
+# shown FILE: print the list without comments
 shown()
 {
 	sed -e 's/[[:space:]]*#.*//' -e '/^$/d' "$1"
 }
 
-# brief FILE: the begin of the list, on one line
+# brief FILE: print the beginning of the list on one line
 brief()
 {
 	shown "$1" | xargs | cut -c 1-60
 }
 
-# pad SIZE: standard input, in which no line but the last ends with a piece of SIZE bytes
+# pad SIZE: copy standard input so that no line but the last ends with a piece of SIZE bytes
 pad()
 {
 	awk -v size="$1" '
@@ -67,7 +67,7 @@ pad()
 		END { if (NR) print line }'
 }
 
-# lines_for FILE: the names as lines of that file
+# lines_for FILE: print the names as lines of that file
 lines_for()
 {
 	case $1 in
@@ -76,7 +76,8 @@ lines_for()
 	esac
 }
 
-# make_text FILE CUT [WHERE]: into $text, with a wrong name at that place
+# make_text FILE CUT [WHERE]: write a text for pieces of CUT bytes to $text, with a wrong name at
+# that place
 make_text()
 {
 	lines_for "$1" | if [ "$2" = 1 ] && [ "$1" = "$triggers" ]; then
@@ -100,7 +101,8 @@ make_text()
 	fi > "$text"
 }
 
-# write_text HOW FILE [OPTION...] -- SIZE...: what pieces reports, on one line
+# write_text HOW FILE [OPTION...] -- SIZE...: write $text by pieces, and print its results on one
+# line
 write_text()
 {
 	how=$1 file=$2
@@ -115,7 +117,7 @@ write_text()
 	"$MCT_BIN/pieces" $options "$how" "$file" "$text" "$@" | sed '/^short /d' | xargs
 }
 
-# is_refused RESULT ERROR...: nothing but one of these errors, from one call
+# is_refused RESULT ERROR...: succeed if the result is exactly one of these errors, of one call
 is_refused()
 {
 	got=$1
@@ -129,8 +131,8 @@ is_refused()
 	return 1
 }
 
-# all_refused HOW FILE WHERE: a wrong name there is refused in all pieces, and the list
-# stays as it was
+# all_refused HOW FILE WHERE: succeed if a wrong name there is refused with pieces of each size,
+# and the list stays unchanged
 all_refused()
 {
 	bad=
@@ -152,13 +154,14 @@ all_refused()
 	[ -z "$bad" ]
 }
 
-# write_before FILE: the old list
+# write_before FILE: restore the old list
 write_before()
 {
 	cat "$MCT_TMP/before" > "$1"
 }
 
-# all_taken HOW FILE: a right text replaces the list in all pieces, or adds to it
+# all_taken HOW FILE: succeed if a right text replaces the list, or is added, with pieces of each
+# size
 all_taken()
 {
 	bad=
@@ -185,7 +188,7 @@ all_taken()
 	[ -z "$bad" ]
 }
 
-# with_comments BYTES: into $text, the names, each with a comment, at least so long
+# with_comments BYTES: write the names to $text, each with a comment, at least BYTES in all
 with_comments()
 {
 	awk -v bytes="$1" '
@@ -200,7 +203,7 @@ with_comments()
 		}' > "$text"
 }
 
-# can_copy FILE: what is read can be written, and reads the same then
+# can_copy FILE: succeed if the list can be written back and is the same then
 can_copy()
 {
 	cat "$1" > "$MCT_TMP/read"
@@ -209,16 +212,16 @@ can_copy()
 	sed -e 's/[[:space:]]*#.*//' -e '/^$/d' "$MCT_TMP/read" | cmp - "$MCT_TMP/after"
 }
 
-# recorded: the functions that dd and others call
+# recorded: print the functions in the trace
 recorded()
 {
 	sed -n 's/^CPU [0-9]*: .*:[0-9]* \([^+ ]*\)+.* <-- .*/\1/p' "$MCT_TRACE" | sort -u | xargs
 }
 
-# Functions whose name is that of one function.
+# Select names that belong to exactly one function.
 sed -n 's/^\([a-z0-9_]*\)$/\1/p' "$MCT_DIR/functions" | sort | uniq -u |
 	grep -vxE 'vfs_(read|write|open)' | awk 'NR % 7 == 0' | head -n 460 > "$names"
-equal "there are names enough" 460 "$(wc -l < "$names")"
+equal "enough names are found" 460 "$(wc -l < "$names")"
 
 # --- one wrong name
 printf '%s\n' vfs_read vfs_write > "$filter"
@@ -230,9 +233,10 @@ for file in "$filter" "$triggers"; do
 		check "${file##*/}: a wrong name at the $where changes nothing" \
 			all_refused ">" "$file" "$where"
 	done
-	check "${file##*/}: nor at the end of what is added" all_refused ">>" "$file" end
+	check "${file##*/}: a wrong name at the end of an added text changes nothing" \
+		all_refused ">>" "$file" end
 	check "${file##*/}: a right text replaces the list" all_taken ">" "$file"
-	check "${file##*/}: or adds to it" all_taken ">>" "$file"
+	check "${file##*/}: a right text is added to the list" all_taken ">>" "$file"
 done
 cuts="7 4096 0"
 check "notrace: a wrong name at the end changes nothing" all_refused ">" "$never" end
@@ -251,7 +255,7 @@ for cut in 1 7 4096 8192 0; do
 	is_refused "$result" ESRCH EINVAL || break
 	[ "$(shown "$pid")" = $$ ] || break
 done
-equal "pid: no such process at the end changes nothing" "0 yes $$" \
+equal "pid: an unknown process at the end changes nothing" "0 yes $$" \
 	"$cut $(is_refused "$result" ESRCH EINVAL && echo yes) $(brief "$pid")"
 for cut in 1 7 4096 8192 0; do
 	if [ "$cut" = 1 ]; then
@@ -285,7 +289,7 @@ printf vfs_op >&3
 equal "a piece without a newline waits" vfs_write "$(brief "$filter")"
 echo en > "$MCT_TMP/piece"
 cat "$MCT_TMP/piece" >&3 2> /dev/null
-equal "another process completes it" vfs_open "$(brief "$filter")"
+equal "a write of another process completes that piece" vfs_open "$(brief "$filter")"
 echo vfs_read >&3
 equal "another text through that file adds to the list" "vfs_open vfs_read" \
 	"$(brief "$filter")"
@@ -295,40 +299,41 @@ printf write >&3
 equal "the exit of one writer completes nothing" "vfs_open vfs_read" \
 	"$(brief "$filter")"
 exec 3>&-
-equal "the last close() does" "vfs_open vfs_read vfs_write" "$(brief "$filter")"
+equal "the last close() completes the text" "vfs_open vfs_read vfs_write" "$(brief "$filter")"
 { printf vfs_; printf 'read\n'; } > "$filter"
 equal "two writes are one name" vfs_read "$(brief "$filter")"
 { printf 'vfs_open\nvfs_wr'; printf 'ite\n'; } > "$filter"
-equal "also behind a line" "vfs_open vfs_write" "$(brief "$filter")"
+equal "two writes are one name after a complete line" "vfs_open vfs_write" "$(brief "$filter")"
 put "vfs_open vfs_write" "$filter"
 put "$(xargs < "$names") no_such_function" "$filter"
 equal "a shell's long line with a wrong name changes nothing" "vfs_open vfs_write" \
 	"$(brief "$filter")"
 put "vfs_open vfs_write" "$filter"
 printf 'vfs_read\nno_such_function' > "$text"
-equal "close() tells the error of a text without a newline at its end" "close ENOENT" \
+equal "close() returns the error of a text without a final newline" "close ENOENT" \
 	"$(write_text ">" "$filter" -- 0)"
-equal "and nothing has changed" "vfs_open vfs_write" "$(brief "$filter")"
+equal "a text with an error on close() changes nothing" "vfs_open vfs_write" "$(brief "$filter")"
 printf 'no_such_function\nvfs_read\n' > "$text"
 equal "after an error the same open file takes a right text" "write 1 ENOENT" \
 	"$(write_text ">" "$filter" -k -- 17 0)"
-equal "which replaces the list" vfs_read "$(brief "$filter")"
+equal "the right text after an error replaces the list" vfs_read "$(brief "$filter")"
 printf 'no_such_func%9sion\nvfs_write\n' '' > "$text"
-equal "an error drops what was kept" "write 2 ENOENT" \
+equal "an error drops the kept pieces" "write 2 ENOENT" \
 	"$(write_text ">" "$filter" -k -- 12 13 0)"
-equal "and the next text is complete by itself" vfs_write "$(brief "$filter")"
+equal "the text after an error is complete by itself" vfs_write "$(brief "$filter")"
 
-# --- a page that is not there
+# --- a fault in the middle of a write
 printf '%4096s%s\n' no_such_function vfs_open > "$text"
-equal "a fault drops what was kept" "fault EFAULT" "$(write_text ">" "$filter" -f 2 -- 4096)"
-equal "what comes after it is complete by itself" vfs_open "$(brief "$filter")"
+equal "a fault drops the kept pieces" "fault EFAULT" "$(write_text ">" "$filter" -f 2 -- 4096)"
+equal "the text after a fault is complete by itself" vfs_open "$(brief "$filter")"
 put vfs_open "$filter"
 printf '%4096s' vfs_read > "$text"
-equal "a fault at the end" "fault EFAULT" "$(write_text ">" "$filter" -f 2 -- 4096)"
-equal "leaves the list" vfs_open "$(brief "$filter")"
+equal "a fault in the second page is EFAULT" \
+	"fault EFAULT" "$(write_text ">" "$filter" -f 2 -- 4096)"
+equal "a fault in the second page leaves the list unchanged" vfs_open "$(brief "$filter")"
 printf '%5000s' vfs_read:count > "$text"
 put vfs_open:count "$triggers"
-equal "also of triggers" "fault EFAULT vfs_open:count" \
+equal "a fault leaves the triggers unchanged" "fault EFAULT vfs_open:count" \
 	"$(write_text ">" "$triggers" -k -f 2 -- 5000 | xargs) $(brief "$triggers")"
 
 # --- long texts
@@ -343,7 +348,7 @@ for file in "$filter" "$triggers"; do
 		[ "$result" = ok ] || break
 		cmp -s "$MCT_TMP/wanted" "$MCT_TMP/after" || break
 	done
-	equal "${file##*/}: takes 2 MiB, with comments" "0 ok 460" \
+	equal "${file##*/}: accepts 2 MiB, with comments" "0 ok 460" \
 		"$cut $result $(wc -l < "$MCT_TMP/after")"
 done
 for file in "$filter" "$triggers"; do
@@ -360,7 +365,7 @@ for file in "$filter" "$triggers"; do
 done
 diag "$(($(now) - begun)) seconds"
 
-# --- copies, and nothing
+# --- copies and empty texts
 make_text "$never" 0
 cat "$text" > "$never"
 make_text "$triggers" 0
@@ -369,14 +374,14 @@ make_text "$filter" 0
 cat "$text" > "$filter"
 printf '%s\n' "$$ children" "tid $$" > "$pid"
 for file in "$filter" "$never" "$triggers" "$pid"; do
-	check "${file##*/}: what is read can be written" can_copy "$file"
+	check "${file##*/}: the list can be written back" can_copy "$file"
 done
 left=
 for file in "$filter" "$never" "$triggers" "$pid"; do
 	: > "$file"
 	left=$left$(shown "$file")
 done
-equal "opened and closed, a list is empty" "" "$left"
+equal "opening with O_TRUNC and closing empties each list" "" "$left"
 put vfs_read "$filter"
 put vfs_read "$never"
 put vfs_read:count "$triggers"
@@ -386,5 +391,5 @@ for file in "$filter" "$never" "$triggers" "$pid"; do
 	echo > "$file"
 	left=$left$(shown "$file")
 done
-equal "an empty line makes it empty, too" "" "$left"
+equal "an empty line empties each list" "" "$left"
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: The tracer's own work leaves hardly any calls in the rings
+# description: The tracer's own work leaves few calls in the rings
 # requires: root tracer smp taskset
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -9,11 +9,10 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-# A kernel that does not preempt asks in each long loop whether another task wants to
-# run. That is a call of __cond_resched(), which is traced. So one write to a file of the
-# tracer could fill a ring. This test runs each operation in a process on CPU 1, while all
-# is traced, and counts that process's calls in the ring of CPU 1. Start and end of the
-# process are among them.
+# A kernel without preemption calls __cond_resched() in each long loop, and this function is
+# traced. So one write to a file of the tracer could fill a ring. This test runs each operation in
+# a process on CPU 1, while all functions are traced, and counts the calls of this process in the
+# ring of CPU 1. They include start and exit of the process.
 
 case " $(cat /proc/cmdline) " in
 *" preempt=voluntary "* | *" preempt=none "*) ;;
@@ -25,10 +24,10 @@ esac
 
 plan 47
 
-ring_kb=65536		# the ring has more words than the worst operation made calls
+ring_kb=65536		# more words than the worst operation makes calls
 most_calls=20000
 most_asked=1000
-most_lines=200000	# what this test looks at in one trace
+most_lines=200000	# lines of one trace that this test examines
 filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
 triggers=$MCT_DIR/triggers
@@ -52,10 +51,10 @@ at_end()
 	rings_restore
 }
 
-# count_calls PID: from the trace of CPU 1, $calls of the process, $asked, which is how many
-# of them are __cond_resched(), and $deferred, the calls of kworkers. Calls behind the first
-# $most_lines lines count as the process's. Prints which functions the process calls most
-# into a file.
+# count_calls PID: read the trace of CPU 1 and set $calls to the calls of the process, $asked to
+# those of __cond_resched() among them, and $deferred to the calls of kworkers. Count all calls
+# after the first $most_lines lines as calls of the process. Print the functions that the process
+# calls most to a file.
 count_calls()
 {
 	head -n $most_lines "$(per_cpu 1 trace)" | awk -v pid=":$1" '
@@ -85,7 +84,7 @@ count_calls()
 	fi
 }
 
-# run_on_cpu1 COMMAND: in a process of its own, while all is traced
+# run_on_cpu1 COMMAND: run it in its own process while all functions are traced
 run_on_cpu1()
 {
 	rm -f "$MCT_TMP/go"
@@ -98,7 +97,7 @@ run_on_cpu1()
 	trace_off
 }
 
-# measure NAME COMMAND: count what it calls
+# measure NAME COMMAND: count the command's calls
 measure()
 {
 	trace_clear
@@ -109,21 +108,21 @@ measure()
 	[ ! -s "$MCT_TMP/errors" ] || diag "$1: $(head -n 1 "$MCT_TMP/errors")"
 }
 
-# few NAME COMMAND: a result that says whether it calls little
+# few NAME COMMAND: report whether the command makes few calls
 few()
 {
 	measure "$@"
 	if [ -s "$MCT_TMP/errors" ]; then
-		not_ok "$1: works"
+		not_ok "$1: the command works"
 	elif [ "$calls" -le $most_calls ] && [ "$asked" -le $most_asked ]; then
-		ok "$1: few calls"
+		ok "$1: makes few calls"
 	else
-		not_ok "$1: few calls" "$calls calls, $asked of __cond_resched; of the first:"
+		not_ok "$1: makes few calls" "$calls calls, $asked of __cond_resched; of the first:"
 		diag_lines < "$MCT_TMP/functions"
 	fi
 }
 
-# own: the number of calls that the tracer has not recorded because they are its own work
+# own: print the number of calls that the tracer did not record because they are its own work
 own()
 {
 	sed -n 's/^# own: *\([0-9][0-9]*\).*/\1/p' "$MCT_STATS" | head -n 1
@@ -140,7 +139,7 @@ at_least "the calls of a process are found" 100 "$calls"
 few "cat without the tracer" "exec cat /dev/null"
 least=$calls
 
-# --- writes. A filter of all functions, or else most of the work would not be recorded.
+# --- writes. Filters select all functions, because otherwise most calls would not be recorded.
 few "triggers, one line" "echo vfs_fsync:count > $triggers"
 few "triggers, one line more" "echo schedule:mark:1 >> $triggers"
 few "triggers, one line away" "echo '!vfs_fsync:count' >> $triggers"
@@ -172,14 +171,14 @@ if put graph "$mode"; then
 	few "mode, graph" "echo graph > $mode"
 	few "mode, function" "echo function > $mode"
 else
-	skip "mode, graph" "this kernel has no mode graph"
-	skip "mode, function" "this kernel has no mode graph"
+	skip "mode, graph: makes few calls" "this kernel has no mode graph"
+	skip "mode, function: makes few calls" "this kernel has no mode graph"
 fi
 few "mode, read" "exec cat $mode > /dev/null"
 few "tracing_on, 0 and 1" "echo 0 > $on; echo 1 > $on"
 few "ctrl, 0 and 1" "echo 0 > $MCT_CTRL; echo 1 > $MCT_CTRL"
 few "snapshot, 1" "echo 1 > $snapshot"
-check "snapshot, 1: few calls in kworkers" test "$deferred" -le $most_calls
+check "snapshot, 1: kworkers make few calls" test "$deferred" -le $most_calls
 few "snapshot, 0" "echo 0 > $snapshot"
 few "functions, read" "exec cat $MCT_DIR/functions > /dev/null"
 few "stats, read" "exec cat $MCT_STATS > /dev/null"
@@ -187,8 +186,8 @@ few "buffer_size_kb, smaller" "echo $((ring_kb / 2)) > $MCT_SIZE"
 few "buffer_size_kb, larger" "echo $ring_kb > $MCT_SIZE"
 few "buffer_size_kb, read" "exec cat $MCT_SIZE > /dev/null"
 
-# --- a trace: by its lines
-# read_lines FILE: read a trace of 20000 lines and more; $calls, $asked and $lines
+# --- reading a trace: calls per line
+# read_lines FILE: read a trace of at least 20000 lines; set $calls, $asked and $lines
 read_lines()
 {
 	trace_clear
@@ -215,18 +214,19 @@ below()
 
 for file in "$MCT_TRACE" "$snapshot"; do
 	read_lines "$file"
-	check "${file##*/}, read: few calls a line" below "$share" 0.2
-	check "${file##*/}, read: few of __cond_resched" test "$asked" -le $most_asked
+	check "${file##*/}, read: makes few calls per line" below "$share" 0.2
+	check "${file##*/}, read: makes few calls of __cond_resched" test "$asked" -le $most_asked
 	diag_lines < "$MCT_TMP/functions"
 done
 
-# --- the count of what is left out
+# --- the count of calls that are not recorded
 before=$(own)
 trace_on
 put vfs_fsync:count "$triggers"
 after=$(own)
 trace_off
 check "stats has a line \"# own: N\"" test -n "$before"
-at_least "the number grows with a write to triggers" $((${before:-0} + 1)) "${after:-0}"
+at_least "the number of own calls grows with a write to triggers" \
+	$((${before:-0} + 1)) "${after:-0}"
 sed 's/^/# /' "$table"
 finish

@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: While a writer waits for a task that does not sleep, modules load and readers read
+# description: A writer that waits for a task that does not sleep delays no module and no reader
 # requires: root tracer smp timeout testmod:mct_spinner testmod:mct_target testmod:mct_twin
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# A grace period of Tasks RCU lasts as long as this thread runs. The first trigger of all waits
-# for one.
+# A grace period of Tasks RCU lasts at least as long as this kernel thread runs. The first trigger
+# waits for one.
 seconds=${MCT_SPIN:-20}
-most=8		# seconds that anything else may take on a slow machine
+most=8		# limit for other operations on a slow machine, in seconds
 writer=
 
 at_end()
@@ -30,7 +30,7 @@ writes()
 	kill -0 "$writer" 2>/dev/null
 }
 
-# at_once COMMAND...: it ends in time, while the writer still waits.
+# at_once COMMAND...: succeed if the command ends in time and the writer still waits
 at_once()
 {
 	timeout $most "$@" > /dev/null && writes
@@ -52,11 +52,11 @@ sleep 2
 if writes; then
 	for file in ctrl stats options mode filter notrace pid triggers tracing_on \
 		    buffer_size_kb; do
-		check "$file is read at once" at_once cat "$MCT_DIR/$file"
+		check "$file can be read while the writer waits" at_once cat "$MCT_DIR/$file"
 	done
-	check "trace is read at once" at_once head -n 100 "$MCT_TRACE"
-	check "a module loads and goes" loads mct_target
-	check "another one, too" loads mct_twin
+	check "trace can be read while the writer waits" at_once head -n 100 "$MCT_TRACE"
+	check "a module loads and unloads while the writer waits" loads mct_target
+	check "another module loads and unloads while the writer waits" loads mct_twin
 else
 	for what in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
 		skip "while a writer waits ($what)" "no writer waits for such a thread here"
@@ -66,5 +66,5 @@ ended=0
 wait "$writer" || ended=$?
 writer=
 equal "the writer ends" 0 $ended
-check "its trigger is there" grep -q '^vfs_read:count' "$MCT_DIR/triggers"
+check "the writer's trigger is in the list" grep -q '^vfs_read:count' "$MCT_DIR/triggers"
 finish

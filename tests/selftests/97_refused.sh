@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: A call site that is none ends all patching, and nothing else; until reboot
+# description: A wrong call site ends all patching until reboot, and nothing else
 # requires: root tracer hackbench kcore testmod:mct_badsite testmod:mct_badtext testmod:mct_target
 # requires: helper:badwrite helper:kerneltext
 
@@ -23,7 +23,7 @@ at_end()
 	! mod_loaded mct_target || mod_unload mct_target
 }
 
-# said TEXT: how often the kernel has
+# said TEXT: count the kernel's messages with this text
 said()
 {
 	kmsg_since | grep -c "mcount: $1"
@@ -42,45 +42,46 @@ ctrl()
 found='the call site kernel_halt+0x.* holds 90 90 90 90 90, not what'
 filter=$MCT_DIR/filter
 
-# Found when the tracer is switched on: no site has been changed yet.
+# The kernel finds the wrong site when the tracer is switched on, before it changes any site.
 if [ "$MCT_REFUSED" = off ]; then
 	plan 10
 	text_save before
 	check "the module can be loaded" mod_load mct_badtext
-	check "mcount can be enabled, which changes nothing yet" put 1 "$MCT_SYSCTL"
+	check "mcount can be enabled, which patches no site yet" put 1 "$MCT_SYSCTL"
 	equal "the tracer can not be switched on" "write EIO" "$(ctrl 1)"
 	kmsg_since | grep mcount: | diag_lines
-	equal "the log says what was found where" 1 "$(said "$found")"
-	equal "it reads as off" 0 "$(cat "$MCT_CTRL")"
+	equal "the log reports the wrong call site and its bytes" 1 "$(said "$found")"
+	equal "ctrl reads as off" 0 "$(cat "$MCT_CTRL")"
 	check "nothing is recorded" records_stand
 	mod_unload mct_badtext
-	equal "nor can it be when the site is one again" "write EIO" "$(ctrl 1)"
-	equal "the log says it once" "1 1" \
+	equal "the tracer can not be switched on after the site is right again" \
+		"write EIO" "$(ctrl 1)"
+	equal "the log reports each complaint once" "1 1" \
 		"$(said 'the call site') $(said 'no call site will be changed')"
 	text_save after
-	check "no text was changed" text_same before after
+	check "no text has changed" text_same before after
 	check "the kernel works" hackbench -g 1 -f 2 -l 20
 	finish
 fi
 
-# What is followed can't be given up then, and so is followed on.
+# A follow trigger can't be removed without patching, so objects stay followed.
 if [ "$MCT_REFUSED" = follow ]; then
 	triggers=$MCT_DIR/triggers
 	put 'vfs_read:follow 1' "$triggers" || skip_all "nothing can be followed"
 	plan 8
 	trace_on
 	read -r _ < /proc/uptime
-	at_least "what concerns an object is recorded" 1 "$(grep -c '#[0-9]*:1' "$MCT_TRACE")"
+	at_least "calls with an object are recorded" 1 "$(grep -c '#[0-9]*:1' "$MCT_TRACE")"
 	check "the module can be loaded" mod_load mct_badtext
 	kmsg_since | grep mcount: | diag_lines
-	check "the triggers can't be taken away" not put "" "$triggers"
-	check "they are what they were" grep -q '^vfs_read:follow 1' "$triggers"
+	check "the triggers can't be removed" not put "" "$triggers"
+	check "the triggers are unchanged" grep -q '^vfs_read:follow 1' "$triggers"
 	trace_clear
 	read -r _ < /proc/uptime
-	at_least "what concerns an object is recorded on" 1 "$(grep -c '#[0-9]*:1' "$MCT_TRACE")"
-	equal "and nothing else" 0 "$(grep ' <-- ' "$MCT_TRACE" | grep -vc '#[0-9]*:')"
+	at_least "calls with an object are still recorded" 1 "$(grep -c '#[0-9]*:1' "$MCT_TRACE")"
+	equal "no other call is recorded" 0 "$(grep ' <-- ' "$MCT_TRACE" | grep -vc '#[0-9]*:')"
 	equal "ctrl can be switched off" "ok 2" "$(ctrl 0)"
-	check "then nothing is recorded" records_stand
+	check "nothing is recorded with ctrl off" records_stand
 	finish
 fi
 
@@ -90,39 +91,44 @@ trace_on
 check "records are written" wait_until 10 records_flow
 
 # A module's bad call site concerns that module alone.
-check "a module with such a site can be loaded" mod_load mct_badsite
-equal "the log says what was found where" 1 \
+check "a module with a wrong call site loads" mod_load mct_badsite
+equal "the log reports the wrong call site and its bytes" 1 \
 	"$(said 'the call site mct_badsite_place+0x0/.* \[mct_badsite\] holds 90 90 90 90 90, not what')"
-equal "and what follows from that" 1 "$(said 'no call site of mct_badsite will be changed')"
-equal "nobody has written there" 1 "$(mod_get mct_badsite same)"
-equal "others can be chosen" "ok 9" "$(echo vfs_read | "$MCT_BIN/badwrite" "$filter")"
+equal "the log reports which call sites stay unchanged" \
+	1 "$(said 'no call site of mct_badsite will be changed')"
+equal "the module's wrong call site is unchanged" 1 "$(mod_get mct_badsite same)"
+equal "other functions can be selected" "ok 9" "$(echo vfs_read | "$MCT_BIN/badwrite" "$filter")"
 put "" "$filter"
 
-check "text can be overwritten" mod_load mct_badtext
-equal "then no others can be chosen" "write EIO" "$(echo vfs_read | "$MCT_BIN/badwrite" "$filter")"
+check "the module that overwrites a call site loads" mod_load mct_badtext
+equal "no function can be selected after that" \
+	"write EIO" "$(echo vfs_read | "$MCT_BIN/badwrite" "$filter")"
 kmsg_since | grep mcount: | diag_lines
-equal "the log says what was found where" 1 "$(said "$found")"
-equal "and what follows from that" 1 "$(said 'no call site will be changed any more')"
-check "tracing goes on" records_flow
-equal "a change that patches no site is still made" "ok 8" "$(option context)"
-check "with another hook, which records" records_flow
-at_least "what it is for" 1 "$(grep -c '^[d.][.npN][.sShHzZ][.1-9a-f] CPU' "$MCT_TRACE")"
-equal "and back" "ok 10" "$(option nocontext)"
+equal "the log reports the wrong call site and its bytes" 1 "$(said "$found")"
+equal "the log reports which call sites stay unchanged" \
+	1 "$(said 'no call site will be changed any more')"
+check "tracing continues" records_flow
+equal "an option that patches no call site can be set" "ok 8" "$(option context)"
+check "the hook for that option records" records_flow
+at_least "records have the option's context" \
+	1 "$(grep -c '^[d.][.npN][.sShHzZ][.1-9a-f] CPU' "$MCT_TRACE")"
+equal "the option can be unset" "ok 10" "$(option nocontext)"
 text_save on
 
 equal "ctrl can be switched off" "ok 2" "$(ctrl 0)"
-check "then nothing is recorded" records_stand
+check "nothing is recorded with ctrl off" records_stand
 text_save off
-check "but for the stub the text stays" test \
+check "only the stub's text changes" test \
 	"$("$MCT_BIN/kerneltext" diff "$MCT_TMP/text.on" "$MCT_TMP/text.off" |
 		awk '$1 == "sites" || $1 == "unsites" { n += $2 } END { print n + 0 }')" = 0
-equal "it can be switched on again: the sites still call" "ok 2" "$(ctrl 1)"
-check "then it records" wait_until 10 records_flow
-equal "and off" "ok 2 0" "$(ctrl 0) $(cat "$MCT_CTRL")"
+equal "ctrl can be switched on again, because the call sites still call" "ok 2" "$(ctrl 1)"
+check "the tracer records after that" wait_until 10 records_flow
+equal "ctrl can be switched off again" "ok 2 0" "$(ctrl 0) $(cat "$MCT_CTRL")"
 check "the sysctl can be switched off" put 0 "$MCT_SYSCTL"
-check "other modules come and go" mod_load mct_target calls=10
-check "so does the first" eval "mod_unload mct_badsite && mod_load mct_badsite"
-equal "the log says it once" "1 1" \
+check "other modules can be loaded" mod_load mct_target calls=10
+check "the module with the wrong call site unloads and loads" \
+	eval "mod_unload mct_badsite && mod_load mct_badsite"
+equal "the log reports each complaint once" "1 1" \
 	"$(said "$found") $(said 'no call site will be changed any more')"
 check "the kernel works" hackbench -g 1 -f 2 -l 20
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: When the cycle counter is found unreliable, times stay right
+# description: When the kernel finds the cycle counter unreliable, times stay right
 # requires: root tracer hackbench helper:tracecheck helper:victim testmod:mct_clock
 
 # shellcheck disable=SC2317 # functions that check() runs
@@ -25,7 +25,7 @@ said()
 	kmsg_since | grep -q 'mctracer: the cycle counter can.t be used'
 }
 
-# second_apart LABEL: are two events that are a second apart shown as that?
+# second_apart: succeed if two events that are a second apart have such times
 second_apart()
 {
 	local a b uptime
@@ -52,9 +52,9 @@ second_apart()
 put 4096 "$MCT_SIZE"
 trace_on
 check "with the cycle counter a second is a second" second_apart
-check "no complaint about the counter so far" not said
+check "the log has no complaint about the counter yet" not said
 
-# A trace that was opened before, and is read when times are of the other clock.
+# Open a trace now, and read it when the tracer uses the other clock.
 put time "$MCT_OPTIONS"
 moment
 cat "$MCT_TRACE" > "$trace.before"
@@ -62,22 +62,22 @@ exec 3< "$MCT_TRACE"
 trace_on
 
 mod_load mct_clock
-check "the tracer notices within seconds, and says so" wait_until 60 said
-equal "it is still on" 1 "$(cat "$MCT_CTRL")"
-check "and records" wait_until 10 records_flow
+check "the tracer logs within seconds that the counter can't be used" wait_until 60 said
+equal "the tracer is still on" 1 "$(cat "$MCT_CTRL")"
+check "the tracer still records" wait_until 10 records_flow
 cat <&3 > "$trace.after"
 exec 3<&-
 put notime "$MCT_OPTIONS"
-at_least "what was recorded before was opened in time" 100 \
+at_least "the open trace has the records from before" 100 \
 	"$(records_of "$trace.after" | wc -l)"
-check "its times are still of the clock by which it was recorded" \
+check "the open trace's times still belong to the old clock" \
 	cmp "$trace.before" "$trace.after"
-check "with the other clock a second is a second, too" second_apart
-equal "no CPU's time goes back" 0 "$(backwards "$trace")"
+check "with the other clock a second is a second" second_apart
+equal "no CPU's time decreases" 0 "$(backwards "$trace")"
 trace_clear
 hackbench -g 1 -f 4 -l 20 > /dev/null
 trace_off
-at_least "calls that reading the clock makes are refused and counted" 1 \
+at_least "calls from the reading of the clock are refused and counted" 1 \
 	"$(stat_sum "$RECURSIONS")"
 check "the counts add up" counts_add_up
 cat "$MCT_TRACE" > "$trace"
@@ -88,8 +88,9 @@ trace_clear
 trace_on
 cat /proc/self/stat /proc/self/stat /proc/self/stat > /dev/null
 trace_off
-equal "triggers act" "vfs_read:stacktrace:0" "$(sed 's/[[:space:]].*//' "$MCT_DIR/triggers")"
-at_least "as ever" 3 "$(grep -c '^    -- ' "$MCT_TRACE")"
+equal "a stacktrace trigger runs as often as its count" \
+	"vfs_read:stacktrace:0" "$(sed 's/[[:space:]].*//' "$MCT_DIR/triggers")"
+at_least "the trigger's chains are recorded" 3 "$(grep -c '^    -- ' "$MCT_TRACE")"
 put "" "$MCT_DIR/triggers"
 
 put context "$MCT_OPTIONS"
@@ -99,9 +100,9 @@ trace_clear
 trace_on
 hackbench -g 1 -f 4 -l 20 > /dev/null
 trace_off
-at_least "the oldest can be kept" 1 "$(stat_sum "$LOST")"
-equal "and nothing is overwritten then" 0 "$(stat_sum "$OVERWRITTEN")"
-check "then the counts add up, too" counts_add_up
+at_least "with nooverwrite calls are lost" 1 "$(stat_sum "$LOST")"
+equal "with nooverwrite no call is overwritten" 0 "$(stat_sum "$OVERWRITTEN")"
+check "with nooverwrite the counts add up" counts_add_up
 at_least "the context is recorded" 1 \
 	"$(grep -c '^d... CPU' "$MCT_TRACE")"
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# description: A locked down kernel shows and records nothing; lasts until reboot
+# description: A locked down kernel shows and records nothing, until reboot
 # requires: root tracer lockdown helper:badwrite
 
 # shellcheck source=lib.sh
@@ -13,7 +13,7 @@ grep -q '\[confidentiality\]' "$lockdown" &&
 
 plan 37
 
-# Every file and way to open it, of those that there are.
+# Try all existing files and ways to open them.
 openings()
 {
 	local file how
@@ -27,16 +27,16 @@ openings()
 	done
 }
 
-# The last moment of freedom.
+# Before the lockdown.
 trace_on
-check "records are written before" wait_until 10 records_flow
+check "records are written before the lockdown" wait_until 10 records_flow
 put 0 "$MCT_CTRL"
 for file in "$MCT_CTRL" "$MCT_TRACE" "$MCT_STATS"; do
-	equal "before, ${file##*/} can be opened" "ok 0" \
+	equal "before the lockdown ${file##*/} can be opened" "ok 0" \
 		"$("$MCT_BIN/badwrite" -r "$file")"
 done
 
-# For integrity what is in memory must not be changed; a trace changes nothing.
+# Lockdown for integrity protects memory from changes; a trace changes nothing.
 if grep -q '\[integrity\]' "$lockdown"; then
 	skip "the kernel can be locked down for integrity" "it is already"
 else
@@ -50,12 +50,12 @@ check "the kernel can be locked down for confidentiality" \
 	put confidentiality "$lockdown"
 openings confidentiality
 
-# The sysctl was on: it may go off, and stays so.
+# The sysctl was on. It can be switched off, but not on again.
 equal "the sysctl can be switched off" "ok 1" \
 	"$(printf 0 | "$MCT_BIN/badwrite" "$MCT_SYSCTL")"
-equal "and not on" "write EPERM" \
+equal "the sysctl can not be switched on" "write EPERM" \
 	"$(printf 1 | "$MCT_BIN/badwrite" "$MCT_SYSCTL")"
-equal "it is off" 0 "$(cat "$MCT_SYSCTL")"
+equal "the sysctl is off" 0 "$(cat "$MCT_SYSCTL")"
 equal "bad input is still EINVAL" "write EINVAL" \
 	"$(printf 2 | "$MCT_BIN/badwrite" "$MCT_SYSCTL")"
 finish

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One write(2), or one open(2), and what came of it.
+ * Make one write(2) or one open(2), and print the result.
  *
- *	badwrite [-u UID] [-c] [-o OFFSET] FILE		writes standard input
- *	badwrite [-u UID] [-c] -r|-w|-t FILE		only opens the file
+ *	badwrite [-u UID] [-c] [-o OFFSET] FILE		write standard input
+ *	badwrite [-u UID] [-c] -r|-w|-t FILE		only open the file
  *
- * prints "ok N" with the number of bytes taken, or "open" or "write" and the
- * name of the error, as in "write EINVAL". A shell's echo gives no errno, and
- * its redirection can neither write at an offset nor nothing at all.
+ * Prints "ok N" with the number of written bytes, or "open" or "write" and the
+ * name of the error, as in "write EINVAL". A shell's echo reports no errno, and
+ * its redirection can't write at an offset or write 0 bytes.
  *
- *	-u UID	becomes that user first. The file is looked up before that,
- *		as root, so that its own mode is what decides and not that of
- *		the directories above it; -U does without this courtesy.
- *	-c	gives up CAP_SYS_ADMIN, and stays root
- *	-o N	writes at offset N
- *	-r -w -t	opens for reading, for writing, for writing with O_TRUNC
+ *	-u UID	become that user first. root looks the file up before that, so
+ *		that only the file's own mode matters, and not the modes of
+ *		the directories above it; -U looks it up as the user.
+ *	-c	drop CAP_SYS_ADMIN, and stay root
+ *	-o N	write at offset N
+ *	-r -w -t	open for reading, for writing, for writing with O_TRUNC
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -165,7 +165,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	n = offset ? pwrite(fd, buf, len, offset) : write(fd, buf, len);
-	/* What is kept until the file is closed takes effect then. */
+	/* The kernel may keep the text until close(), which then returns the error. */
 	if (n < 0 || close(fd))
 		return report("write");
 	printf("ok %zd\n", n);

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A model of the lists filter, notrace and triggers: what writing to them comes to, which
- * functions are chosen then, and what each call site is to be. It knows what the
- * documentation says, and of the kernel only the names of its functions.
+ * Model the lists filter, notrace and triggers: the result of each write, the selected
+ * functions, and the expected state of each call site. The model follows the
+ * documentation; of the kernel it uses only the names of its functions.
  *
- *	choices random SEED LIST DIR	prints something to be written to LIST, mostly right
+ *	choices random SEED LIST DIR	print a random text for LIST, mostly valid
  *	choices write FILE replace|append LIST DIR
- *					writes standard input to FILE, and to the model's
- *					LIST; then both results and both lists must be the
- *					same. Prints the result: ok, ENOENT, EINVAL
- *	choices check on|off|static DIR	is each site in DIR/now what it is to be?
+ *					write standard input to FILE and to the model's
+ *					LIST, compare both results and both lists, and
+ *					print the result: ok, ENOENT, EINVAL
+ *	choices check on|off|static DIR	check that each site in DIR/now is as expected
  *	choices trace FILE DIR [FUNCTION...]
- *					is each call in the trace FILE one that is to be
- *					recorded, and each FUNCTION there that is?
+ *					check that the trace FILE has only calls of selected
+ *					functions, and a call of each selected FUNCTION
  *
- * DIR is where the model is: a file for each list, with an expression a line, and what
- * "kerneltext sites" said:
+ * DIR contains the model: a file for each list, with one expression per line, and two
+ * outputs of "kerneltext sites":
  *
- *	sites	all that are call sites: the kernel's, then those of modules, also of
- *		modules that are not loaded; the KIND of those that go when a module's
- *		init has run is "init"
- *	now	what is there now
+ *	sites	all call sites: the kernel's, then those of modules, also of modules
+ *		that are not loaded; sites that are freed after a module's init have
+ *		the KIND "init"
+ *	now	the current call sites
  *
- * The exit status is 1 if something is not as it is to be.
+ * The exit status is 1 if anything differs from the model.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -66,7 +66,7 @@ static void complain(const char *format, ...)
 	putchar('\n');
 }
 
-/* All of a file; to be freed. */
+/* Return the contents of a file, which the caller must free. */
 static char *contents(int fd, const char *name)
 {
 	char *text = need(malloc(TEXT_MAX + 1));
@@ -106,7 +106,7 @@ struct site {
 	char *kind;
 	unsigned long long addr;
 	char *module;		/* "-": the kernel's */
-	char *names;		/* with spaces between them */
+	char *names;		/* separated by spaces */
 	int seen;
 };
 
@@ -154,7 +154,7 @@ static int is_kernels(const struct site *site)
 	return !strcmp(site->module, "-");
 }
 
-/* The kernel's functions stay where they are; those of a module are known by their names. */
+/* Find a site in DIR/sites: one of the kernel by its address, one of a module by its names. */
 static struct site *find_site(const struct site *like)
 {
 	size_t low = 0, high = all.nr, middle;
@@ -179,7 +179,10 @@ static struct site *find_site(const struct site *like)
 	return NULL;
 }
 
-/* Those in DIR/sites are seen that are there now; what is none is no function to be chosen. */
+/*
+ * Load both files. Mark the sites of DIR/sites that are in DIR/now as seen. Drop all other sites
+ * from @now: their functions can't be selected, so they must be NOPs.
+ */
 static void load_now(void)
 {
 	struct site *known;
@@ -236,12 +239,12 @@ static enum list list_of(const char *name)
 struct expression {
 	char *name;
 	char *module;		/* NULL: any */
-	char *purpose;		/* of a trigger: the action with its option; else "" */
+	char *purpose;		/* of a trigger: the action with its option; otherwise "" */
 	char *count;		/* of a trigger, or NULL */
 	int remove;
-	int waits;		/* for its module: the module's name stands behind mod: */
-	int fresh;		/* of what is being written */
-	int had_equal;		/* it took the place of one that was to choose functions */
+	int waits;		/* the module may be absent: its name follows mod: */
+	int fresh;		/* part of the current write */
+	int had_equal;		/* it replaced an equal expression that selects functions */
 };
 
 struct expressions {
@@ -261,7 +264,7 @@ static int matches_name(const struct expression *e, const char *name)
 	return is_glob(e->name) ? !fnmatch(e->name, name, 0) : !strcmp(e->name, name);
 }
 
-/* By any of its names, be it as it is or without what the compiler has appended */
+/* Match any name of the site, with or without the compiler's suffix. */
 static int matches(const struct expression *e, const struct site *site)
 {
 	const char *from = site->names;
@@ -285,7 +288,7 @@ static int matches(const struct expression *e, const struct site *site)
 	return 0;
 }
 
-/* Do the first @nr expressions choose it? The last one that it matches decides. */
+/* Return 1 if the first @nr expressions select the site. The last matching expression decides. */
 static int chosen(const struct expressions *list, unsigned int nr, const struct site *site)
 {
 	while (nr--)
@@ -316,7 +319,7 @@ static int same(const char *a, const char *b)
 	return !strcmp(a ?: "-", b ?: "-");
 }
 
-/* --- what is written ----------------------------------------------------- */
+/* --- writes -------------------------------------------------------------- */
 
 static int is_module_word(const char *word)
 {
@@ -332,7 +335,9 @@ static struct expression *last(const struct expressions *list)
 	return list->e[list->nr - 1];
 }
 
-/* An expression, with the module that stood in brackets behind it or NULL: 0 or an error */
+/*
+ * Add an expression. @brackets is the module in brackets after it, or NULL. Return 0 or an error.
+ */
 static int add_word(struct expressions *list, const char *word, const char *brackets,
 		    const char *purpose, const char *count, int fresh)
 {
@@ -412,7 +417,7 @@ static const char * const actions[] = {
 	"stacktrace", "count", "mark", "traceon",
 };
 
-/* The colon before the action, or NULL */
+/* Return the colon before the action, or NULL. */
 static char *find_action(char *line)
 {
 	size_t length;
@@ -483,7 +488,7 @@ static int add_text(enum list which, char *text, int fresh)
 				   add_words(&lists[which], text, fresh);
 }
 
-/* Is there a function for which the expression makes a difference to those before it? */
+/* Return 1 if the expression changes the selection of a function by the earlier ones. */
 static int has_effect(const struct expressions *list, unsigned int i)
 {
 	const struct expression *e = list->e[i];
@@ -496,7 +501,10 @@ static int has_effect(const struct expressions *list, unsigned int i)
 	return 0;
 }
 
-/* What is written for nothing is an error; but to take away what was written is enough. */
+/*
+ * Return an error if a new expression has no effect. One that removes an equal expression is
+ * dropped instead.
+ */
 static int check_effects(struct expressions *list)
 {
 	struct expression *e;
@@ -516,7 +524,7 @@ static int check_effects(struct expressions *list)
 	return 0;
 }
 
-/* As the kernel shows it without comments; @with_counts: as the model keeps it */
+/* Print the list as the kernel does, without comments; @with_counts: as the model stores it. */
 static void show(FILE *file, const struct expressions *list, int with_counts)
 {
 	const struct expression *e;
@@ -525,7 +533,7 @@ static void show(FILE *file, const struct expressions *list, int with_counts)
 
 	for (i = 0; i < list->nr; i++) {
 		e = list->e[i];
-		/* The kernel shows it so that it can be written back. */
+		/* The kernel prints a text that can be written back. */
 		waits = e->waits || (!with_counts && e->module && !module_is_loaded(e->module));
 		fputs(e->remove ? "!" : "", file);
 		if (waits && !strcmp(e->name, "*"))
@@ -563,7 +571,7 @@ static void load_lists(void)
 		load_list(list);
 }
 
-/* Do the kernel and the model have the same list? */
+/* Complain if the lists of the kernel and of the model differ. */
 static void compare_list(const char *path, enum list which)
 {
 	char *text = contents_of(path), *want = need(calloc(1, TEXT_MAX)), *from, *to, *colon;
@@ -579,7 +587,7 @@ static void compare_list(const char *path, enum list which)
 			to--;
 		if (to == text || to[-1] == '\n')
 			from += *from == '\n';
-		/* What is left of a count */
+		/* Ignore a remaining count. */
 		for (colon = to; colon > text && isdigit((unsigned char)colon[-1]);)
 			colon--;
 		if (which == TRIGGERS && colon < to && colon > text && colon[-1] == ':') {
@@ -642,7 +650,7 @@ static int write_both(const char *path, int replace, enum list which)
 	return complaints != 0;
 }
 
-/* --- what is there ------------------------------------------------------- */
+/* --- checks -------------------------------------------------------------- */
 
 static const char *wanted(const struct site *site, const char *mode)
 {
@@ -687,7 +695,10 @@ static int check(const char *mode)
 	return complaints != 0;
 }
 
-/* A trigger records the calls of what is not recorded else. */
+/*
+ * Return 1 if calls of the site may be recorded: a stacktrace trigger records functions that are
+ * not selected, too.
+ */
 static int may_be_recorded(const struct site *site)
 {
 	const struct expressions *triggers = &lists[TRIGGERS];
@@ -711,7 +722,7 @@ static int has_name(const struct site *site, const char *name)
 	return 0;
 }
 
-/* The function that was called, "name" or "name [module]", out of a line of trace, or NULL */
+/* Return the called function of a trace's line and set *module, or return NULL. */
 static char *called(char *line, const char **module)
 {
 	char *arrow = strstr(line, " <-- "), *name, *end;
@@ -734,7 +745,7 @@ static char *called(char *line, const char **module)
 	return name + 1;
 }
 
-/* Was this asked before? A function that is called more than once is looked for once. */
+/* Return 1 if this function was looked up before: each is looked up once. */
 static int is_known(const char *name, const char *module)
 {
 	static struct known {
@@ -800,7 +811,7 @@ static int check_trace(const char *path, char **functions)
 	return complaints != 0;
 }
 
-/* --- something to be written --------------------------------------------- */
+/* --- random texts -------------------------------------------------------- */
 
 static unsigned long long state;
 
@@ -825,7 +836,10 @@ static const struct site *any_site(void)
 	return &all.sites[random_below(all.nr)];
 }
 
-/* Any, one that the compiler has made, one with aliases, one often called, or a module's */
+/*
+ * Return any site, one with a compiler's suffix, one with aliases, one that is called often, or a
+ * module's.
+ */
 static const struct site *random_site(void)
 {
 	static const char * const often[] = {
@@ -849,7 +863,7 @@ static const struct site *random_site(void)
 	return any_site();
 }
 
-/* Some expression that matches the function, but for the module */
+/* Write a random expression for the function, without its module. */
 static void random_pattern(char *to, size_t size, const struct site *site)
 {
 	unsigned int from, length, at, second;
@@ -872,7 +886,7 @@ static void random_pattern(char *to, size_t size, const struct site *site)
 	case 3: case 4:	/* its middle */
 		snprintf(to, size, "*%.*s*", 2 + random_below(4), name + at);
 		return;
-	case 5: case 6:	/* several letters that it may begin with */
+	case 5: case 6:	/* a set of first letters */
 		snprintf(to, size, "[%c%c-%c]*", *name, 'a' + random_below(4),
 			 'e' + random_below(20));
 		return;
@@ -881,7 +895,7 @@ static void random_pattern(char *to, size_t size, const struct site *site)
 		if (random_below(2))
 			name[second] = '?';
 		break;
-	case 8:		/* a letter becomes one of a range, or of several */
+	case 8:		/* a letter becomes a range or a set */
 		snprintf(to, size, "%.*s[%c%s]%s", (int)at, name, name[at],
 			 !islower((unsigned char)name[at]) ? "" : random_below(2) ? "-z" : "ae",
 			 name + at + 1);
@@ -947,14 +961,14 @@ static void random_word(const struct expressions *list)
 		fputs(random_bad(), stdout);
 		return;
 	}
-	if (kind < 5 && list->nr) {	/* what is there, to be taken away or once more */
+	if (kind < 5 && list->nr) {	/* an existing one: remove it or repeat it */
 		if (kind < 4)
 			putchar('!');
 		show_name(list->e[random_below(list->nr)]);
 		return;
 	}
 	site = random_site();
-	if (kind < 12 && list->nr) {	/* what is chosen is taken away, if one is found */
+	if (kind < 12 && list->nr) {	/* remove a selected function, if one is found */
 		for (tries = 0; tries < 1000 && !chosen(list, list->nr, site); tries++)
 			site = any_site();
 		if (tries < 1000)
@@ -1000,12 +1014,12 @@ static int random_text(unsigned long seed, enum list which)
 
 	load_sites(&all, "sites");
 	load_list(which);
-	/* Seeds that are near each other begin far apart. */
+	/* Let similar seeds begin far apart. */
 	state = (seed + 1) * 0x9e3779b97f4a7c15ULL;
 	for (n = 0; n < 8; n++)
 		random_below(2);
 
-	if (!random_below(16))	/* nothing: a list that is replaced is empty then */
+	if (!random_below(16))	/* no text: a write that replaces empties the list */
 		return 0;
 	for (n = 1 + random_below(3); n; n--) {
 		if (which == TRIGGERS)

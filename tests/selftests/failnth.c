@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lets the Nth allocation of one system call fail.
+ * Let the Nth allocation of one system call fail.
  *
  *	failnth N open FILE
  *	failnth N read FILE
@@ -8,10 +8,10 @@
  *	failnth N write FILE TEXT
  *	failnth N load MODULE.ko
  *
- * Prints whether an allocation failed by that, "failed", or there are not so many,
- * "whole"; then what the call came to: "ok" or the error's name. What can't be
- * done at all is exit status 2. Documentation/fault-injection/ has the files that
- * must be set before.
+ * Prints "failed" if an allocation failed, or "whole" if the call makes fewer
+ * allocations; then the result of the call: "ok" or the name of the error. The exit
+ * status is 2 if the call could not be made. Some files of
+ * Documentation/fault-injection/ must be set before.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static void set_nth(int nth, long n)
 		die("fail-nth");
 }
 
-/* How many allocations are still to come before one fails; 0: it has. */
+/* Return the number of allocations until one fails, or 0 if one has failed. */
 static long get_nth(int nth)
 {
 	char text[24];

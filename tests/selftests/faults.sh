@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# Allocations that fail because they are told to: Documentation/fault-injection/.
-# To be sourced after lib.sh.
+# Let allocations fail by fault injection (Documentation/fault-injection/). Sourced after lib.sh.
 
 FAULTS=/sys/kernel/debug
 
-# What is set: that small allocations, those that may wait and those of high
-# memory fail, too, and that nothing is said of it.
+# Settings that faults_begin saves. It sets the first four and verbose to 0: then small
+# allocations, allocations that may sleep and allocations from high memory fail, too, and nothing
+# is logged.
 faults_settings="failslab/ignore-gfp-wait fail_page_alloc/ignore-gfp-wait
 	fail_page_alloc/ignore-gfp-highmem fail_page_alloc/min-order
 	failslab/probability fail_page_alloc/probability
@@ -20,7 +20,7 @@ faults_saved()
 	echo "$MCT_TMP/faults.${1%/*}.${1#*/}"
 }
 
-# Can this kernel let allocations fail?
+# Succeed if this kernel can inject allocation failures.
 faults_there()
 {
 	[ -d $FAULTS/failslab ] && [ -d $FAULTS/fail_page_alloc ] &&
@@ -39,8 +39,8 @@ faults_begin()
 	done
 }
 
-# faults_random PERCENT: that many of the allocations fail of each task that has
-# a 1 in /proc/self/make-it-fail, and of no other.
+# faults_random PERCENT: let this share of allocations fail in each task with a 1 in
+# /proc/self/make-it-fail, and in no other task
 faults_random()
 {
 	local kind
@@ -51,7 +51,8 @@ faults_random()
 	done
 }
 
-# In this order: nobody's allocations fail any more before the filter goes.
+# Probability is restored before task-filter: without the filter, allocations of all tasks would
+# fail.
 faults_end()
 {
 	local setting

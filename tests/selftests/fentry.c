@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A BPF program at the head of a function, as bpftrace and others attach them.
+ * Attach a BPF program to the head of a function, as bpftrace and others do.
  *
  *	fentry FUNCTION [COMMAND...]
  *
- * Attaches a program that counts, runs COMMAND, and says how often FUNCTION was called
+ * Attaches a counting program, runs COMMAND, and prints how often FUNCTION was called
  * meanwhile. The exit status is 2 if the program can't be attached, with the reason, and 1 if
- * COMMAND fails. Without COMMAND it says "attached" and waits until its input ends.
+ * COMMAND fails. Without COMMAND it prints "attached" and waits until its input ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -56,7 +56,7 @@ static char *read_types(void)
 	return types;
 }
 
-/* What lies behind a type, by its kind: see Documentation/bpf/btf.rst. */
+/* Return the size of the data after a type, by its kind: see Documentation/bpf/btf.rst. */
 static size_t size_behind(const struct btf_type *type)
 {
 	const size_t n = BTF_INFO_VLEN(type->info);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does at random whatever can be done to the tracer's files.
+ * Use the tracer's files in random ways.
  *
  *	fuzz [-f] [-v] -s SEED -n STEPS DIR SYSCTL
  *
  * DIR is the tracer's directory, SYSCTL its switch. The same SEED gives the same
- * steps, whatever they result in; -v prints each before it is done. -f lets
- * allocations fail as the files of Documentation/fault-injection/ say. At the end
- * says how many steps succeeded. No result is wrong here: the caller looks
- * whether the kernel has survived.
+ * steps, whatever their results are; -v prints each step first. -f lets allocations
+ * of this process fail as the files of Documentation/fault-injection/ are set.
+ * Prints at the end how many steps succeeded. Any result is valid: the caller
+ * checks whether the kernel has survived.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -42,14 +42,14 @@ static const char * const files[] = {
 };
 
 /*
- * To write these goes through all symbols: it is done in one of LISTS_RARE steps. What is
- * written holds for long, in which little may be recorded: so they are emptied more often.
+ * A write to one of these files walks all symbols, so only one step in LISTS_RARE writes one. A
+ * list stays in effect for long and may select few functions, so lists are emptied more often.
  */
 #define LISTS_RARE	64
 #define EMPTIED_RARE	24
 
 enum kind {
-	WORD,		/* the others */
+	WORD,		/* all other files */
 	FUNCTIONS,
 	TRIGGERS,
 };
@@ -62,7 +62,7 @@ static const struct {
 	{ "notrace", FUNCTIONS },
 	{ "triggers", TRIGGERS },
 	{ "triggers", TRIGGERS },
-	{ "functions", FUNCTIONS },	/* the last: it can only be read */
+	{ "functions", FUNCTIONS },	/* the last: read-only */
 };
 
 static const char * const words[] = {
@@ -72,7 +72,7 @@ static const char * const words[] = {
 	"graph", "function",
 };
 
-/* What lines of the lists are made of; about a third of them is good. */
+/* Parts of the lists' lines. About a third of the resulting lines is valid. */
 static const char * const functions[] = {
 	"vfs_read", "vfs_write", "vfs_*", "ksys_*", "read_zero", "__*_sys_[g-w]*", "vfs_?[a-f]*",
 	"tick_nohz_*", "sched_clock*", "schedule", "mct_target_leaf", "mct_target_*", "*_no_such",
@@ -102,7 +102,10 @@ static const char * const separators[] = { "\n", "\n", "\n", " ", "\t# why\n" };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Is this process one of those whose allocations may fail? */
+/*
+ * Write "1" or "0" to make-it-fail: select whether allocations of this process may fail. Return 0
+ * on success.
+ */
 static int make_it_fail(int fd, const char *yes_or_no)
 {
 	return pwrite(fd, yes_or_no, 1, 0) != 1;
@@ -116,7 +119,7 @@ static size_t add_one_of(const char * const *array, size_t count, size_t size)
 	return size + strlen(word);
 }
 
-/* Some lines, or none. */
+/* Write up to three random lines into the buffer and return their size. */
 static size_t random_list(enum kind kind)
 {
 	unsigned int n = random_below(4);
@@ -162,7 +165,7 @@ static size_t random_text(enum kind kind)
 	return size;
 }
 
-/* For more than a page of a sysctl the kernel complains if there is no memory. */
+/* A limit of the size: for more than a page of a sysctl the kernel warns if memory is short. */
 static size_t most = BUFFER;
 
 static size_t random_size(void)
@@ -191,7 +194,7 @@ static int map_and_look(int fd)
 	return munmap(mapping, size);
 }
 
-/* One thing done to an open file: 0 or more if it worked. */
+/* Make one operation on an open file. Return 0 or more on success. */
 static int do_one(int fd, unsigned int what, enum kind kind)
 {
 	struct pollfd poller = { .fd = fd, .events = POLLIN };
@@ -260,7 +263,7 @@ static int step(const char *dir, const char *sysctl)
 	else
 		snprintf(path, sizeof(path), "%s", sysctl);
 	most = file ? BUFFER : 4000;
-	/* Never to wait: nobody may be tracing. */
+	/* Never block: the tracer may be off. */
 	fd = open(path, mode | O_NONBLOCK);
 	if (verbose)
 		printf("%s mode %#x %s\n", path, mode, fd < 0 ? "not opened" : "");

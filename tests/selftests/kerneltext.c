@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What stands in the kernel's text, and what changes there: as /proc/kcore and
- * /proc/kallsyms have it, whatever the kernel's own tables say.
+ * Examine the kernel's text and its changes, from /proc/kcore and /proc/kallsyms
+ * alone, without the kernel's own tables of call sites.
  *
- *	kerneltext dump FILE		saves the text: from _stext to _etext,
- *					and that of each module
+ *	kerneltext dump FILE		save the text from _stext to _etext, and the
+ *					text of each module
  *	kerneltext diff [-l] BEFORE AFTER
- *					what the differences are, as "KEY N"
- *					lines; -l: also "site FUNCTION" and "return
- *					FUNCTION" lines, and all others
- *	kerneltext heads [-l]		how function heads begin, "KEY N" lines;
+ *					print the differences as "KEY N" lines; -l:
+ *					also "site FUNCTION" and "return FUNCTION"
+ *					lines, and all other differences
+ *	kerneltext heads [-l]		print how functions begin, "KEY N" lines;
  *					-l: also "nop FUNCTION" lines
- *	kerneltext sites		what may be a call site, "KIND ADDRESS MODULE NAME..."
- *					lines: see below
- *	kerneltext init			the number of init functions' names
+ *	kerneltext sites		print all possible call sites, "KIND ADDRESS MODULE
+ *					NAME..." lines: see below
+ *	kerneltext init			print the number of init functions' names
  *
- * The only differences that are right are whole instructions:
+ * The only valid differences are whole instructions:
  *
  *	sites		at the head of a function a NOP became a call of
  *			__fentry__ or of arch_mcount_gate
- *	unsites		the other way round
+ *	unsites		at the head of a function such a call became a NOP
  *	returns		in a function a NOP or a return became a call of
  *			arch_mcount_return or arch_mcount_return_gate, or of
  *			arch_mcount_tail or arch_mcount_tail_gate; or the
- *			other way round
- *	(none)		what ftrace_call and ftrace_regs_call call
+ *			reverse
+ *	(none)		the targets of the calls in ftrace_call and
+ *			ftrace_regs_call
  *	stub		at arch_mcount_stub, arch_mcount_return or arch_mcount_tail
- *			a NOP became a jump, or the other way round
- *	branches	a NOP of two bytes, or one of five that is not at a head, became a
- *			jump, or the other way round: what is there is a static branch
+ *			a NOP became a jump, or the reverse
+ *	branches	a static branch: a NOP of two bytes, or one of five that is not at
+ *			a head, became a jump, or the reverse
  *
- * "module NAME N" are the sites and unsites in a module. Anything else is
- * shown, counted as "other", and makes the exit status 1. A function's head is
- * where a symbol is, or behind an ENDBR that is there.
+ * "module NAME N" counts the sites and unsites in a module. Any other difference is
+ * printed, counted as "other", and makes the exit status 1. The head of a function is
+ * the address of its symbol, or the end of an ENDBR there.
  *
- * heads counts the functions of the kernel proper that begin with a NOP of
- * this kind, those that begin with a call of arch_mcount_stub, and those that begin
- * with one of arch_mcount_gate. sites shows these three, KIND being nop, hook or gate,
- * those of modules, too, ordered by address. MODULE is - for the kernel, and the names
- * are all that the function has.
+ * heads counts the kernel's functions, without modules, that begin with such a NOP
+ * ("nops"), with a call of arch_mcount_stub ("calls"), or with a call of
+ * arch_mcount_gate ("gates"). sites prints these with KIND nop, hook or gate, and those
+ * of modules, ordered by address. MODULE is - for the kernel, and NAME... are all names
+ * of the function.
  */
 #define _FILE_OFFSET_BITS 64
 
@@ -69,13 +70,13 @@ static const uint8_t nop64[INSN] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 static const uint8_t nop32[INSN] = { 0x3e, 0x8d, 0x74, 0x26, 0x00 };
 static const uint8_t endbr64[ENDBR] = { 0xf3, 0x0f, 0x1e, 0xfa };
 static const uint8_t endbr32[ENDBR] = { 0xf3, 0x0f, 0x1e, 0xfb };
-/* What kernels make of an ENDBR that they do not need: NOPs that are nothing else. */
+/* Kernels patch an ENDBR that they do not need to one of these NOPs, which have no other use. */
 static const uint8_t no_endbr[][ENDBR] = {
 	{ 0x66, 0x0f, 0x1f, 0x00 },
 	{ 0x0f, 0x1f, 0x40, 0xd6 },
 };
 
-/* A stretch of text: the kernel's, with an empty name, or a module's. */
+/* A range of text: the kernel's, with an empty name, or a module's. */
 struct text {
 	char name[NAME_SIZE];
 	uint64_t start;
@@ -98,7 +99,7 @@ static struct symbol *symbols;
 static size_t nr_symbols;
 static uint64_t stext, etext, fentry, gate;
 
-/* What sites before returns call; the first ones are stubs, as arch_mcount_stub is. */
+/* Targets of calls before returns. The first RETURN_STUBS are stubs like arch_mcount_stub. */
 #define RETURN_STUBS	2
 
 static struct {
@@ -140,7 +141,7 @@ static int by_addr(const void *a, const void *b)
 
 static void add_symbol(uint64_t addr, const char *name, const char *module)
 {
-	static char *last;	/* a module's symbols come one after the other */
+	static char *last;	/* a module's symbols are consecutive */
 	static size_t room;
 
 	if (nr_symbols == room) {
@@ -155,8 +156,8 @@ static void add_symbol(uint64_t addr, const char *name, const char *module)
 }
 
 /*
- * ftrace keeps the names of modules' init functions, and shows them behind those of modules that
- * may lie there now.
+ * Return 1 if another module has a symbol at this address. ftrace keeps the names of modules' init
+ * functions and lists them after the names of modules that may now use this memory.
  */
 static int is_anothers(uint64_t addr, const char *module)
 {
@@ -168,7 +169,10 @@ static int is_anothers(uint64_t addr, const char *module)
 	return 0;
 }
 
-/* A module's text is whole pages: those of its first to its last function. */
+/*
+ * Extend the module's text to the whole page at @addr. A module's text is the pages from its first
+ * to its last function.
+ */
 static void add_to_module(struct dump *dump, const char *name, uint64_t addr)
 {
 	uint64_t page = addr & ~(uint64_t)(PAGE - 1), end;
@@ -196,7 +200,7 @@ static void add_to_module(struct dump *dump, const char *name, uint64_t addr)
 	text->size = end - text->start;
 }
 
-/* All functions' symbols, and in *dump, if given, the modules that have any. */
+/* Read all functions' symbols and, if @dump is not NULL, the ranges of the modules' text. */
 static void read_symbols(struct dump *dump)
 {
 	uint64_t sinittext = 0, einittext = 0, addr;
@@ -207,7 +211,7 @@ static void read_symbols(struct dump *dump)
 	if (!file)
 		die("/proc/kallsyms");
 	while (fgets(line, sizeof(line), file)) {
-		/* "ADDRESS TYPE NAME", and "\t[MODULE]" if it is one's */
+		/* "ADDRESS TYPE NAME", and "\t[MODULE]" for a module's symbol */
 		addr = strtoull(line, &name, 16);
 		if (strlen(name) < 4 || !strchr("tTwW", name[1]))
 			continue;
@@ -222,13 +226,13 @@ static void read_symbols(struct dump *dump)
 		} else {
 			module = NULL;
 		}
-		/* What looks like a module, but is memory for other code. */
+		/* These names look like modules, but are memory for generated code. */
 		if (module && (!strncmp(module, "__builtin__", 11) || !strcmp(module, "bpf")))
 			continue;
 		if (module && is_anothers(addr, module))
 			continue;
 		add_symbol(addr, name, module);
-		/* Of a module, where the tracer is one. */
+		/* A module's symbol, if the tracer is a module. */
 		if (!strcmp(name, "arch_mcount_stub"))
 			fentry = addr;
 		else if (!strcmp(name, "arch_mcount_gate"))
@@ -261,7 +265,7 @@ static void read_symbols(struct dump *dump)
 			   symbols[i].addr < einittext;
 }
 
-/* The first symbol of the last address that is not above addr */
+/* Return the first symbol of the highest address that does not exceed @addr, or NULL. */
 static const struct symbol *symbol_below(uint64_t addr)
 {
 	size_t low = 0, high = nr_symbols, mid;
@@ -314,7 +318,7 @@ static void read_at(void *buf, size_t size, uint64_t offset)
 	}
 }
 
-/* The file's class is that of the kernel, which need not be ours. */
+/* The file has the ELF class of the kernel, which may differ from this program's. */
 static void open_kcore(void)
 {
 	uint8_t ident[EI_NIDENT];
@@ -380,7 +384,7 @@ static void read_text(struct text *text)
 	die("text that is not in /proc/kcore");
 }
 
-/* The kernel's text comes first. */
+/* Read the kernel's text, which comes first, and the modules' text. */
 static void read_kernel(struct dump *dump)
 {
 	struct dump modules = { 0 };
@@ -459,7 +463,7 @@ static int is_nop(const uint8_t *insn)
 	return !memcmp(insn, nop64, INSN) || !memcmp(insn, nop32, INSN);
 }
 
-/* How long is the jump that a static branch's NOP became? 0: it is none. */
+/* Return the length of the jump that replaced a static branch's NOP, or 0 if it is none. */
 static size_t branch(const uint8_t *nop, const uint8_t *jump)
 {
 	if (is_nop(nop) && jump[0] == OP_JMP)
@@ -480,7 +484,7 @@ static uint32_t relative(const uint8_t *insn)
 	return insn[1] | insn[2] << 8 | insn[3] << 16 | (uint32_t)insn[4] << 24;
 }
 
-/* Only the low 32 bits count: all text lies within 2 GiB. */
+/* Compare only the low 32 bits: all text is within 2 GiB. */
 static int is_call_of(const uint8_t *insn, uint64_t addr, uint64_t target)
 {
 	return insn[0] == OP_CALL && (uint32_t)(addr + INSN + relative(insn)) ==
@@ -502,7 +506,7 @@ static int is_return_call(const uint8_t *insn, uint64_t addr)
 	return 0;
 }
 
-/* A return that is as long as a call: behind it are traps, or it is a jump to a thunk. */
+/* Return 1 for a return as long as a call: one followed by traps, or a jump to a thunk. */
 static int is_return(const uint8_t *insn, uint64_t addr)
 {
 	static const uint8_t ret[INSN] = { OP_RET, OP_INT3, OP_INT3, OP_INT3, OP_INT3 };
@@ -527,7 +531,7 @@ static int is_stub(uint64_t addr)
 	return addr == fentry;
 }
 
-/* The symbol of the function whose head this is, behind an ENDBR or not */
+/* Return the symbol of the function that begins here, or at an ENDBR before, or NULL. */
 static const struct symbol *head_of(const struct text *text, uint64_t pos)
 {
 	const struct symbol *sym = symbol_at(text->start + pos);
@@ -537,7 +541,7 @@ static const struct symbol *head_of(const struct text *text, uint64_t pos)
 	return sym;
 }
 
-/* --- what is asked for --------------------------------------------------- */
+/* --- commands ------------------------------------------------------------ */
 
 struct counts {
 	unsigned long sites;
@@ -554,7 +558,7 @@ static void show_bytes(const uint8_t *bytes, size_t n)
 		printf(" %02x", *bytes++);
 }
 
-/* The names of the symbols at an address, without what gcc adds to clones */
+/* Print the names of the symbols at an address, without gcc's suffixes of clones. */
 static void list(const char *key, const struct symbol *sym)
 {
 	uint64_t addr = sym->addr;
@@ -564,7 +568,7 @@ static void list(const char *key, const struct symbol *sym)
 		       (int)(strcspn(sym->name + 1, ".") + 1), sym->name);
 }
 
-/* By what is called there ftrace calls who is beside us. */
+/* Return 1 if ftrace patches the call at @addr when its users change. */
 static int is_ftrace_call(uint64_t addr)
 {
 	const struct symbol *sym = symbol_below(addr);
@@ -572,7 +576,7 @@ static int is_ftrace_call(uint64_t addr)
 	return sym && (!strcmp(sym->name, "ftrace_call") || !strcmp(sym->name, "ftrace_regs_call"));
 }
 
-/* Judges the difference at pos; returns how many bytes are done with. */
+/* Count the difference at @pos by its kind. Return the number of compared bytes. */
 static size_t judge(const struct text *before, const struct text *after,
 		    size_t pos, struct counts *counts, int listing)
 {
@@ -713,7 +717,7 @@ static int heads(int listing)
 			insn += ENDBR;
 			pos += ENDBR;
 		}
-		/* The stub's own NOP is no call site */
+		/* The stub's own NOP is no call site. */
 		if (is_nop(insn) && last != fentry) {
 			nops++;
 			if (listing)
@@ -728,7 +732,7 @@ static int heads(int listing)
 	return 0;
 }
 
-/* How the function begins at pos, behind an ENDBR or not; NULL: otherwise */
+/* Return the kind of call site at @pos, with or without an ENDBR before, or NULL if none. */
 static const char *site_kind(const struct text *text, size_t pos)
 {
 	const uint8_t *insn = text->bytes + pos;

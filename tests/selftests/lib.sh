@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# Shared parts of the mctracer selftests: KTAP output, the state of the
-# tracer, load, and the checks that every test ends with.
+# Shared code of the mctracer selftests: KTAP output, control of the tracer, load, and the final
+# checks of each test.
 #
-# A test begins with two comment lines, "description:" and "requires:", sources
-# this file, and goes on like
+# A test begins with the comment lines "description:" and "requires:", sources this file, and
+# continues like
 #
 #	plan 2
 #	check "the sky is blue" test "$sky" = blue
 #	...
 #	finish
 #
-# plan takes the number of the test's own results; finish adds one more, that
-# the kernel logged no complaint since the test began. What "requires:" names
-# and the machine does not have makes the whole test a skip.
+# plan takes the number of results that the test itself reports. finish adds one result: the kernel
+# has logged no complaint since the test began. If the machine lacks something that "requires:"
+# names, the whole test is skipped.
 #
-# Only what a POSIX shell, busybox or coreutils have is used. MCT_DIR and
-# MCT_SYSCTL may point to other files, to try a test without the tracer.
+# Tests use only what a POSIX shell, busybox or coreutils provide. MCT_DIR and MCT_SYSCTL may name
+# other files, to try a test without the tracer.
 
 MCT_DIR=${MCT_DIR:-/sys/kernel/debug/mctracer}
 MCT_SYSCTL=${MCT_SYSCTL:-/proc/sys/kernel/mcount_enabled}
@@ -29,7 +29,7 @@ MCT_BIN=$(cd "$(dirname "$0")" && pwd) || exit 1
 MCT_NAME=$(basename "$0" .sh)
 MCT_CPUS=/sys/devices/system/cpu
 
-# The most that anything is waited for, in seconds.
+# The longest wait for anything, in seconds.
 MCT_PATIENCE=${MCT_PATIENCE:-60}
 
 KSFT_FAIL=1
@@ -48,7 +48,7 @@ diag()
 	printf '%s\n' "$*" | sed 's/^/# /'
 }
 
-# The lines of standard input, at most 20, as diagnostics.
+# Print at most 20 lines of standard input as diagnostics.
 diag_lines()
 {
 	head -n 20 | sed 's/^/#   /'
@@ -100,7 +100,7 @@ bail_out()
 	exit $KSFT_FAIL
 }
 
-# check NAME COMMAND...: a result that says whether the command succeeds
+# check NAME COMMAND...: report ok if the command succeeds
 check()
 {
 	local name=$1 output
@@ -165,7 +165,7 @@ kmsg_mark()
 	{ echo "$kmsg_marker" > /dev/kmsg; } 2>/dev/null
 }
 
-# The log since the test began; all of it if the beginning was overwritten.
+# Print the log since the test began, or the whole log if that point was overwritten.
 kmsg_since()
 {
 	local log
@@ -222,7 +222,7 @@ wait_until()
 
 # --- the tracer -------------------------------------------------------------
 
-# put VALUE FILE: one write(2), quiet when it fails
+# put VALUE FILE: write once, print nothing on an error
 put()
 {
 	{ echo "$1" > "$2"; } 2>/dev/null
@@ -243,21 +243,21 @@ trace_clear()
 	put 0 "$MCT_TRACE"
 }
 
-# stat_sum COLUMN: the sum over all CPUs; entries is column 2
+# stat_sum COLUMN: print the sum over all CPUs
 stat_sum()
 {
 	awk -v col="$1" '!/^#/ { sum += $col } END { printf "%.0f\n", sum }' \
 		"$MCT_STATS"
 }
 
-# stat_cpu CPU COLUMN [FILE]: out of stats, or a copy of it
+# stat_cpu CPU COLUMN [FILE]: print one value of stats, or of a copy of stats
 stat_cpu()
 {
 	awk -v cpu="$1" -v col="$2" '!/^#/ && $1 == cpu { print $col }' \
 		"${3:-$MCT_STATS}"
 }
 
-# The columns of stats, for stat_sum and stat_cpu.
+# Columns of stats, for stat_sum and stat_cpu.
 # shellcheck disable=SC2034 # used by the tests
 {
 	ENTRIES=2
@@ -267,13 +267,13 @@ stat_cpu()
 	RECURSIONS=6
 }
 
-# header NAME FILE: the number in a trace's "# NAME: number" line
+# header NAME FILE: print the number in a trace's "# NAME: number" line
 header()
 {
 	sed -n "s/^# $1: \\([0-9][0-9]*\\)\$/\\1/p" "$2"
 }
 
-# Are new records written? Does the work itself, so load is not needed.
+# Succeed if new records are written. Needs no load: makes calls of its own.
 records_flow()
 {
 	local before after
@@ -283,7 +283,7 @@ records_flow()
 	[ "$after" -gt "$before" ]
 }
 
-# Is nothing written for a second, whatever the load does?
+# Succeed if no record is written for a second, whatever the load does.
 records_stand()
 {
 	local before after
@@ -296,7 +296,7 @@ records_stand()
 	return 1
 }
 
-# For each CPU at rest: written = entries + overwritten.
+# Check for each CPU, once tracing has stopped: written = entries + overwritten.
 stats_add_up()
 {
 	awk '/^#/ { next }
@@ -306,14 +306,14 @@ stats_add_up()
 	     END { exit bad || !n }' "$MCT_STATS"
 }
 
-# Does no stats line have anything but 0 in the column?
+# Succeed if the column is 0 in each line of stats.
 stats_zero()
 {
 	awk -v col="$1" '/^#/ { next } $col != 0 { print; bad = 1 } { n++ }
 	     END { exit bad || !n }' "$MCT_STATS"
 }
 
-# The numbers of a kernel CPU list such as 0-2,5, one a line.
+# Print the numbers of a kernel CPU list such as 0-2,5, one per line.
 cpu_list()
 {
 	tr ',' '\n' < "$MCT_CPUS/$1" | while IFS=- read -r first last; do
@@ -321,14 +321,14 @@ cpu_list()
 	done
 }
 
-# examine FILE: tracecheck's summary of a trace in $MCT_TMP/summary; fails if
-# anything in the file is not as documented.
+# examine FILE: write tracecheck's summary of a trace to $MCT_TMP/summary. Fails if the file breaks
+# the documented format.
 examine()
 {
 	"$MCT_BIN/tracecheck" "$1" > "$MCT_TMP/summary"
 }
 
-# found KEY: a number out of the last summary
+# found KEY: print a number of the latest summary
 found()
 {
 	awk -v key="$1" '$1 == key { print $2; n++ } END { if (!n) print 0 }' \
@@ -367,8 +367,8 @@ mod_get()
 	cat "/sys/module/$1/parameters/$2"
 }
 
-# regs_rounds NAME N: a result that says whether mct_regs, which is loaded, found
-# everything in order in N rounds. It compares, and complains in the log.
+# regs_rounds NAME N: report whether the loaded module mct_regs ran N rounds without a difference.
+# The module compares registers and logs each difference.
 regs_rounds()
 {
 	local before after
@@ -384,13 +384,13 @@ regs_rounds()
 
 # --- kernel text ------------------------------------------------------------
 
-# text_save NAME: what the kernel's text is now
+# text_save NAME: save the kernel's text as it is now
 text_save()
 {
 	"$MCT_BIN/kerneltext" dump "$MCT_TMP/text.$1"
 }
 
-# text_same NAME NAME: are two of them the same to the byte?
+# text_same NAME NAME: succeed if two saved texts are identical
 text_same()
 {
 	cmp "$MCT_TMP/text.$1" "$MCT_TMP/text.$2" && return 0
@@ -398,8 +398,8 @@ text_same()
 	return 1
 }
 
-# What the kernel's call sites are, with the tracer off: those of a dynamic
-# kernel are NOPs, those of a static one always calls.
+# Print the kind of the kernel's call sites. Call it with the tracer off: then call sites of a
+# dynamic kernel are NOPs, and those of a static kernel are calls, as always.
 text_kind()
 {
 	"$MCT_BIN/kerneltext" heads | awk '
@@ -411,7 +411,7 @@ text_kind()
 
 load_groups=
 
-# Runs a command over and over until load_stop.
+# Run a command repeatedly until load_stop.
 load_repeat()
 {
 	setsid sh -c "while :; do $1; done" >/dev/null 2>&1 &
@@ -443,7 +443,7 @@ load_stop()
 
 toggler=
 
-# toggles_start FILE [ON OFF]: 1 and 0, or these, in turn are written to it until toggles_stop
+# toggles_start FILE [ON OFF]: write ON and OFF (1 and 0) to the file in turn until toggles_stop
 toggles_start()
 {
 	rm -f "$MCT_TMP/toggles.stop" "$MCT_TMP/toggles.failed"
@@ -461,7 +461,7 @@ toggles_start()
 	toggler=$!
 }
 
-# toggles_reach N: have there been so many by now?
+# toggles_reach N: succeed after N toggles
 toggles_reach()
 {
 	local n
@@ -485,7 +485,7 @@ toggles_failed()
 
 # --- beginning and end ------------------------------------------------------
 
-# A test that changes more than the tracer redefines this.
+# A test that must restore anything else redefines at_end.
 at_end()
 {
 	:
@@ -513,7 +513,7 @@ mct_exit()
 	exit "$status"
 }
 
-# One word of a "requires:" line: prints why it is not met, if it is not.
+# Take one word of a "requires:" line. Print the reason if the machine lacks it.
 missing()
 {
 	case $1 in

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What perf counts of a function's calls, by the event ftrace:function.
+ * Count a function's calls with perf's event ftrace:function.
  *
  *	perfcalls ID FUNCTION COMMAND...
  *
- * ID: of that event. Counts the calls of FUNCTION by COMMAND, not by what that starts, and
- * prints their number. The exit status is 2 if they can't be counted, with the reason, and 1 if
- * COMMAND fails.
+ * ID is the number of that event. Counts the calls of FUNCTION by COMMAND, but not by
+ * its children, and prints their number. The exit status is 2, with the reason, if they
+ * can't be counted, and 1 if COMMAND fails.
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -23,7 +23,7 @@ static void die(const char *what)
 	exit(2);
 }
 
-/* It begins when @pid becomes another program. */
+/* Open a counter that starts when @pid calls exec. */
 static int open_counter(unsigned long id, const char *function, pid_t pid)
 {
 	struct perf_event_attr attr = {
@@ -44,7 +44,7 @@ static int open_counter(unsigned long id, const char *function, pid_t pid)
 	return fd;
 }
 
-/* Runs when the other end of the pipe is closed. */
+/* Run the command when the parent closes the other end of the pipe. */
 static void run(int go, char **command)
 {
 	char c;

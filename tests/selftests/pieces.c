@@ -4,18 +4,18 @@
  *
  *	pieces [-k] [-f N] '>'|'>>' FILE TEXT SIZE...
  *
- * opens FILE as the shell does for > or >>, writes the file TEXT to it, one
- * write(2) for each piece, and closes it. The SIZEs are those of the pieces,
- * the last one that of all further pieces; 0 is all the rest. Prints "ok", or a
+ * Opens FILE as the shell does for > or >>, writes the file TEXT to it, one
+ * write(2) for each piece, and closes it. Each SIZE is the size of one piece,
+ * the last SIZE also of all further pieces; 0 is all the rest. Prints "ok", or a
  * line for each call that failed, as "write 3 ENOENT" or "close ENOENT". After
- * a failed write only close(2) comes.
+ * a failed write the program only calls close(2).
  *
  *	-k	continue with the next piece after a failed write
  *	-f N	before piece N, counted from 1, write a page that is not mapped, for
  *		which "fault EFAULT" is the right result, and continue
  *
- * A write may take less than it is given. Then the rest of the piece is another
- * write, and the last line is "short N", N being how often that happened.
+ * A write may be short. Then the rest of the piece is another
+ * write, and the last line is "short N", the number of short writes.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads trace_pipe, or raw, in the ways that cat does not.
+ * Read trace_pipe, or raw, in ways that cat does not.
  *
- *	pipecheck drain FILE [SIZE]	copies to standard output by reads of SIZE
- *					bytes, until there is nothing more
- *	pipecheck try FILE		one read with O_NONBLOCK; prints "read N" or
+ *	pipecheck drain FILE [SIZE]	copy to standard output by reads of SIZE
+ *					bytes, until EAGAIN
+ *	pipecheck try FILE		read once with O_NONBLOCK; print "read N" or
  *					"read" and the name of the error
- *	pipecheck poll FILE MS		waits by poll() for at most so long; prints
+ *	pipecheck poll FILE MS		wait by poll() for at most MS milliseconds; print
  *					"in" or "timeout"
- *	pipecheck epoll FILE MS		the same by epoll_wait()
- *	pipecheck edge FILE MS		the same for what comes after all was read, told
- *					of once only (EPOLLET); prints "drained" before
- *	pipecheck signal FILE MS	a read that blocks and is interrupted by a
- *					signal after so long; prints as "try" does
- *	pipecheck splice FILE		copies to standard output by splice(), until there is
- *					nothing more
- *	pipecheck twice FILE		two threads read the same open file until
- *					there is nothing more; to standard output
+ *	pipecheck epoll FILE MS		like poll, by epoll_wait()
+ *	pipecheck edge FILE MS		read everything, print "drained", and wait edge
+ *					triggered (EPOLLET) for more records
+ *	pipecheck signal FILE MS	block in a read that a signal interrupts after MS
+ *					milliseconds; print as "try" does
+ *	pipecheck splice FILE		copy to standard output by splice(), until EAGAIN
+ *	pipecheck twice FILE		let two threads copy from the same open file to
+ *					standard output, until EAGAIN
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +57,7 @@ static void put_all(const char *from, size_t left)
 	}
 }
 
-/* Behind what was asked for nothing may be written. */
+/* Copy until EAGAIN. The kernel must not write past the requested size. */
 static void drain(int fd, size_t size)
 {
 	char *buf = malloc(size + 1);
@@ -79,7 +78,7 @@ static void drain(int fd, size_t size)
 	free(buf);
 }
 
-/* Through a pipe, since standard output may be none. */
+/* Splice into a pipe of our own, since standard output may be none. */
 static void drain_by_splice(int fd)
 {
 	static char buf[65536];
@@ -103,7 +102,7 @@ static void *drain_thread(void *arg)
 	return NULL;
 }
 
-/* Each thread's lines are whole: one write(2) for each read(2). */
+/* Lines of both threads don't mix: each read(2) is followed by one write(2). */
 static void drain_twice(int fd)
 {
 	pthread_t threads[2];
@@ -133,7 +132,7 @@ static void nothing(int sig)
 	(void)sig;
 }
 
-/* Comes again and again: the first may be there before the read is. */
+/* Raise the signal repeatedly: the first may arrive before the read. */
 static void signal_every(int ms)
 {
 	struct itimerval timer = {

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads per_cpu/cpuN/raw, knowing no more of it than linux/mctracer.h and
- * linux/mctracer_decode.h say.
+ * Read per_cpu/cpuN/raw and check its words, with no other knowledge than
+ * linux/mctracer.h and linux/mctracer_decode.h provide.
  *
- *	rawreader read FILE [SIZE [N]]	takes all words by reads of SIZE bytes, or
- *					those of at least N calls; prints
- *					"records N", calls, "gaps N", "missed N",
- *					of the gaps, and "skipped N", calls that
- *					are missing, but in no gap
- *	rawreader match FILE TEXT	takes all words and holds each call against
- *					the line of TEXT, made with the option "time"
- *	rawreader errors FILE KB	what must not work with a ring of that size:
- *					one line "WHAT ERROR" for each
- *	rawreader modules FILE		takes all words; of each call, how many
- *					times modules had come or gone
- *	rawreader header FILE		"NAME NUMBER" for each field of a mapping
- *	rawreader hold FILE		maps it, says so, and sleeps
- *	rawreader follow FILE		maps it and follows the ring from the last
- *					clear on, until SIGTERM comes and then nothing
- *					more; prints "seen N", "lost N", "bad N"
+ *	rawreader read FILE [SIZE [N]]	read all words by reads of SIZE bytes, or
+ *					the words of at least N calls; print
+ *					"records N" (calls), "gaps N", "missed N"
+ *					(calls in gaps), and "skipped N" (calls that
+ *					are missing, but in no gap)
+ *	rawreader match FILE TEXT	read all words and compare each call with its
+ *					line of TEXT, made with the option "time"
+ *	rawreader errors FILE KB	try operations that must fail with a ring of
+ *					that size: print one line "WHAT ERROR" for each
+ *	rawreader modules FILE		read all words; print for each call how many
+ *					times modules had been loaded or unloaded
+ *	rawreader header FILE		print "NAME NUMBER" for each field of a mapping
+ *	rawreader hold FILE		map it, print "mapped", and sleep
+ *	rawreader follow FILE		map it and follow the ring from the last clear,
+ *					until SIGTERM and the end of the ring; print
+ *					"seen N", "lost N", "bad N"
  *
- * The exit status is 1 if anything that was read is not as it must be.
+ * The exit status is 1 if anything that was read is wrong.
  *
- * Times: a call that a time word comes right before has that time, to the nanosecond.
- * Any other's is estimated, and must lie between the times before and behind it. No
- * call's is less than that of the one before.
+ * Times: a call that directly follows a time word has exactly that time. The time of any
+ * other call is estimated, and must lie between the previous and the next time. The times
+ * of calls never decrease.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -37,7 +37,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Not from where linux/ is: that would put the kernel's before the system's. */
+/* Not <linux/...>: with -I all UAPI headers of the kernel would come before the system's. */
 #include "mctracer_decode.h"
 
 #ifndef KALLSYMS
@@ -50,14 +50,14 @@
 #define LINE_SIZE	2048
 #define COUNT_MASK	((1ULL << MCTRACER_COUNT_BITS) - 1)
 #define NEVER		(~0ULL)
-/* At the end, for a word that is not written yet: its writer may be gone. */
+/* Limit of the waits at the end for a word that is not written yet: its writer may be gone. */
 #define MOST_NAPS	2000
-/* Calls before the first notes. */
+/* Limit of calls before the first sync words. */
 #define MOST_PENDING	(MCTRACER_NOTES_WITHIN / WORD)
 #define KNOWS		(MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME | \
 			 MCTRACER_KNOWS_CLOCK | MCTRACER_KNOWS_COUNT | MCTRACER_KNOWS_MODULES)
 
-/* As the kernel's: a load that the compiler neither leaves out nor splits. */
+/* Like the kernel's: a load that the compiler neither removes nor splits. */
 #define READ_ONCE(x)	__atomic_load_n(&(x), __ATOMIC_RELAXED)
 
 struct symbol {
@@ -115,7 +115,7 @@ static int by_name(const void *a, const void *b)
 		      ((const struct symbol *)b)->name);
 }
 
-/* What is code, by the low half of its address. */
+/* Load the symbols of code, by the low half of their addresses. */
 static void load_symbols(void)
 {
 	FILE *file = fopen(KALLSYMS, "r");
@@ -151,7 +151,7 @@ static void load_symbols(void)
 	qsort(symbols, nr_symbols, sizeof(*symbols), by_name);
 }
 
-/* Is the address what the text says? Names may be those of several symbols. */
+/* Return 1 if the text names this address. Several symbols may have one name. */
 static int is_symbol(__u32 address, const char *text)
 {
 	struct symbol key, *found;
@@ -179,9 +179,9 @@ static int is_text(__u32 address)
 	return address >= text_low && address <= text_high + SYMBOL_PAST;
 }
 
-/* --- what is true of each call --- */
+/* --- checks of each call --- */
 
-/* Of the call before. */
+/* The previous call. */
 struct before {
 	int any;
 	__u64 ns;
@@ -210,7 +210,7 @@ static void judge(const struct mctracer_state *state, struct before *before)
 	if ((state->known & KNOWS) != KNOWS)
 		complain("task, time, clock, count or modules are not known", state);
 	if (before->any && ns < before->ns && same_clock(&state->clock, &before->clock))
-		complain("the time went back", state);
+		complain("the time decreased", state);
 	before->any = 1;
 	before->ns = ns;
 	before->clock = state->clock;
@@ -220,13 +220,13 @@ static void judge(const struct mctracer_state *state, struct before *before)
 
 struct reader {
 	int fd;
-	int seekable;	/* a copy: what it was read by is not known */
+	int seekable;	/* a copy in a file: the sizes of its reads are unknown */
 	__u64 *buf;
 	size_t size, have, at;
 	unsigned long reads;
 };
 
-/* The next word; 0 at the end. */
+/* Read the next word. Return 0 at the end. */
 static int next_word(struct reader *reader, __u64 *word)
 {
 	ssize_t n;
@@ -260,7 +260,7 @@ static struct reader begin_reading(const char *path, size_t size)
 	return reader;
 }
 
-/* What comes first by read() is no continuation, and all words are whole. */
+/* Check that all words are valid, and that no read() begins with a continuation word. */
 static void judge_word(const struct reader *reader, __u64 word,
 		       const struct mctracer_state *state)
 {
@@ -268,10 +268,10 @@ static void judge_word(const struct reader *reader, __u64 word,
 		complain("a word without bit 63", state);
 	if (reader->at == 1 && !reader->seekable && !mctracer_word_is_call(word) &&
 	    mctracer_word_type(word) == MCTRACER_MORE)
-		complain("a read began within an entity", state);
+		complain("a read began within a packet", state);
 }
 
-/* Print how many times modules had come or gone, for each call by read(). */
+/* Read all words and print the module number of each call. */
 static void print_modules(const char *path)
 {
 	struct reader reader = begin_reading(path, 65536);
@@ -310,7 +310,7 @@ static void read_all(const char *path, size_t size, unsigned long most)
 				complain("empty gap", &state);
 			break;
 		case MCTRACER_EVENT_COUNT:
-			/* What was overwritten comes right before, as a gap. */
+			/* A gap directly before reports what was overwritten. */
 			jump = (state.calls - calls) & COUNT_MASK;
 			if (counted && jump > since_call)
 				skipped += jump - since_call;
@@ -324,7 +324,7 @@ static void read_all(const char *path, size_t size, unsigned long most)
 		}
 	}
 	if (state.entity == MCTRACER_TASK && state.more < 3)
-		complain("a task is not whole", &state);
+		complain("a task packet is incomplete", &state);
 	printf("records %llu\ngaps %llu\nmissed %llu\nskipped %llu\nunknown %llu\nreads %lu\n",
 	       records, gaps, missed, skipped, unknown, reader.reads);
 }
@@ -355,7 +355,7 @@ static struct words take_all(const char *path)
 	return words;
 }
 
-/* The next time from word @i on, in ns; NEVER if there is none, or not of the same clock. */
+/* Return the next time from word @i on in ns, or NEVER if there is none of the same clock. */
 static __u64 next_time(const struct words *words, size_t i, const struct mctracer_state *state)
 {
 	struct mctracer_state ahead = *state;
@@ -367,7 +367,7 @@ static __u64 next_time(const struct words *words, size_t i, const struct mctrace
 	return NEVER;
 }
 
-/* Whether the call that is word @i has a time of its own. */
+/* Return 1 if the call of word @i has its own time. */
 static int has_time(const struct words *words, size_t i)
 {
 	struct mctracer_state state = {};
@@ -375,7 +375,10 @@ static int has_time(const struct words *words, size_t i)
 	return i && mctracer_decode(&state, words->word[i - 1]) == MCTRACER_EVENT_TIME;
 }
 
-/* Is @ns a time for the call that is word @i? @before: the line before's. */
+/*
+ * Return 1 if @ns is a possible time of the call of word @i. @before is the time of the previous
+ * line.
+ */
 static int is_time(const struct words *words, size_t i, const struct mctracer_state *state,
 		   __u64 ns, __u64 before)
 {
@@ -389,7 +392,7 @@ static int is_time(const struct words *words, size_t i, const struct mctracer_st
 	return ns >= from && (ns <= to || ns == before);
 }
 
-/* As in the text, where a name is kept from breaking the line. */
+/* Return 1 if the text shows this name, with '?' for control characters. */
 static int is_comm(const struct mctracer_state *state, const char *text)
 {
 	const char *c = state->comm;
@@ -400,7 +403,10 @@ static int is_comm(const struct mctracer_state *state, const char *text)
 	return *c == *text;
 }
 
-/* Takes "[s.n] [context ]CPU c: comm:pid function <-- caller\n" apart, from its end. */
+/*
+ * Compare "[s.n] [context ]CPU c: comm:pid function <-- caller\n" with the call, parsed from the
+ * end.
+ */
 static int match_line(const struct mctracer_state *state, char *line, __u64 *ns)
 {
 	char *caller, *func, *pid, *comm;
@@ -432,7 +438,7 @@ static int match_line(const struct mctracer_state *state, char *line, __u64 *ns)
 	       is_symbol(state->ip, func) && is_symbol(state->parent_ip, caller);
 }
 
-/* The next line that is a call's; 0 at the end. */
+/* Read the next line of a call. Return 0 at the end. */
 static int next_line(FILE *file, char *line)
 {
 	do {
@@ -460,7 +466,7 @@ static void match(const char *path, const char *text)
 		if (mctracer_decode(&state, words.word[i]) != MCTRACER_EVENT_CALL)
 			continue;
 		if (!next_line(file, line)) {
-			complain("more than in the text", &state);
+			complain("raw has more calls than the text", &state);
 			exit(1);
 		}
 		lines++;
@@ -468,9 +474,9 @@ static void match(const char *path, const char *text)
 		memcpy(copy, line, sizeof(copy));
 		good = match_line(&state, line, &ns);
 		if (!good)
-			complain("not what the text says", &state);
+			complain("the call differs from the text", &state);
 		else if (!is_time(&words, i, &state, ns, before))
-			complain("not the time that the text says", &state);
+			complain("the time differs from the text", &state);
 		else
 			good = 2;
 		if (good < 2 && complaints <= COMPLAINTS)
@@ -486,7 +492,7 @@ static void match(const char *path, const char *text)
 	printf("matched %lu\nexact %lu\n", lines, exact);
 }
 
-/* --- what must not work --- */
+/* --- operations that must fail --- */
 
 static void result(const char *what, int failed)
 {
@@ -553,13 +559,13 @@ static void errors(const char *path, size_t kb)
 	result("mprotect-writable", mprotect(mapping, page, PROT_READ | PROT_WRITE));
 	result("remap-long", mremap(mapping, whole, whole + page, MREMAP_MAYMOVE) ==
 	       MAP_FAILED);
-	/* What the kernel has mapped it can't be made to write to. */
+	/* The kernel must not write to its own read-only mapping. */
 	result("read-into-it", read(fd, (char *)mapping + page, MCTRACER_READ_MIN) < 0);
 }
 
 /* --- mmap() --- */
 
-/* On 32-bit it takes two steps to read what is written in one. */
+/* Read a counter that the kernel writes at once. On 32-bit this takes two loads. */
 static __u64 load(const __u64 *counter)
 {
 	const __u32 *halves = (const __u32 *)counter;
@@ -574,7 +580,7 @@ static __u64 load(const __u64 *counter)
 	return (__u64)high << 32 | low;
 }
 
-/* How far @to is ahead of @from. */
+/* Return the distance from @from to @to in bytes. */
 static __u64 distance(__u64 from, __u64 to)
 {
 	return (to - from) & MCTRACER_POSITION_MASK;
@@ -585,7 +591,7 @@ static __u64 head_of(const struct mctracer_ring_header *header)
 	return load(&header->head) & MCTRACER_POSITION_MASK;
 }
 
-/* What is said of the fields. */
+/* Return 1 if the fields agree with their documentation. */
 static int is_header(const struct mctracer_ring_header *header)
 {
 	__u64 size = header->ring_size, notes = header->notes_every;
@@ -637,12 +643,12 @@ struct follower {
 	const char *ring;
 	__u64 size, notes;	/* bytes */
 	__u64 pos;		/* of the next word */
-	__u64 start;		/* what is before is read, but not counted */
-	__u64 start_calls;	/* there */
+	__u64 start;		/* words before are read, but not counted */
+	__u64 start_calls;	/* calls before start */
 	int started;
 	struct mctracer_state state;
-	int primed;		/* task and so on are known */
-	__u64 pending[MOST_PENDING];	/* calls before they were */
+	int primed;		/* the state of a sync point is known */
+	__u64 pending[MOST_PENDING];	/* calls before that state was known */
 	unsigned int nr_pending;
 	__u64 count;		/* calls before pos, once counted */
 	int counted;
@@ -652,7 +658,7 @@ struct follower {
 
 enum followed { WORD_IS_THERE, WORD_OVERWRITTEN, WORD_NOT_YET, WORD_NEVER };
 
-/* The steps 2 to 4 of linux/mctracer.h; the first has been done. */
+/* Do the steps 2 to 4 of linux/mctracer.h. Step 1 is done. */
 static enum followed follow_one(const struct follower *f, __u64 *word)
 {
 	const __u32 *slot = (const __u32 *)(f->ring + (f->pos & (f->size - 1)));
@@ -683,8 +689,8 @@ static void follow_from(struct follower *f, __u64 pos)
 }
 
 /*
- * Where one may begin: at the last clear; or, when that was overwritten, where all is said
- * that is needed for it, and the calls since the clear are lost.
+ * Begin at the last clear. If that was overwritten, begin at a sync point, and the calls since the
+ * clear are lost.
  */
 static void follow_begin(struct follower *f)
 {
@@ -704,7 +710,7 @@ static void follow_begin(struct follower *f)
 	follow_from(f, ((head - f->size + f->notes - 1) & -f->notes) & MCTRACER_POSITION_MASK);
 }
 
-/* Overtaken: go on at notes that won't be overwritten at once. */
+/* The writer has overtaken us: continue at a sync point that is not overwritten soon. */
 static void follow_on(struct follower *f)
 {
 	__u64 head = head_of(f->header);
@@ -717,7 +723,7 @@ static void follow_on(struct follower *f)
 		       MCTRACER_POSITION_MASK);
 }
 
-/* All that the first calls need is known: they are the same task's. */
+/* The state of a sync point is known: check the calls before it, which belong to the same task. */
 static void follow_pending(struct follower *f)
 {
 	struct mctracer_state state = f->state;
@@ -725,7 +731,7 @@ static void follow_pending(struct follower *f)
 
 	for (i = 0; i < f->nr_pending; i++) {
 		mctracer_decode(&state, f->pending[i]);
-		/* The time, too, is said behind them. */
+		/* The time of these calls, too, follows them. */
 		judge(&state, &f->before);
 	}
 	f->nr_pending = 0;
@@ -744,7 +750,7 @@ static void follow_call(struct follower *f, __u64 word)
 	else if (f->nr_pending < MOST_PENDING)
 		f->pending[f->nr_pending++] = word;
 	else
-		complain("no notes where they must be", &f->state);
+		complain("a sync point is missing", &f->state);
 }
 
 static void follow_word(struct follower *f, __u64 word)
@@ -786,7 +792,7 @@ static struct follower *follower_new(const char *path)
 	mapping = map(fd, getpagesize());
 	f->header = mapping;
 	if (!is_header(f->header)) {
-		fprintf(stderr, "the header is not as it must be\n");
+		fprintf(stderr, "the header has invalid fields\n");
 		exit(1);
 	}
 	f->size = f->header->ring_size;
@@ -799,8 +805,8 @@ static struct follower *follower_new(const char *path)
 }
 
 /*
- * What the ring was too full for is in the header as soon as it is lost; as a gap, when
- * something is written again.
+ * The header counts a call that a full ring has lost at once; a gap reports it when the ring is
+ * written again.
  */
 static void follow(const char *path)
 {
@@ -843,7 +849,7 @@ static void follow(const char *path)
 		f->pos = (f->pos + WORD) & MCTRACER_POSITION_MASK;
 	}
 	if (f->nr_pending)
-		complain("the last calls' task is not known", &f->state);
+		complain("the task of the last calls is not known", &f->state);
 	printf("seen %llu\nlost %llu\nprogress %llu\nbad %lu\n", f->seen,
 	       f->lost + (unsigned long long)(load(&f->header->lost) - full),
 	       (unsigned long long)(distance(from, f->pos) / WORD), complaints);

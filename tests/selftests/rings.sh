@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
 #
-# What the tests of the rings and of their files share. To be sourced after
-# lib.sh; the test begins with small rings and the options as they are at boot.
+# Shared code for tests of the rings and of the tracer's files, sourced after lib.sh. Sets small
+# rings and the options of boot time.
 
 MCT_OPTIONS=$MCT_DIR/options
 MCT_SIZE=$MCT_DIR/buffer_size_kb
 
-# What only the tests use; the last is one more column of stats.
+# For the tests alone. READ is one more column of stats.
 # shellcheck disable=SC2034
 {
 	MCT_PIPE=$MCT_DIR/trace_pipe
-	RING_RECORDS=5000	# a full small ring has at least so many
+	RING_RECORDS=5000	# minimum in a full small ring
 	READ=7
 }
 RING_KB=64
 
 rings_kb=$(cat "$MCT_SIZE")
 
-# A test that changes more redefines this, and calls rings_restore.
+# A test that changes more redefines at_end and calls rings_restore.
 at_end()
 {
 	rings_restore
@@ -50,14 +50,14 @@ work()
 	hackbench -g 1 -f 4 -l 20 >/dev/null
 }
 
-# Work that goes on until load_stop and leaves the CPUs time for others: what
-# patches the kernel's text has to wait for them many times.
+# Start load that leaves CPU time for other tasks, until load_stop. The kernel's code that patches
+# text has to wait for these tasks many times.
 light_load_start()
 {
 	load_repeat "hackbench -g 1 -f 2 -l 100"
 }
 
-# A few records.
+# Record a few calls.
 moment()
 {
 	trace_on
@@ -71,8 +71,8 @@ storm()
 	trace_off
 }
 
-# For each CPU at rest: written = read + entries + overwritten + lost. Of
-# $1, a copy of stats, if given.
+# Check for each CPU, once tracing has stopped: written = read + entries + overwritten + lost. $1
+# is a copy of stats, if given.
 counts_add_up()
 {
 	awk '/^#/ { next }
@@ -82,27 +82,27 @@ counts_add_up()
 	     END { exit bad || !n }' "${1:-$MCT_STATS}"
 }
 
-# The records of trace, or of another file, without what is not a record.
+# Print the records of trace or of another file, without its comment lines.
 records_of()
 {
 	sed '/^#/d' "${1:-$MCT_TRACE}"
 }
 
-# The sum of the "# lost N" lines of a file.
+# Print the sum of the "# lost N" lines of a file.
 gaps_of()
 {
 	awk '/^# lost [0-9]+$/ { n += $3 } END { printf "%.0f\n", n }' "$1"
 }
 
-# getppid_time NAME FILE: when, in a trace with times, the task NAME first called it
+# getppid_time NAME FILE: print the time of task NAME's first getppid() call, in a trace with times
 getppid_time()
 {
 	sed -n "s/^\\[\\([0-9.]*\\)\\] CPU [0-9]*: $1:[0-9]* [^ ]*getppid+.*/\\1/p" \
 		"$2" | head -n 1
 }
 
-# backwards FILE: how many records, in a trace with times, are older than the one
-# before of the same CPU
+# backwards FILE: count the records, in a trace with times, that are older than the previous record
+# of their CPU
 backwards()
 {
 	awk '!/^#/ {
@@ -115,7 +115,7 @@ backwards()
 	} END { print n + 0 }' "$1"
 }
 
-# Does each CPU's trace have as many records as stats says are in its ring?
+# Succeed if each CPU's trace has as many records as its entries column in stats.
 entries_are_there()
 {
 	local cpu n bad=
@@ -129,7 +129,7 @@ entries_are_there()
 	[ -z "$bad" ]
 }
 
-# Is the column of each CPU that is online at least $2?
+# each_cpu_has COLUMN N: succeed if the column is at least N for each online CPU
 each_cpu_has()
 {
 	local cpu
@@ -138,14 +138,14 @@ each_cpu_has()
 	done
 }
 
-# $calls reads of one byte, and as many writes
+# Make $calls reads of one byte and as many writes.
 copy()
 {
-	# shellcheck disable=SC2154 # the test's
+	# shellcheck disable=SC2154 # set by the test
 	dd if=/dev/zero of=/dev/null bs=1 count="$calls" 2>/dev/null
 }
 
-# traced COMMAND...: what is recorded then is in the trace
+# traced COMMAND...: clear the trace and record while the command runs
 traced()
 {
 	trace_clear
@@ -154,9 +154,9 @@ traced()
 	trace_off
 }
 
-# --- triggers, for tests of these
+# --- for tests of triggers
 
-# set_to TEXT: what becomes of writing it into the file
+# set_to TEXT: write it to triggers, and print "ok" or the error
 set_to()
 {
 	printf '%s' "$1" | "$MCT_BIN/badwrite" "$MCT_DIR/triggers" | sed 's/^ok.*/ok/'
@@ -167,13 +167,13 @@ add()
 	{ echo "$1" >> "$MCT_DIR/triggers"; } 2>/dev/null
 }
 
-# lines: the file without comments
+# lines: print triggers without comments
 lines()
 {
 	sed -e 's/[[:space:]]*#.*//' -e '/^$/d' "$MCT_DIR/triggers"
 }
 
-# hits LINE: how often what the one says has happened that begins so
+# hits LINE: print the hit count of the trigger that begins with LINE
 hits()
 {
 	sed -n "s/^$1[^#]*# \\([0-9]*\\) hits.*/\\1/p" "$MCT_DIR/triggers"
@@ -189,9 +189,9 @@ snapshot_there()
 	cat "$MCT_DIR/snapshot" > "$MCT_TMP/snapshot" 2>/dev/null
 }
 
-# seen: what is recorded of mct_shapes: a word for each call "FUNCTION<CALLER", return
-# "FUNCTION>CALLER", jump to a function that returns instead "FUNCTION~CALLER", in order, with ?
-# for a caller that is not known.
+# seen: print one word for each record of mct_shapes, in order: "FUNCTION<CALLER" for a call,
+# "FUNCTION>CALLER" for a return, "FUNCTION~CALLER" for a jump to a function that returns instead.
+# CALLER is ? if it is unknown.
 seen()
 {
 	sed -n -e '/^#/d' -e 's/ \[mct_shapes\]//g' -e 's/+0x[0-9a-f]*\/0x[0-9a-f]*//g' \

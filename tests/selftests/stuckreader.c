@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A reader whose memory never comes.
+ * Read into memory whose page fault is never served.
  *
  *	stuckreader [FILE]
  *
- * Says "reading" and reads FILE into a page that is registered with
- * userfaultfd(2) and that nobody provides. Without FILE, only tells by its exit
- * status whether this can be done here.
+ * Prints "reading" and reads FILE into a page that is registered with
+ * userfaultfd(2), but never provided. Without FILE, only the exit status reports
+ * whether the kernel allows this.
  */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Judges the text of a trace line by line.
+ * Check the text of a trace line by line.
  *
- *	tracecheck FILE			a summary, one "KEY NUMBER" a line
- *	tracecheck -l [-p PID] FILE	the calls as tab separated fields:
+ *	tracecheck FILE			print a summary, one "KEY NUMBER" per line
+ *	tracecheck -l [-p PID] FILE	print the calls as tab separated fields:
  *					CPU, pid, function, caller, comm
  *
- * A record is a call, or, of functions that return or go on in another one, an end
+ * A record is a call, or the end of a call by a return or by a jump to another function:
  *
  *	CPU <cpu>: <comm>:<pid> <function> <-- <caller>
  *	CPU <cpu>: <comm>:<pid> <function> (<value>, <value>) <-- <caller>
@@ -15,14 +15,13 @@
  *	CPU <cpu>: <comm>:<pid> <function> returns <result> after <time> ns --> <caller>
  *	CPU <cpu>: <comm>:<pid> <function> returns, called before
  *
- * behind which there may be those who have called the caller
+ * Lines with the callers of the caller may follow:
  *
  *	    -- <caller>
  *
- * and nothing about it is taken on trust: the comm may hold any character
- * that prints, so a line is taken apart from its end. The exit status is 1 if
- * any line was not a header, nor right in all its parts; the first few such
- * lines are shown on standard error.
+ * The comm may contain any printable character, so a line is parsed from its
+ * end. The exit status is 1 if any line is neither a header nor correct in all
+ * its parts; the first few such lines are printed to standard error.
  *
  * A shell with grep and awk can do the same, but a full trace has a few
  * hundred thousand lines.
@@ -58,7 +57,7 @@ struct symbol {
 struct record {
 	unsigned long cpu;
 	unsigned long pid;
-	int ends;	/* it is not a call */
+	int ends;	/* the end of a call, not a call */
 	char comm[COMM_MAX + 1];
 	struct symbol func;
 	struct symbol caller;
@@ -68,20 +67,20 @@ struct summary {
 	unsigned long headers;		/* lines that begin with # */
 	unsigned long lapped;		/* of these: "# lost N" between records */
 	unsigned long records;		/* lines that are records */
-	unsigned long ends;		/* of these: that are not calls */
-	unsigned long unknown;		/* of these: with [unknown] in them */
+	unsigned long ends;		/* of these: ends of calls */
+	unsigned long unknown;		/* of these: with [unknown] */
 	unsigned long module;		/* of these: with a module's symbol */
 	unsigned long frames;		/* lines that are callers of callers */
 	unsigned long malformed;	/* lines that are none of these */
-	unsigned long range;		/* of these: offset outside of the size */
-	unsigned long raw;		/* of these: show a raw address */
+	unsigned long range;		/* of these: the offset exceeds the size */
+	unsigned long raw;		/* of these: with a raw address */
 	unsigned long longest;		/* the longest line, in bytes */
 	unsigned long cpu[CPU_MAX];	/* records by CPU */
 };
 
 static struct summary sum;
 
-/* Parses a decimal number at *pp that "ends" must follow; moves *pp past it. */
+/* Parse a decimal number at *pp that @ends must follow. Move *pp past both. */
 static int number(const char **pp, const char *ends, unsigned long *out)
 {
 	char *end;
@@ -96,7 +95,7 @@ static int number(const char **pp, const char *ends, unsigned long *out)
 	return 0;
 }
 
-/* Parses 0x and at most seven hex digits; no function is larger. */
+/* Parse 0x and at most seven hex digits: no function is larger. */
 static int hex(const char **pp, unsigned long *out)
 {
 	const char *p = *pp;
@@ -111,7 +110,7 @@ static int hex(const char **pp, unsigned long *out)
 	return 0;
 }
 
-/* Does the text look as if a kernel address stood in it? */
+/* Return 1 if the text seems to contain a kernel address. */
 static int has_address(const char *s)
 {
 	const char *begin = s, *start;
@@ -134,9 +133,8 @@ static int has_address(const char *s)
 }
 
 /*
- * Parses name+0xoffset/0xsize, with " [module]" or not, or [unknown]. What
- * stands for a caller is where it is returned to, and that is just behind the
- * caller's end if the call was the last thing in it.
+ * Parse name+0xoffset/0xsize, with or without " [module]", or [unknown]. A caller is a return
+ * address, so its offset equals the size if the call is the function's last instruction.
  */
 static int symbol(const char *s, struct symbol *sym, int caller)
 {
@@ -177,7 +175,7 @@ static int symbol(const char *s, struct symbol *sym, int caller)
 	return strcmp(p, "]") ? -1 : 0;
 }
 
-/* The last place where "what" stands in s */
+/* Return the last occurrence of @what in @s, or NULL. */
 static char *last(char *s, const char *what)
 {
 	char *found = NULL;
@@ -187,7 +185,7 @@ static char *last(char *s, const char *what)
 	return found;
 }
 
-/* Moves *pp past the text, if that is there. */
+/* Move *pp past the text and return 1, or return 0 if *pp does not begin with it. */
 static int past(const char **pp, const char *text)
 {
 	if (strncmp(*pp, text, strlen(text)))
@@ -196,7 +194,7 @@ static int past(const char **pp, const char *text)
 	return 1;
 }
 
-/* Parses a number of either sign, or in hex digits, at *pp; moves *pp past it. */
+/* Parse a decimal number of either sign, or a hex number, at *pp. Move *pp past it. */
 static int result(const char **pp)
 {
 	const char *p = *pp, *digits = "0123456789";
@@ -209,7 +207,7 @@ static int result(const char **pp)
 	return *pp == p ? -1 : 0;
 }
 
-/* Moves *pp past " +-#3:1", or " #3". */
+/* Move *pp past " +-#3:1" or " #3". */
 static int object(const char **pp)
 {
 	const char *p = *pp;
@@ -227,7 +225,7 @@ static int object(const char **pp)
 	return 1;
 }
 
-/* Takes its objects off a call that has any. */
+/* Cut the objects off a call's line. */
 static void objects(char *line)
 {
 	char *space;
@@ -241,7 +239,7 @@ static void objects(char *line)
 	}
 }
 
-/* Takes what is behind the function off a line that is no call. */
+/* Cut the text after the function off the line of a call's end. */
 static int end_of_call(char *line, struct record *rec)
 {
 	char *verb = last(line, RETURNS), *goes = last(line, GOES_ON);
@@ -273,7 +271,7 @@ static int end_of_call(char *line, struct record *rec)
 	return past(&p, TO) ? symbol(p, &rec->caller, 1) : *p ? -1 : 0;
 }
 
-/* Takes memory off a call that has any: text, or digits. */
+/* Cut recorded memory off a call's line: text or digits. */
 static int memory(char *line)
 {
 	char *text = last(line, " \""), *digits = last(line, " <");
@@ -294,7 +292,7 @@ static int memory(char *line)
 	return 0;
 }
 
-/* Takes its arguments off a call that has any. */
+/* Cut the arguments off a call's line. */
 static int arguments(char *line)
 {
 	char *open = last(line, ARGS);
@@ -312,7 +310,7 @@ static int arguments(char *line)
 	return strcmp(p, ")") ? -1 : 0;
 }
 
-/* Takes a line apart in place; names point into it. */
+/* Parse a line in place; the names of @rec point into it. */
 static int record(char *line, struct record *rec)
 {
 	char *arrow, *func, *colon;
@@ -336,7 +334,7 @@ static int record(char *line, struct record *rec)
 		return -1;
 	}
 
-	/* the function is the last word, or the last two if a module's */
+	/* The function is the last word, or the last two words if it belongs to a module. */
 	func = strrchr(p, ' ');
 	if (func && func[1] == '[' && strcmp(func + 1, UNKNOWN)) {
 		*func = '\0';
@@ -370,7 +368,7 @@ static void complain(const char *line)
 			(int)strcspn(line, "\n"), line);
 }
 
-/* Takes the newline off; a line without one, or with a NUL, is not whole. */
+/* Cut the newline off. Return 0 if the line has no newline or contains a NUL. */
 static int whole(char *line, size_t len)
 {
 	if (line[len - 1] != '\n' || strlen(line) != len)
@@ -379,7 +377,7 @@ static int whole(char *line, size_t len)
 	return 1;
 }
 
-/* One more caller of the record before. */
+/* Return 1 if the line is a further caller of the previous record. */
 static int frame(const char *line)
 {
 	struct symbol caller;
@@ -388,7 +386,7 @@ static int frame(const char *line)
 	       !symbol(line + strlen(FRAME), &caller, 1);
 }
 
-/* Returns 1 if the line is a record. */
+/* Count the line. Return 1 if it is a record. */
 static int judge(char *line, size_t len, struct record *rec)
 {
 	static char *copy;
@@ -431,7 +429,7 @@ static int judge(char *line, size_t len, struct record *rec)
 	return 1;
 }
 
-/* Only the name: neither offset nor module, nor what gcc adds to clones. */
+/* Return the length of the name alone, without offset, module, or gcc's suffix of clones. */
 static int name_len(const struct symbol *sym)
 {
 	const char *dot = memchr(sym->name, '.', sym->name_len);

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A process whose system calls are known, to look for in the trace.
+ * Make known system calls, for a test that looks for them in the trace.
  *
  *	victim [-t TRACE] [-c CTRL] [-n NAME] [-f FILE] [-e PROG] [-p NICE] MODE [N]
  *
- * A child does the work, and exits; then standard output says "pid N" and
- * what else there is to know. The rings hold a moment's records only, so the
- * trace is cleared (-t) right before the child's first step and the tracer
- * stopped (-c) right after its exit.
+ * A child makes the calls and exits; then the parent prints "pid N" and what the
+ * mode adds. The rings hold only the records of a moment, so the parent clears
+ * the trace (-t) right before the child's first step, and stops the tracer (-c)
+ * right after its exit.
  *
  * Modes:
- *	calls	takes the name NAME, then creates FILE, writes, seeks, reads,
- *		and looks it up
- *	rename	as "victim" calls getppid, as NAME calls getuid, and, if -e is
- *		given, runs PROG, which must make a system call or two
- *	thread	a second thread takes the name NAME, calls getppid, and runs PROG;
- *		prints "thread N", its pid before that
- *	hop	calls different system calls on two CPUs in turn, N rounds;
- *		prints "CPU NAME" for each in order
- *	many	N children after each other, named NAME0, NAME1 ...; each calls
- *		getppid, and exits; prints "pid N NAME" for each
- *	spin	calls getppid until killed; no child, no output
- *	latency	with real-time priority, sleeps for a millisecond again and
- *		again until SIGTERM; prints "longest N", the most milliseconds
- *		that a sleep took longer than that; no child
+ *	calls	take the name NAME, then create FILE, write, seek, read,
+ *		and look it up
+ *	rename	call getppid as "victim", getuid as NAME, and, if -e is
+ *		given, run PROG, which must make a system call or two
+ *	thread	let a second thread take the name NAME, call getppid, and run PROG;
+ *		print "thread N", its pid before PROG
+ *	hop	make different system calls on two CPUs in turn, N rounds;
+ *		print "CPU NAME" for each in order
+ *	many	fork N children one after another, named NAME0, NAME1 ...; each calls
+ *		getppid and exits; print "pid N NAME" for each
+ *	spin	call getppid until killed; no child, no output
+ *	latency	with real-time priority, sleep for a millisecond repeatedly
+ *		until SIGTERM; print "longest N", the longest delay of a
+ *		wake-up in milliseconds; no child
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -50,8 +50,8 @@ static const char *name = "mct-victim", *file, *prog;
 static int trace_fd = -1, ctrl_fd = -1;
 
 /*
- * No arguments, no effects, not even a lock. Five of them, so that in turn
- * each one is called on either CPU.
+ * System calls without arguments, effects, or locks. Their number is odd, so that each is called
+ * on both CPUs in turn.
  */
 static const struct {
 	long nr;
@@ -100,7 +100,7 @@ static void reap(pid_t pid)
 	}
 }
 
-/* Raw system calls: the C library may answer from what it remembers. */
+/* Use raw system calls: the C library may return cached results. */
 static void calls(void)
 {
 	struct stat st;
@@ -135,7 +135,7 @@ static void rename_and_exec(void)
 
 static pid_t *thread_tid;
 
-/* Not the process's first thread: exec gives it that one's pid. */
+/* Run in a thread that is not the group leader: exec gives it the leader's pid. */
 static void *exec_in_thread(void *arg)
 {
 	(void)arg;

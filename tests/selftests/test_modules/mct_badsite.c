@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module whose table of call sites names a place that is none.
+ * A module with a wrong entry in its table of call sites.
  *
  *   # insmod mct_badsite.ko
  *   # cat /sys/module/mct_badsite/parameters/same
  *
- * same: whether that place still holds what the compiler has put there
+ * same: 1 if the memory at that entry is still unchanged
  */
 #include <linux/compiler.h>
 #include <linux/init.h>
@@ -16,7 +16,7 @@
 #include <linux/string.h>
 #include <asm/asm.h>
 
-/* Not traced, and five bytes that are neither the NOP nor the call of a site. */
+/* Five bytes that are neither the NOP nor the call of a call site, in no traced function. */
 void mct_badsite_place(void);
 asm("	.pushsection .text, \"ax\"\n"
 "	.globl mct_badsite_place\n"
@@ -43,7 +43,7 @@ static const struct kernel_param_ops same_ops = {
 };
 
 module_param_cb(same, &same_ops, NULL, 0400);
-MODULE_PARM_DESC(same, "Whether nobody has written to the place");
+MODULE_PARM_DESC(same, "1 if the wrong call site is unchanged");
 
 static int __init mct_badsite_init(void)
 {
@@ -57,5 +57,5 @@ static void __exit mct_badsite_exit(void)
 module_init(mct_badsite_init);
 module_exit(mct_badsite_exit);
 
-MODULE_DESCRIPTION("Selftest of mcount: a call site that is none");
+MODULE_DESCRIPTION("Selftest of mcount: a wrong call site");
 MODULE_LICENSE("GPL");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Puts something else where a function of the kernel has its call site, as long as it is loaded.
+ * Overwrite the call site of a kernel function while this module is loaded.
  *
  *   # insmod mct_badtext.ko function=kernel_halt
  *
- * The kernel does not export what writes text: a kprobe tells where a function is. The probe is
- * right behind the call site. The debugger's function takes no mutex.
+ * The kernel does not export functions that write text, so a kprobe finds their addresses: it is
+ * placed directly after the call site. text_poke_kgdb() takes no mutex.
  */
 #include <linux/errno.h>
 #include <linux/init.h>
@@ -18,7 +18,7 @@
 
 static char *function = "kernel_halt";
 module_param(function, charp, 0400);
-MODULE_PARM_DESC(function, "The function, which must not be called meanwhile");
+MODULE_PARM_DESC(function, "The function, which must not be called while the module is loaded");
 
 static void *(*poke)(void *addr, const void *opcode, size_t len);
 static unsigned long (*lookup)(const char *name);
@@ -42,7 +42,7 @@ static int __init mct_badtext_init(void)
 	static const u8 wrong[MCOUNT_SITE_SIZE] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
 	unsigned long addr = behind_site(function);
 
-	/* Behind its call site a function is as good as from its begin. */
+	/* The function may be called at the address after its call site. */
 	lookup = (void *)behind_site("kallsyms_lookup_name");
 	if (!addr || !lookup)
 		return -ENOENT;
@@ -63,5 +63,5 @@ static void __exit mct_badtext_exit(void)
 module_init(mct_badtext_init);
 module_exit(mct_badtext_exit);
 
-MODULE_DESCRIPTION("Selftest of mcount: text that is no call site any more");
+MODULE_DESCRIPTION("Selftest of mcount: a call site that is overwritten");
 MODULE_LICENSE("GPL");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes the kernel distrust the cycle counter, as its watchdog does when it finds
- * the counter wrong. Only a reboot brings the trust back.
+ * Mark the cycle counter as unstable, as the kernel's watchdog does when it finds
+ * the counter wrong. Only a reboot makes it stable again.
  *
  *   # insmod mct_clock.ko
  */
@@ -11,7 +11,7 @@
 
 static int __init mct_clock_init(void)
 {
-	mark_tsc_unstable("a selftest says so");
+	mark_tsc_unstable("a selftest");
 	return 0;
 }
 

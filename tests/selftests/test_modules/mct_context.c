@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions called in known contexts, to look for in a trace.
+ * Call functions in known contexts, for a test that looks for them in a trace.
  *
  *   # insmod mct_context.ko
  *   # echo N > /sys/module/mct_context/parameters/rounds
  *
- * When that write returns each of mct_context_plain(), _irqs_off(),
- * _preempt_off() (two deep), _resched(), _softirq() and _hardirq() has been
- * called N times, in the context that its name says.
+ * This write calls each of mct_context_plain(), _irqs_off(), _preempt_off()
+ * (depth two), _resched(), _softirq() and _hardirq() N times, in the context of
+ * its name.
  */
 #include <linux/completion.h>
 #include <linux/hrtimer.h>
@@ -21,7 +21,7 @@
 #include <linux/sched/signal.h>
 #include <linux/timer.h>
 
-/* Something to do that the compiler keeps. */
+/* Work that the compiler does not remove. */
 static unsigned int called;
 
 #define CONTEXT_FUNCTION(name)					\
@@ -99,7 +99,7 @@ static const struct kernel_param_ops rounds_ops = {
 };
 
 module_param_cb(rounds, &rounds_ops, NULL, 0200);
-MODULE_PARM_DESC(rounds, "Call each function this often");
+MODULE_PARM_DESC(rounds, "Call each function N times");
 
 static int __init mct_context_init(void)
 {

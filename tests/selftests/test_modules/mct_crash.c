@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Crashes where a tracer may not expect it.
+ * Crash in contexts that a tracer may not expect.
  *
  *   # insmod mct_crash.ko
  *   # echo FUNCTION > /sys/module/mct_crash/parameters/at
  *   # echo 1 > /sys/module/mct_crash/parameters/nmi
  *   # echo ADDRESS,ADDRESS,... > /sys/module/mct_crash/parameters/mutexes
  *
- * at: whoever calls FUNCTION next reads address 0, in mct_crash_now(), in its context.
- * nmi: the same in an NMI.
- * mutexes: another task takes the mutexes at these addresses, and its own name's lock, and
- * keeps them all. Returns when it has.
+ * at: the next call of FUNCTION reads address 0, in mct_crash_now(), in its own context.
+ * nmi: an NMI reads address 0.
+ * mutexes: another task takes the mutexes at these addresses, and the lock of its own name
+ * (task_lock), and keeps them. The write returns when the task holds all of them.
  */
 #include <linux/array_size.h>
 #include <linux/completion.h>
@@ -33,7 +33,7 @@
 #include <asm/irq_vectors.h>
 #include <asm/nmi.h>
 
-static bool crash;	/* the next one who may is to */
+static bool crash;	/* the next probe or NMI must crash */
 static char symbol[KSYM_NAME_LEN];
 static unsigned long mutexes[16];
 static unsigned int nr_mutexes;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A plain hook that does its worst.
+ * A plain hook that changes registers and lingers in the worst allowed ways.
  *
  *   # insmod mct_hook.ko [clobber=1] [linger=N]
  *   # cat /sys/module/mct_hook/parameters/calls
  *   # cat /sys/module/mct_hook/parameters/unwatched
  *   # rmmod mct_hook
  *
- * clobber: it changes all registers that a C function may change
- * linger: one of 64 calls that may be preempted takes N turns of a loop, so that
- *	some are
- * unwatched: how often a CPU that is online called it where RCU does not watch. What
- *	waits until nobody runs a hook any more relies on it that none does.
+ * clobber: change all registers that a C function may change
+ * linger: run N turns of a loop in one of 64 calls that can be preempted, so that
+ *	some calls are preempted
+ * calls: the number of calls
+ * unwatched: the number of calls on an online CPU where RCU does not watch. The code
+ *	that waits until no task runs a hook relies on none.
  *
- * When the module goes, it takes the hook away and then says in the log how many
- * tasks are still in it: there must be none.
+ * The module's exit unregisters the hook and then logs how many tasks are still in
+ * it: there must be none.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -41,7 +42,7 @@ MODULE_PARM_DESC(clobber, "Change all registers that a C function may change");
 
 static unsigned int linger;
 module_param(linger, uint, 0400);
-MODULE_PARM_DESC(linger, "Stay that many turns of a loop");
+MODULE_PARM_DESC(linger, "Run N turns of a loop in some calls");
 
 static DEFINE_PER_CPU(unsigned long, calls);
 static DEFINE_PER_CPU(unsigned long, unwatched);
@@ -103,9 +104,9 @@ static const struct kernel_param_ops sum_ops = {
 };
 
 module_param_cb(calls, &sum_ops, &calls, 0400);
-MODULE_PARM_DESC(calls, "How often the hook was called");
+MODULE_PARM_DESC(calls, "Number of calls of the hook");
 module_param_cb(unwatched, &sum_ops, &unwatched, 0400);
-MODULE_PARM_DESC(unwatched, "How often where RCU does not watch");
+MODULE_PARM_DESC(unwatched, "Number of calls on an online CPU where RCU does not watch");
 
 static int __init mct_hook_init(void)
 {
@@ -119,7 +120,7 @@ static void __exit mct_hook_exit(void)
 	unregister_mcount_function(hook);
 	pr_info("%d tasks in the hook\n", atomic_read(&inside));
 
-	/* Rather fail the test than kill the machine. */
+	/* Wait for these tasks, so that the test fails and the machine survives. */
 	for (waited = 0; atomic_read(&inside) && waited < WAIT_MS; waited += STEP_MS)
 		msleep(STEP_MS);
 }
@@ -127,5 +128,5 @@ static void __exit mct_hook_exit(void)
 module_init(mct_hook_init);
 module_exit(mct_hook_exit);
 
-MODULE_DESCRIPTION("Selftest of mcount: a plain hook that does its worst");
+MODULE_DESCRIPTION("Selftest of mcount: a plain hook that changes registers and lingers");
 MODULE_LICENSE("GPL");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module whose init calls functions of its own, in memory that is freed
- * right after, and then fails: loading it is always -ENODEV.
+ * A module whose init calls its own functions, in memory that is freed
+ * afterwards, and then fails: loading it always returns -ENODEV.
  */
 #include <linux/errno.h>
 #include <linux/init.h>
@@ -28,7 +28,7 @@ static int __init mct_initfail_init(void)
 	return n == 2 * CALLS ? -ENODEV : -EIO;
 }
 
-/* Without it the module could not be unloaded, should it ever be loaded. */
+/* Without an exit function the module could not be unloaded if a load succeeded. */
 static void __exit mct_initfail_exit(void)
 {
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A kprobe, a kretprobe, or both, on the head of a function; or a kprobe elsewhere in it.
+ * Set a kprobe, a kretprobe, or both, at the head of a function, or a kprobe elsewhere in it.
  *
  *   # insmod mct_kprobe.ko symbol=vfs_read [offset=N] [entry=0] [ret=1]
  *   # cat /sys/module/mct_kprobe/parameters/hits
@@ -8,12 +8,12 @@
  *   # rmmod mct_kprobe
  *
  * symbol: the function
- * offset: where in it the kprobe is to be
- * at: where it is, as SYMBOL+OFFSET/SIZE [MODULE]
+ * offset: the requested offset of the kprobe in the function
+ * at: the real place of the kprobe, as SYMBOL+OFFSET/SIZE [MODULE]
  * entry, ret: whether to set a kprobe, and a kretprobe
- * hits, returns: how often each was hit
- * args, results: the sum of the first arguments, and of the values returned
- * missed: how often either could not be handled
+ * hits, returns: the number of hits of each
+ * args, results: the sum of the first arguments, and of the returned values
+ * missed: the number of hits that were not handled
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
@@ -32,7 +32,7 @@ MODULE_PARM_DESC(symbol, "The function");
 
 static unsigned int offset;
 module_param(offset, uint, 0400);
-MODULE_PARM_DESC(offset, "Where in it the kprobe is to be");
+MODULE_PARM_DESC(offset, "The offset of the kprobe in the function");
 
 static bool entry = true;
 module_param(entry, bool, 0400);
@@ -103,15 +103,15 @@ static const struct kernel_param_ops missed_ops = {
 };
 
 module_param_cb(hits, &count_ops, &hits, 0400);
-MODULE_PARM_DESC(hits, "How often the kprobe was hit");
+MODULE_PARM_DESC(hits, "Number of hits of the kprobe");
 module_param_cb(returns, &count_ops, &returns, 0400);
-MODULE_PARM_DESC(returns, "How often the kretprobe was hit");
+MODULE_PARM_DESC(returns, "Number of hits of the kretprobe");
 module_param_cb(args, &count_ops, &args, 0400);
 MODULE_PARM_DESC(args, "The sum of the first arguments");
 module_param_cb(results, &count_ops, &results, 0400);
-MODULE_PARM_DESC(results, "The sum of the values returned");
+MODULE_PARM_DESC(results, "The sum of the returned values");
 module_param_cb(missed, &missed_ops, NULL, 0400);
-MODULE_PARM_DESC(missed, "How often a probe was not handled");
+MODULE_PARM_DESC(missed, "Number of hits that were not handled");
 module_param_cb(at, &at_ops, NULL, 0400);
 MODULE_PARM_DESC(at, "Where the kprobe is");
 

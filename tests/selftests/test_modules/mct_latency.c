@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Keeps a CPU from doing anything else, to be found in a trace.
+ * Keep a CPU busy with interrupts or preemption off, for a test that finds this in a trace.
  *
  *   # insmod mct_latency.ko
  *   # echo MS > /sys/module/mct_latency/parameters/irqs_off
  *   # echo MS > /sys/module/mct_latency/parameters/preempt_off
  *
- * mct_latency_step() is called again and again for so many milliseconds, 100 at most,
- * with interrupts off, or with preemption off. Reads as the nanoseconds that passed
- * from after the first to before the last of these calls, by local_clock().
+ * A write calls mct_latency_step() repeatedly for MS milliseconds, 100 at most, with
+ * interrupts off, or with preemption off. Reads as the nanoseconds from the end of the
+ * first to the beginning of the last of these calls, by local_clock().
  */
 #include <linux/compiler.h>
 #include <linux/delay.h>
@@ -88,7 +88,7 @@ static const struct kernel_param_ops irqs_off_ops = {
 };
 
 module_param_cb(irqs_off, &irqs_off_ops, &irqs_off, 0600);
-MODULE_PARM_DESC(irqs_off, "Have interrupts off for so many milliseconds");
+MODULE_PARM_DESC(irqs_off, "Switch interrupts off for N milliseconds");
 
 static const struct kernel_param_ops preempt_off_ops = {
 	.set	= preempt_off_set,
@@ -96,7 +96,7 @@ static const struct kernel_param_ops preempt_off_ops = {
 };
 
 module_param_cb(preempt_off, &preempt_off_ops, &preempt_off, 0600);
-MODULE_PARM_DESC(preempt_off, "Have preemption off for so many milliseconds");
+MODULE_PARM_DESC(preempt_off, "Switch preemption off for N milliseconds");
 
 static int __init mct_latency_init(void)
 {
@@ -110,5 +110,5 @@ static void __exit mct_latency_exit(void)
 module_init(mct_latency_init);
 module_exit(mct_latency_exit);
 
-MODULE_DESCRIPTION("Selftest of mctracer: a CPU that is kept busy");
+MODULE_DESCRIPTION("Selftest of mctracer: a CPU that is busy with interrupts or preemption off");
 MODULE_LICENSE("GPL");

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * NMIs, and functions called in them, to look for in a trace.
+ * Send NMIs and call functions in them, for a test that looks for them in a trace.
  *
  *   # insmod mct_nmi.ko
  *   # echo N > /sys/module/mct_nmi/parameters/self
  *   # cat /sys/module/mct_nmi/parameters/in_task
  *
- * self: the CPU of the task that writes sends N to itself, in mct_nmi_send().
- * others: N to each other CPU, whatever that does.
- * idle: to the others, which have some time for that, until N have come where one was idle.
- * in_task, in_idle: read as how many NMIs have come where it was not, or was.
+ * self: the CPU of the writing task sends N NMIs to itself, in mct_nmi_send().
+ * others: send N NMIs to each other CPU, whatever it does.
+ * idle: send NMIs to the other CPUs, with pauses in which they may become idle, until N have
+ *	arrived at an idle CPU.
+ * in_task, in_idle: the number of NMIs that have arrived at a CPU that was not idle, or was.
  *
- * Each NMI calls the function mct_nmi_in_task() or mct_nmi_in_idle() once. Before the next
- * is sent it has ended, and then each CPU has called mct_nmi_after() once.
+ * Each NMI calls mct_nmi_in_task() or mct_nmi_in_idle() once. After its end each CPU calls
+ * mct_nmi_after() once, and only then the next NMI is sent.
  */
 #include <linux/atomic.h>
 #include <linux/cleanup.h>
@@ -44,7 +45,7 @@ enum whom {
 
 static const enum whom self = SELF, others = OTHERS, idle = IDLE;
 static DEFINE_MUTEX(sending);
-static struct cpumask wanted;	/* CPUs that are to get one and have not */
+static struct cpumask wanted;	/* CPUs that still have to receive an NMI */
 static bool expected;
 static atomic_t in_task, in_idle, after;
 
@@ -74,13 +75,13 @@ static int mct_nmi_handler(unsigned int type, struct pt_regs *regs)
 			mct_nmi_in_idle();
 		else
 			mct_nmi_in_task();
-		smp_mb__before_atomic();	/* what was called, before it is said so */
+		smp_mb__before_atomic();	/* order the call before the report */
 		cpumask_clear_cpu(cpu, &wanted);
 	}
 	return NMI_HANDLED;
 }
 
-/* One NMI, which has ended then. Nothing that is traced is called while it may come. */
+/* Send one NMI and wait for its end. Call nothing that is traced until then. */
 static noinline __noipa int mct_nmi_send(unsigned int cpu)
 {
 	unsigned long end = jiffies + PATIENCE;
@@ -92,7 +93,7 @@ static noinline __noipa int mct_nmi_send(unsigned int cpu)
 			return -ETIMEDOUT;
 		cpu_relax();
 	}
-	smp_rmb();	/* that it has ended, before what comes now */
+	smp_rmb();	/* order the report before what follows */
 	return 0;
 }
 
@@ -108,7 +109,7 @@ static int send_one(unsigned int cpu)
 	return ret;
 }
 
-/* To those that @whom says. The CPUs that there are stay the same. */
+/* Send one NMI to each CPU that @whom selects, without CPU hotplug meanwhile. */
 static int send_round(enum whom whom)
 {
 	unsigned int cpu, mine;
@@ -167,15 +168,15 @@ static const struct kernel_param_ops number_ops = {
 };
 
 module_param_cb(self, &send_ops, (void *)&self, 0200);
-MODULE_PARM_DESC(self, "Send so many to the own CPU");
+MODULE_PARM_DESC(self, "Send N to the own CPU");
 module_param_cb(others, &send_ops, (void *)&others, 0200);
-MODULE_PARM_DESC(others, "Send so many to each other CPU");
+MODULE_PARM_DESC(others, "Send N to each other CPU");
 module_param_cb(idle, &send_ops, (void *)&idle, 0200);
-MODULE_PARM_DESC(idle, "Have so many come to an idle CPU");
+MODULE_PARM_DESC(idle, "Send to other CPUs until N arrive at an idle CPU");
 module_param_cb(in_task, &number_ops, &in_task, 0400);
-MODULE_PARM_DESC(in_task, "How many have come to a CPU that was not idle");
+MODULE_PARM_DESC(in_task, "Number that arrived at a CPU that was not idle");
 module_param_cb(in_idle, &number_ops, &in_idle, 0400);
-MODULE_PARM_DESC(in_idle, "How many have come to an idle CPU");
+MODULE_PARM_DESC(in_idle, "Number that arrived at an idle CPU");
 
 static int __init mct_nmi_init(void)
 {

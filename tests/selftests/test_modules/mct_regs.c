@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls functions of all kinds and compares what arrives with what was sent:
- * whether the call of a stub at their heads changes anything.
+ * Call functions of all kinds and compare what arrives with what was sent:
+ * this shows whether the call of a stub at their heads changes anything.
  *
  *   # insmod mct_regs.ko [rounds=N]
  *   # echo N > /sys/module/mct_regs/parameters/rounds
  *
- * does N rounds, of which each calls everything with preemption on, with it
+ * runs N rounds. Each round calls everything with preemption on, with preemption
  * off, and with interrupts off. If anything is wrong the write, or the load,
- * fails with EIO, and the log says what. Reads as the rounds done so far.
+ * fails with EIO, and the log has the difference. Reads as the number of rounds so far.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -182,7 +182,7 @@ static long (*pointers[])(long) = {
 	twice, square, tail, fibonacci, count_down,
 };
 
-/* By a pointer that the compiler can't know. */
+/* Call by a pointer that the compiler can't know. */
 static noinline __noipa long call(int i, long n)
 {
 	long (*func)(long n) = READ_ONCE(pointers[i]);
@@ -207,9 +207,8 @@ static bool pointers_wrong(void)
 }
 
 /*
- * All registers at once that asm/mcount.h wants preserved. see_registers() stores them
- * before it does anything else; so they have passed the stub at its head and nothing but
- * that.
+ * All registers that asm/mcount.h preserves, at once. see_registers() stores them first, so they
+ * have passed only the stub at its head.
  */
 #ifdef CONFIG_64BIT
 #define NR_REGS		11
@@ -371,7 +370,7 @@ static const struct kernel_param_ops rounds_ops = {
 };
 
 module_param_cb(rounds, &rounds_ops, NULL, 0600);
-MODULE_PARM_DESC(rounds, "Do so many rounds");
+MODULE_PARM_DESC(rounds, "Run N rounds");
 
 static int __init mct_regs_init(void)
 {

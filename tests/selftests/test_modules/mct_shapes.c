@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions that return in all ways that there are, to be looked for in a trace, and checked:
- * does what is called before a return, or before a jump to a function that returns instead,
- * change what is returned, or passed on?
+ * Functions that return in all possible ways. Tests look for them in a trace, and this module
+ * checks whether the tracer's call before a return, or before a jump to a function that returns
+ * instead, changes the returned value or the passed arguments.
  *
  *   # insmod mct_shapes.ko
  *   # echo NAME > /sys/module/mct_shapes/parameters/shape
  *   # echo N > /sys/module/mct_shapes/parameters/rounds
  *
- * shape: call what is of that name in shapes[], once. Fails with EIO, and the log says so, if
- *	what is returned is wrong. What the task calls of this module are functions named
- *	shape_..., from others named run_..., which are not traced.
- * rounds: do N rounds of all that takes no time, with preemption on, with it off, and with
- *	interrupts off. Reads as the rounds done so far.
- * ms: what the slow shapes sleep.
+ * shape: call the entry of this name in shapes[] once. If the returned value is wrong, the
+ *	write fails with EIO, and the log has the shape. The traced functions of this module
+ *	are named shape_...; functions named run_..., which are not traced, call them.
+ * rounds: run N rounds of all shapes that do not sleep, with preemption on, with preemption
+ *	off, and with interrupts off. Reads as the number of rounds so far.
+ * ms: the sleep of the slow shapes in milliseconds.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -45,7 +45,7 @@ static DEFINE_MUTEX(rounds_mutex);
 static unsigned int rounds;
 static unsigned int ms = 30;
 module_param(ms, uint, 0600);
-MODULE_PARM_DESC(ms, "What the slow shapes sleep");
+MODULE_PARM_DESC(ms, "The sleep of the slow shapes in milliseconds");
 
 /* Calls that return by themselves. */
 
@@ -69,7 +69,7 @@ RUN bool run_nested(void)
 	return shape_outer(3) == 10;
 }
 
-/* What is behind a call that calls itself can't be made a loop. */
+/* Code after the recursive call keeps the compiler from making a loop of it. */
 SHAPE long shape_recurse(long n)
 {
 	if (n > 1)
@@ -83,7 +83,7 @@ RUN bool run_recursion(void)
 	return shape_recurse(DEPTH) == DEPTH * (DEPTH + 1) / 2;
 }
 
-/* Functions that return in another one's place. */
+/* Functions that jump to another function, which returns instead. */
 
 SHAPE long shape_end(long n)
 {
@@ -152,8 +152,8 @@ SHAPE long shape_variadic_pointer_tail(long a, long b, long c, long d, long e)
 }
 
 /*
- * Where all registers of arguments are taken the compiler has the choice of three for the
- * pointer. It may always take %rax, but need not.
+ * If all argument registers are in use, the compiler has the choice of three registers for the
+ * pointer. It may always use %rax, but need not.
  */
 #ifdef CONFIG_X86_64
 #define POINTER_IN(reg)							\
@@ -270,7 +270,7 @@ RUN bool run_narrow(void)
 	return shape_bool(1, 2) && !shape_bool(2, 1) && shape_char("abc", 1) == 'b';
 }
 
-/* All that a function preserves must still be what it was. */
+/* All registers that a function preserves must be unchanged. */
 RUN bool run_registers(void)
 {
 #ifdef CONFIG_X86_64
@@ -301,7 +301,7 @@ RUN bool run_registers(void)
 #endif
 }
 
-/* Many returns; each has something of its own to do, or the compiler makes one of them. */
+/* Many returns. Each has its own work, so that the compiler does not merge them. */
 
 static long done;
 
@@ -352,7 +352,7 @@ RUN bool run_exits(void)
 	return true;
 }
 
-/* Nothing but a return, so that its call site and that of the return are one behind the other. */
+/* Nothing but a return, so that the call sites of head and return are adjacent. */
 SHAPE void shape_empty(void)
 {
 }
@@ -364,8 +364,8 @@ RUN bool run_empty(void)
 }
 
 /*
- * A part that is rarely run, which the compiler puts elsewhere, with a return of its own. Not
- * __cold, which says nothing where the compiler does not align such functions.
+ * A part that rarely runs, which the compiler places elsewhere, with its own return. Not __cold,
+ * which is empty if the compiler does not align such functions.
  */
 SHAPE __attribute__((__cold__)) long shape_rare(long n)
 {
@@ -392,7 +392,7 @@ RUN bool run_cold(void)
 	return shape_split(-4) == -3;
 }
 
-/* What is returned may be an error, or look like one. */
+/* Returned values that are errors, or look like errors. */
 
 SHAPE int shape_int(int n)
 {
@@ -414,7 +414,7 @@ SHAPE int shape_int_tail(int n)
 	return shape_int(n);
 }
 
-/* May return itself, or not. */
+/* Return, or jump to a function that returns instead. */
 SHAPE int shape_either(int n)
 {
 	if (n < 0)
@@ -467,7 +467,7 @@ RUN bool run_either(void)
 	return shape_either(-EINVAL) == -EINVAL && shape_either(1) == 2 && shape_either(2) == 3;
 }
 
-/* Objects that are made, copied, used, and let go. */
+/* Objects that are created, copied, used, and released. */
 
 static struct thing {
 	long a;
@@ -488,7 +488,7 @@ SHAPE void shape_copy(struct thing *to, const struct thing *from)
 	strscpy(to->name, "copy");
 }
 
-/* Returns one that it was not told of. */
+/* Return an object that is not an argument. */
 SHAPE struct thing *shape_clone(const struct thing *from)
 {
 	things[1].a = from->a + 1;
@@ -500,7 +500,7 @@ SHAPE long shape_use(long n, const struct thing *thing)
 	return n + READ_ONCE(thing->a);
 }
 
-/* What it calls is not told of the object. */
+/* Call functions without passing the object. */
 SHAPE long shape_user(const struct thing *thing)
 {
 	return shape_outer(READ_ONCE(thing->a)) + 1;
@@ -511,7 +511,7 @@ SHAPE void shape_drop(struct thing *thing)
 	WRITE_ONCE(thing->a, -1);
 }
 
-/* Registers of arguments hold what was passed before, until somebody needs them. */
+/* Overwrite the argument registers, which otherwise keep the values of earlier calls. */
 RUN void forget(long a, long b, long c, long d, long e, long f)
 {
 }
@@ -560,7 +560,7 @@ RUN bool run_objects(void)
 	return right;
 }
 
-/* Objects that go together, as kmem_cache_free_bulk() frees them. */
+/* Release several objects at once, as kmem_cache_free_bulk() does. */
 SHAPE void shape_drop_all(size_t nr, struct thing **all)
 {
 	while (nr--)
@@ -589,7 +589,7 @@ RUN bool run_arrays(void)
 	return right;
 }
 
-/* What takes long: the sleep, and what waits for it. */
+/* Slow calls: one that sleeps, and calls that wait for it. */
 
 SHAPE long shape_sleep(long n)
 {
@@ -599,7 +599,7 @@ SHAPE long shape_sleep(long n)
 	return n;
 }
 
-/* On its way down, so that only one of them sleeps, and the others wait for it. */
+/* Only the innermost call sleeps, and the others wait for it. */
 SHAPE long shape_sleep_deep(long n)
 {
 	if (n > 1)
@@ -610,7 +610,7 @@ SHAPE long shape_sleep_deep(long n)
 	return n;
 }
 
-/* On its way back, so that only the first one takes long. */
+/* The outermost call sleeps after the others, so that only this call is slow. */
 SHAPE long shape_sleep_late(long n)
 {
 	if (n > 1)
@@ -641,7 +641,7 @@ RUN bool run_slow_late(void)
 	return shape_sleep_late(DEPTH) == DEPTH;
 }
 
-/* What returns, or jumps, as it is told to while it runs. */
+/* A function that returns or jumps, as static_call_update() sets. */
 
 SHAPE void shape_note(long n)
 {
@@ -672,7 +672,7 @@ RUN bool run_static(void)
 	return right;
 }
 
-/* What does not return at all. */
+/* A function that never returns. */
 
 SHAPE int shape_never(void *data)
 {
@@ -818,9 +818,9 @@ static const struct kernel_param_ops shape_ops = {
 };
 
 module_param_cb(rounds, &rounds_ops, NULL, 0600);
-MODULE_PARM_DESC(rounds, "Do so many rounds");
+MODULE_PARM_DESC(rounds, "Run N rounds");
 module_param_cb(shape, &shape_ops, NULL, 0200);
-MODULE_PARM_DESC(shape, "Call what is of that name once");
+MODULE_PARM_DESC(shape, "Call the shape of this name once");
 
 static int __init mct_shapes_init(void)
 {

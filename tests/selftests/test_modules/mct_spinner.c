@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A kernel thread that runs for a while and never sleeps. Tasks RCU waits for it, and so does the
- * task that takes a hook away; no other may.
+ * A kernel thread that runs for a while and never sleeps. Tasks RCU waits for this thread, and so
+ * does a task that removes a hook. No other task may wait for it.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
@@ -11,7 +11,7 @@
 
 static unsigned int seconds = 10;
 module_param(seconds, uint, 0400);
-MODULE_PARM_DESC(seconds, "how long it runs");
+MODULE_PARM_DESC(seconds, "The run time of the thread");
 
 static struct task_struct *spinner;
 

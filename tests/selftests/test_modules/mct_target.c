@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module whose functions are to be looked for in a trace by name.
+ * Functions that tests look for in a trace by name.
  *
  *   # insmod mct_target.ko [calls=N] [hold=1]
  *   # echo N > /sys/module/mct_target/parameters/calls
@@ -8,11 +8,11 @@
  *
  * calls: the task that writes N calls mct_target_branch() N times, which calls
  *	mct_target_leaf() once. Reads as the number of all such calls so far.
- * deep: mct_target_deep() calls itself until N of it are on the stack, each with
- *	MCT_TARGET_FRAME bytes and more, and then mct_target_leaf(). N is 8 at most.
- * hold: init calls mct_target_init_step(), then says 2 here, and goes on when
- *	0 is written: the functions that are freed after init can be looked at
- *	meanwhile.
+ * deep: mct_target_deep() calls itself until N of its frames are on the stack, each with
+ *	at least MCT_TARGET_FRAME bytes, and then mct_target_leaf(). N is 8 at most.
+ * hold: init calls mct_target_init_step(), sets hold to 2, and continues when 0 is
+ *	written. A test can examine the functions of init, which are freed after
+ *	init, meanwhile.
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>
@@ -45,7 +45,7 @@ noinline __noipa int mct_target_branch(int n)
 }
 EXPORT_SYMBOL_GPL(mct_target_branch);
 
-/* What is behind a call that calls itself can't be made a loop. */
+/* Code after the recursive call keeps the compiler from making a loop of it. */
 static noinline __noipa int mct_target_deep(int n)
 {
 	char frame[MCT_TARGET_FRAME];
@@ -73,7 +73,7 @@ static const struct kernel_param_ops deep_ops = {
 };
 
 module_param_cb(deep, &deep_ops, NULL, 0200);
-MODULE_PARM_DESC(deep, "Put mct_target_deep() on the stack this often");
+MODULE_PARM_DESC(deep, "Put N frames of mct_target_deep() on the stack");
 
 static int calls_set(const char *text, const struct kernel_param *kp)
 {
@@ -105,7 +105,7 @@ static const struct kernel_param_ops calls_ops = {
 };
 
 module_param_cb(calls, &calls_ops, NULL, 0600);
-MODULE_PARM_DESC(calls, "Call mct_target_branch() this often");
+MODULE_PARM_DESC(calls, "Call mct_target_branch() N times");
 module_param(hold, int, 0600);
 MODULE_PARM_DESC(hold, "1: init waits until 0 is written");
 
@@ -137,7 +137,7 @@ static void __exit mct_target_exit(void)
 	mct_target_branch(0);
 }
 
-/* By the names that they have in mct_twin.c, too. */
+/* A further macro level expands the names that mct_twin.c redefines. */
 #define init_is(function)	module_init(function)
 #define exit_is(function)	module_exit(function)
 init_is(mct_target_init);

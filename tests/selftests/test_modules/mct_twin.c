@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mct_target by other names. Loaded after that was unloaded, its functions are
- * likely to lie where that one's were.
+ * mct_target with other names. If this module is loaded after mct_target was unloaded,
+ * its functions are likely to have the same addresses.
  */
 #define mct_target_leaf		mct_twin_leaf
 #define mct_target_branch	mct_twin_branch
