@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work that a traced call arms for later, such as the copy for a snapshot. A traced call may be one
- * of the last that a CPU makes on its way down, or one of the first on its way up: an irq_work that
- * is queued there stays on the CPU's list, where no interrupt ever takes it off.
+ * Run work that a traced call has requested ("armed"), such as copying the rings for a snapshot. A
+ * traced call may be one of the last of a CPU that goes offline, or one of the first of a CPU that
+ * comes online: an irq_work that is queued there stays in the CPU's list, because no interrupt ever
+ * takes it off.
  *
- * Proof that what is armed is done
- * --------------------------------
- * On a CPU that is online, an irq_work is queued. If the CPU goes offline before the interrupt has
- * come, smpcfd_dying_cpu() runs what is queued: that is later than set_cpu_online(false). On a
- * CPU that is not online, and while the machine suspends, nothing is queued. Such a CPU comes
- * online, and then came_online() runs; or it dies, or its start fails, and then has_gone() runs;
- * either after its last traced call in that state. Both look at what is still needed. Suspending
- * ends without either if there is only one CPU: the tracer's watch, which looks every few seconds,
- * finds that.
+ * Proof that armed work runs
+ * --------------------------
+ * On an online CPU, mctracer_arm() queues the irq_work. If the CPU goes offline before the
+ * interrupt arrives, smpcfd_dying_cpu() runs the queued work, later than set_cpu_online(false). On
+ * a CPU that is not online, and while the machine suspends, mctracer_arm() queues nothing. After
+ * the CPU's last traced call in this state, either the CPU comes online and came_online() runs, or
+ * the CPU dies or fails to start and has_gone() runs. Both run the work that is still needed. With
+ * only one CPU, suspend ends without either callback: the tracer's watch, watch_fn() in tracer.c,
+ * checks for armed work every few seconds.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>

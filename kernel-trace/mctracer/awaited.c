@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls that return what is to be followed, as long as they last: by the place on the stack that
- * their return address has, as in timed.c, and what is said there of places holds here. What is
- * left behind, by calls whose return is not seen, goes when such a function is called from the
- * same place again, or when another one needs the room.
+ * Remember pending returns: calls in progress whose return value must be followed, because an
+ * argument is a followed object ("follow N -> ret").
+ *
+ * The address of a call's return address on the stack identifies the call: no other call has that
+ * address until this one returns, whatever task or interrupt runs (see timed.c). A caller claims an
+ * entry by cmpxchg(), and only the claim's owner writes the entry. An entry whose return the tracer
+ * misses stays until a call at the same address, for the same argument, replaces it, or until
+ * another call needs the room.
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>
@@ -25,23 +29,27 @@
 #define FREE		0UL
 #define CLAIMED		1UL	/* return addresses are aligned */
 
+/*
+ * Only code on the stack that @where points into makes an entry with that @where. So @from does not
+ * change while @where stays the same.
+ */
 struct awaited {
-	unsigned long where;
+	unsigned long where;	/* address of the return address; or FREE, CLAIMED */
 	struct mctracer_object object;
-	unsigned int since;	/* what since() was */
-	u8 from;		/* with where it tells which: changed by who is there alone */
+	unsigned int since;	/* since() at the call */
+	u8 from;		/* the argument's number: with @where, the key */
 };
 
-static struct awaited (*buckets)[WAYS];	/* NULL: nobody has asked yet */
+static struct awaited (*buckets)[WAYS];	/* NULL until a trigger needs it */
 
-static unsigned int forgotten;
+static unsigned int forgotten;		/* how often all entries were invalidated */
 
 void mctracer_awaited_forget(void)
 {
 	WRITE_ONCE(forgotten, forgotten + 1);
 }
 
-/* Another number when returns may not have been seen. Both parts only grow. */
+/* Return a number that changes when returns may have been missed. Both addends only grow. */
 static __always_inline unsigned int since(void)
 {
 	return READ_ONCE(forgotten) + READ_ONCE(mcount_away);
@@ -77,13 +85,15 @@ struct mctracer_object mctracer_awaited(const unsigned long *where, u8 from)
 			continue;
 		if (calls[i].since == since())
 			object = calls[i].object;
-		smp_store_release(&calls[i].where, FREE);	/* what it says was read */
+		smp_store_release(&calls[i].where, FREE);	/* after the loads */
 		break;
 	}
 	return object;
 }
 
-/* One that is claimed, or NULL: a free one, or some other. */
+/*
+ * Claim a free entry, or else evict the bucket's first one. NULL: another context has claimed that.
+ */
 static struct awaited *claim_one(unsigned long where)
 {
 	struct awaited *calls = bucket_of(where);
@@ -108,5 +118,5 @@ void mctracer_await(const unsigned long *where, u8 from, struct mctracer_object 
 	call->object = object;
 	call->since = since();
 	WRITE_ONCE(call->from, from);
-	smp_store_release(&call->where, (unsigned long)where);	/* what it says is there */
+	smp_store_release(&call->where, (unsigned long)where);	/* after the fields */
 }

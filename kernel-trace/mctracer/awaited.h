@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Calls that return what is to be followed. */
+/* Pending returns: calls in progress whose return value must be followed. */
 #ifndef _KERNEL_TRACE_MCTRACER_AWAITED_H
 #define _KERNEL_TRACE_MCTRACER_AWAITED_H
 
@@ -7,19 +7,20 @@
 
 #include "follow.h"
 
-/* May sleep. -ENOMEM. */
+/* Allocate the table, once. May sleep. Under mctracer_lists_mutex. Return 0 or -ENOMEM. */
 int mctracer_awaited_alloc(void);
-/* All that have begun are not known any more. */
+/* Invalidate all pending returns. */
 void mctracer_awaited_forget(void);
 
-/* The rest: any context, with preemption disabled. */
+/* The functions below: any context, with preemption disabled. */
 
 /*
- * A call whose return address is at @where has @object as its argument number @from, and what it
- * returns comes of that. If the object's number is 0 nothing does, whatever was said of these.
+ * Remember that a call, whose return address is at @where, has @object as argument number @from,
+ * and returns something derived from @object. Number 0 only removes an older entry of @where and
+ * @from.
  */
 void mctracer_await(const unsigned long *where, u8 from, struct mctracer_object object);
-/* What was said of a call that returns; number 0: nothing. Once. */
+/* Remove the pending return of @where and @from, and return its object; number 0: none. */
 struct mctracer_object mctracer_awaited(const unsigned long *where, u8 from);
 
 #endif /* _KERNEL_TRACE_MCTRACER_AWAITED_H */

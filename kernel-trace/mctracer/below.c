@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is called for an object: below a call that has it as an argument, until that returns.
+ * Find the nested calls of a followed call: all that is called, directly or not, until a call that
+ * has a followed object as an argument returns ("follow N +calls").
  *
- * Each stack on which there is such a call is known by its lowest address; and of the calls on
- * it, the first one that has not returned. A call is below that if it is made on the same stack,
- * in the same context, its return address lies lower, and the first one's is where it was: when
- * that has returned, its caller may have pushed something else there. If one of those is not so
- * the first one has returned unseen. But an interrupt may only have come meanwhile.
+ * The table has an entry for each stack with such a call; the stack's lowest address is the key.
+ * The entry describes the first such call on the stack that has not returned ("the first call"). A
+ * call is nested if it is made on the same stack and at the same interrupt level, its return
+ * address lies lower, and the first call's return address is still in its place: after the first
+ * call's return, its caller may push something else there. Otherwise the first call has returned
+ * unseen, and the entry is removed; but a call at a higher interrupt level only leaves the entry
+ * alone.
  *
- * In mcount's filter are the blocks of memory that the stack lies in: one, or two where a stack is
- * not aligned to its size, as that of interrupts need not be.
+ * mcount's arg filter holds the blocks of THREAD_SIZE that the stack lies in: one block, or two if
+ * the stack is not aligned to its size, as a stack for interrupts need not be.
  *
- * What is known of a stack is changed on that stack alone, or by who takes its place for another
- * one; states of places are those of follow.c. So what is read of a place may be another stack's,
- * and is used only if it lies in this one.
+ * Only code on a stack changes the stack's entry, or a caller that evicts the entry for another
+ * stack, or mctracer_below_forget(). Entries have the states that follow.c describes. So the loaded
+ * fields may belong to another stack: they are used only if where lies in the current stack.
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>
@@ -38,15 +41,15 @@
 #define CLAIMED		1UL	/* no stack is there */
 
 struct stack {
-	unsigned long base;
-	const unsigned long *where;
-	unsigned long parent_ip;	/* what is there until the call has returned */
-	u32 number;
-	unsigned int since;		/* what mcount_away was: or its return was not seen */
-	u8 context;
+	unsigned long base;		/* lowest address; or FREE, CLAIMED */
+	const unsigned long *where;	/* where the first call's return address is, */
+	unsigned long parent_ip;	/* which stays there until the call has returned */
+	u32 number;			/* the object's */
+	unsigned int since;		/* mcount_away at the call: else its return may be missed */
+	u8 context;			/* interrupt_context_level() at the call */
 };
 
-static struct stack (*buckets)[WAYS];	/* NULL: nobody has asked yet */
+static struct stack (*buckets)[WAYS];	/* NULL until a trigger needs it */
 
 int mctracer_below_alloc(void)
 {
@@ -78,19 +81,20 @@ static __always_inline bool claim(struct stack *stack, unsigned long from)
 	return try_cmpxchg(&stack->base, &from, CLAIMED);
 }
 
-/* @stack is claimed. */
+/* Publish @stack, which the caller has claimed, as the entry of @base. */
 static void put(struct stack *stack, unsigned long base)
 {
 	filter_add(base);
-	smp_store_release(&stack->base, base);		/* B1: what it says is there */
+	smp_store_release(&stack->base, base);		/* B1: fields before base */
 }
 
+/* Free @stack if it is the entry of @base and nobody has claimed it. */
 static void let_go(struct stack *stack, unsigned long base)
 {
 	if (!claim(stack, base))
 		return;
 	filter_remove(base);
-	smp_store_release(&stack->base, FREE);		/* behind what is done with it */
+	smp_store_release(&stack->base, FREE);		/* after filter_remove() */
 }
 
 static struct stack *stack_at(unsigned long base)
@@ -99,12 +103,14 @@ static struct stack *stack_at(unsigned long base)
 	int i;
 
 	for (i = 0; i < WAYS; i++)
-		if (smp_load_acquire(&stacks[i].base) == base)	/* B1 */
+		if (smp_load_acquire(&stacks[i].base) == base)	/* B1: base before fields */
 			return &stacks[i];
 	return NULL;
 }
 
-/* One that is claimed, or NULL: a free one, or else what is known of another stack is lost. */
+/*
+ * Claim a free entry, or else evict the bucket's first one. NULL: another context has claimed that.
+ */
 static struct stack *claim_one(unsigned long base)
 {
 	struct stack *stacks = buckets[hash_long(base / PAGE_SIZE, BUCKETS_BITS)];
@@ -146,7 +152,7 @@ bool mctracer_below_begin(const unsigned long *where, const struct mctracer_args
 	struct stack *stack;
 
 	if (mctracer_below(where) || stack_at(base_of(where)))
-		return true;	/* there is one, perhaps of what an interrupt has come in */
+		return true;	/* there is a first call, perhaps of an interrupted context */
 	stack = claim_one(base_of(where));
 	if (!stack)
 		return false;

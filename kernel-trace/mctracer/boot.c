@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * "mctracer" or "mctracer=SIZE" on the kernel's command line: trace from the
- * early initcalls on, with one CPU running, in rings of SIZE bytes. Earlier, the
- * call sites can't be patched, and there is no memory. "mctracer=@NAME" keeps the rings in
- * memory that the next kernel may find.
+ * Start the tracer from the kernel's command line. "mctracer" or "mctracer=SIZE": trace from the
+ * early initcalls on, with one CPU running, into rings of SIZE bytes. Earlier, call sites can't be
+ * patched and there is no memory. "mctracer=@NAME": place the rings in reserved memory, where the
+ * next kernel may find them (persistent rings).
  */
 #include <linux/init.h>
 #include <linux/kernel.h>
@@ -16,7 +16,7 @@
 #undef pr_fmt
 #define pr_fmt(fmt) "mctracer: " fmt
 
-/* NULL: not asked for */
+/* NULL: not on the command line */
 static char *request __initdata;
 static char *memory __initdata;
 
@@ -43,7 +43,7 @@ static int __init start(void)
 			return ret;
 	}
 
-	/* What the files ask for, and the sysctl. */
+	/* Both reasons: the tracer's files check the first, kernel.mcount_enabled the second. */
 	ret = security_locked_down(LOCKDOWN_DEBUGFS) ?: security_locked_down(LOCKDOWN_TRACEFS);
 	if (ret)
 		return ret;

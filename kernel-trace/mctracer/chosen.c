@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is a function chosen? Looked up in the sets of call sites that functions.c makes.
+ * Look up whether a function is selected, in the sets of call sites that functions.c makes, and
+ * what its call site must do.
  *
- * Where call sites are static hooks ask for each call: for the kernel's own functions
- * there is a map then, of a byte for each MCTRACER_MAP_STEP bytes of text. No two
- * functions are so close together that they share one. They run where no checker can, and
- * look at the map before they disable preemption.
+ * Where call sites are static, hooks look up each call. For the kernel's own functions they use a
+ * map with a byte for each MCTRACER_MAP_STEP bytes of text; no two functions are so close that they
+ * share a byte. Hooks run where no sanitizer can, and read the map before they disable preemption.
  */
 #include <linux/bsearch.h>
 #include <linux/cleanup.h>
@@ -33,7 +33,7 @@ unsigned long mctracer_map_size;
 
 static __always_inline bool has(const struct mctracer_sites *set, unsigned long site)
 {
-	/* Who asks for all sites asks for many before the first, or behind the last. */
+	/* Walks over all sites mostly miss, so test the bounds first. */
 	if (!set->nr || site < set->sites[0] || site > set->sites[set->nr - 1])
 		return false;
 	return __inline_bsearch(&site, set->sites, set->nr, sizeof(site),
@@ -89,7 +89,7 @@ bool mctracer_functions_chosen(void)
 
 void mctracer_chosen_synchronize(void)
 {
-	/* RCU does not watch CPUs on their way up: those that were so have arrived then. */
+	/* RCU does not watch a CPU that comes online: wait until such CPUs are online. */
 	cpus_read_lock();
 	cpus_read_unlock();
 	synchronize_rcu();
@@ -97,6 +97,7 @@ void mctracer_chosen_synchronize(void)
 		synchronize_rcu_tasks();
 }
 
+/* Store @value in @map for each site of @set. */
 static void mark(u8 *map, const struct mctracer_sites *set, u8 value)
 {
 	unsigned long at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Looking up whether a function is chosen. */
+/* Look up whether a function is selected or has triggers. */
 #ifndef _KERNEL_TRACE_MCTRACER_CHOSEN_H
 #define _KERNEL_TRACE_MCTRACER_CHOSEN_H
 
@@ -9,12 +9,12 @@
 #include <asm/sections.h>
 
 enum mctracer_function_list {
-	MCTRACER_FILTER,	/* those that are recorded; empty: all */
-	MCTRACER_NOTRACE,	/* of these, those that are not */
+	MCTRACER_FILTER,	/* functions that are recorded; empty: all */
+	MCTRACER_NOTRACE,	/* of these, functions that are not recorded */
 	MCTRACER_FUNCTION_LISTS,
 };
 
-/* Call sites, ascending; also those before returns. */
+/* Call sites and sites before returns, ascending. */
 struct mctracer_sites {
 	size_t nr;
 	unsigned long sites[];
@@ -27,44 +27,47 @@ static __always_inline int mctracer_compare_sites(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* What the lists come to; NULL: the list is empty. Changed by functions.c alone. */
+/* The sites that each list selects; NULL: the list is empty. Changed only by functions.c. */
 extern struct mctracer_sites *mctracer_chosen[MCTRACER_FUNCTION_LISTS];
 
 struct mctracer_trigger;
 
-/* One at a function that has triggers, or at one of its returns. */
+/* A trigger at the call site of one of its functions, or at a site before a return. */
 struct mctracer_triggered {
 	unsigned long site;
 	struct mctracer_trigger *trigger;
-	unsigned long __percpu *hits;	/* how often it was called, or returned as it is to */
-	struct mctracer_hit_block *block;	/* which hits are part of */
-	bool dropped;		/* the table that has replaced this one does not have it */
-	bool recorded;		/* the call, or return, is recorded, too */
-	bool counts;		/* this is all there is to be done */
-	bool returns;		/* it is a return */
-	bool begins;		/* a call of which something is to be known when it returns */
-	bool tail;		/* it is a jump to another function, ... */
-	bool unknown;		/* ... so what that is to know is not known here */
+	unsigned long __percpu *hits;	/* calls or returns that met the condition */
+	struct mctracer_hit_block *block;	/* the block that hits is in */
+	bool dropped;		/* the table that replaced this one lacks it */
+	bool recorded;		/* lists and mode select the call or return, too */
+	bool counts;		/* the pre-handler only counts here */
+	bool returns;		/* the site is before a return */
+	bool begins;		/* a call site: the trigger's return needs data of the call */
+	bool tail;		/* the site is before a jump to another function, ... */
+	bool unknown;		/* ... so the returned value that the trigger needs is unknown */
 };
 
-/* Ascending, and between two of site 0. Of one site in the order in which they act. */
+/*
+ * A table of @nr entries, ascending by site, between two entries of site 0. Entries of one site are
+ * in the order in which the triggers act.
+ */
 struct mctracer_triggered_sites {
 	size_t nr;
-	struct mctracer_triggered **by_trigger;	/* the same by trigger, then ascending */
+	struct mctracer_triggered **by_trigger;	/* by trigger, then by site */
 	struct mctracer_triggered sites[];
 };
 
-/* NULL: there is none. Changed by triggers.c alone. */
+/* The table that hooks use; NULL: no triggers. Changed only by triggers.c. */
 extern struct mctracer_triggered_sites *mctracer_triggered;
-extern bool mctracer_returns_triggered;	/* some of these are returns */
+extern bool mctracer_returns_triggered;	/* it has sites before returns */
 
-/* Returns are recorded, too. Changed by tracer.c alone. */
+/* Returns are recorded, too. Changed only by tracer.c. */
 extern bool mctracer_graph;
 
-/* Functions without triggers call the gate, too. Changed by tracer.c alone. */
+/* Functions without triggers call the pre-handler, too. Changed only by tracer.c. */
 extern bool mctracer_gate_everywhere;
 
-/* One of @site in @all, or NULL; others of that site are beside it. */
+/* Return any entry of @site in @all, or NULL. Other entries of @site are next to it. */
 static __always_inline const struct mctracer_triggered *
 mctracer_triggered_at(const struct mctracer_triggered_sites *all, unsigned long site)
 {
@@ -86,27 +89,30 @@ mctracer_triggered_at(const struct mctracer_triggered_sites *all, unsigned long 
 	return NULL;
 }
 
-/* The same of those that there are now. With preemption disabled. */
+/* Return any entry of @site in the current table, or NULL. With preemption disabled. */
 static __always_inline const struct mctracer_triggered *
 mctracer_find_triggered(unsigned long site)
 {
 	return mctracer_triggered_at(READ_ONCE(mctracer_triggered), site);
 }
 
-/* In a hook, for its ip, or with preemption disabled, for a call site. Any context. */
+/* Return true if filter and notrace select @site. Any context, with preemption disabled. */
 bool mctracer_site_chosen(unsigned long site);
-unsigned long mctracer_ip_kind(unsigned long ip);	/* an enum mcount_site */
-/* For mcount; any context that may be preempted. */
+/*
+ * Return the enum mcount_site of the function at @ip. Any context, only in a hook, for its own ip.
+ */
+unsigned long mctracer_ip_kind(unsigned long ip);
+/* For mcount: return what @site must do. Any context; preemption may be enabled. */
 enum mcount_site mctracer_site_kind(unsigned long site);
 enum mcount_site mctracer_return_kind(unsigned long site);
-/* What these looked at before is not in use any more. May sleep. */
+/* Wait until no hook uses sets, tables and maps that were replaced before. May sleep. */
 void mctracer_chosen_synchronize(void);
-/* Whether not simply all are. */
+/* Return true unless each function just calls the hook. */
 bool mctracer_functions_chosen(void);
 
 /*
- * For hooks where call sites are static: by a hook's ip, its enum mcount_site. Hooks that
- * look are registered only while there is a map; tracer.c sees to that.
+ * For hooks where call sites are static: a map from a hook's ip to its enum mcount_site. tracer.c
+ * registers the hooks that read the map only while there is one.
  */
 #define MCTRACER_MAP_STEP	4
 
@@ -119,8 +125,9 @@ static __always_inline unsigned long mctracer_map_index(unsigned long ip)
 }
 
 /*
- * A map of what is chosen now, while that can't change; NULL if all are, or if nobody
- * looks. To be freed with vfree(). -ENOMEM. May sleep.
+ * Make a map of the selected functions and triggers; NULL if each function just calls the hook, or
+ * if call sites are dynamic. Free *@map with vfree(). May sleep. Under mctracer_sets_mutex. Return
+ * 0 or -ENOMEM.
  */
 int mctracer_map_make(u8 **map);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What times are taken from, and how they become nanoseconds.
+ * Read the clock that times are taken from, and provide its conversion to nanoseconds.
  *
- * The cycle counter, as long as the kernel trusts it: nothing costs less. The time is
- * that of the kernel's log then. When the counter is found to stop, to change its pace
- * or to differ between CPUs, CLOCK_MONOTONIC in nanoseconds. The rings say where the
- * conversion changes, so nothing recorded before loses its time.
+ * The clock is the cycle counter as long as the kernel trusts it, because nothing costs less; its
+ * times match the kernel's log. When the kernel finds that the counter stops, changes its rate or
+ * differs between CPUs, the clock becomes CLOCK_MONOTONIC in nanoseconds. The rings record where
+ * the conversion changes, so no earlier event loses its time.
  */
 #include <linux/bits.h>
 #include <linux/cc_platform.h>
@@ -24,7 +24,7 @@
 #undef pr_fmt
 #define pr_fmt(fmt) "mctracer: " fmt
 
-static bool use_cycles = true;	/* under the hook's mutex */
+static bool use_cycles = true;	/* under hook_mutex (tracer.c) */
 
 bool mctracer_clock_is_cycles(void)
 {
@@ -34,13 +34,13 @@ bool mctracer_clock_is_cycles(void)
 bool mctracer_clock_is_lost(void)
 {
 	/*
-	 * A hypervisor may intercept rdtsc. Where it can't see the guest's registers, that raises
-	 * an exception, whose handler is traced: each hook in it would read the counter again,
-	 * without end. The slow hook refuses what is called while it reads a clock.
+	 * A hypervisor may intercept rdtsc. If it can't see the guest's registers, rdtsc raises an
+	 * exception, and the exception's handler is traced: each hook in the handler would read the
+	 * counter again, without end. The slow hook refuses calls made while it reads a clock.
 	 */
 	if (!use_cycles || cc_platform_has(CC_ATTR_GUEST_STATE_ENCRYPT))
 		return use_cycles;
-	/* A time has 60 bits. */
+	/* A recorded time has 60 bits. */
 	return check_tsc_unstable() || get_cycles() >= BIT_ULL(59);
 }
 
@@ -69,8 +69,8 @@ u64 mctracer_clock_read(struct mctracer_clock *clock)
 }
 
 /*
- * The machine has slept, and the counter may have begun again. The kernel has mended
- * the conversion before: the next call on each CPU is to see that.
+ * The counter may have restarted while the machine slept. The kernel has already corrected the
+ * conversion: invalidate the cached tasks, so that the next call on each CPU records the change.
  */
 static void clock_resume(void *unused)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Taking calls away; consume.h tells how. */
+/* Consume the events of all CPUs, oldest first: see consume.h. */
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
@@ -9,11 +9,11 @@
 #include "mctracer.h"
 #include "streams.h"
 
-/* By CPU; under the tracer's mutex. */
+/* Indexed by CPU. This and what follows: under mctracer_mutex. */
 static struct mctracer_streams all;
-static unsigned int nr_rings;	/* that have memory */
-static u64 horizon;	/* when this reader began, in ns */
-static bool live;	/* what was not written yet then will be */
+static unsigned int nr_rings;	/* how many have memory */
+static u64 horizon;	/* when the current reader began, in ns */
+static bool live;	/* the tracer runs: uncommitted words will be committed */
 
 int mctracer_consume_prepare(void)
 {
@@ -21,7 +21,7 @@ int mctracer_consume_prepare(void)
 	return all.streams ? 0 : mctracer_streams_alloc(&all, nr_cpu_ids);
 }
 
-/* Overwritten calls are told of once: from then on they are behind what is to be read. */
+/* Overwritten calls are reported once, because the caller then moves user.read past them. */
 u64 mctracer_consume_from(struct mctracer_cursor *cursor, const struct mctracer_ring *ring,
 			  bool live, bool ahead)
 {
@@ -31,13 +31,14 @@ u64 mctracer_consume_from(struct mctracer_cursor *cursor, const struct mctracer_
 	return cursor->state.calls - ring->read_calls;
 }
 
-/* Whether the cursor stands where the next call to consume is. */
+/* Return true if the cursor of @stream stands at the next word to consume of @ring. */
 static bool goes_on(const struct mctracer_stream *stream, const struct mctracer_ring *ring)
 {
 	return stream->moves == ring->moves && stream->cursor.pos == ring->user.read &&
 	       stream->cursor.state.known & MCTRACER_KNOWS_COUNT;
 }
 
+/* Find the next event of @cpu, unless the stream has it already. */
 static void look(int cpu)
 {
 	struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);
@@ -101,7 +102,7 @@ const struct mctracer_stream *mctracer_consume_next(int *cpu)
 {
 	struct mctracer_stream *oldest = mctracer_streams_oldest(&all);
 
-	/* While calls come, a ring that was empty at the horizon may hold older events now. */
+	/* While the tracer runs, a ring that was empty at the horizon may have older events now. */
 	if (!oldest || (live && all.nr < nr_rings && oldest->cursor.ns > horizon))
 		return NULL;
 	*cpu = oldest - all.streams;
@@ -136,7 +137,7 @@ void mctracer_consume_take(int cpu)
 	mctracer_streams_moved(&all);
 }
 
-/* Calls, or a mark. On 32-bit the mark's position may be torn: it is looked at again. */
+/* Return true if @ring has calls or a mark. On 32-bit, marked may be torn: callers check again. */
 static bool anything_in(const struct mctracer_ring *ring)
 {
 	u64 end, calls = mctracer_ring_end_calls(ring, &end);

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Taking the calls of all CPUs away, the oldest first; each is taken once, whoever reads.
+ * Consume the events of all CPUs, oldest first. Each event goes to one reader only.
  *
- * Between mctracer_consume_begin() and _end() one reader looks at the next call of each
- * CPU, uses the oldest, and only then takes it. A reader that is killed has taken nothing
- * that it did not use. In between there are no page faults: what user space has not got
- * there fails.
+ * Between mctracer_consume_begin() and mctracer_consume_end(), one reader looks at the next event
+ * of each CPU, uses the oldest, and only then takes it. So a reader that is killed has taken no
+ * event that it did not use. Page faults are disabled in between: a copy to user memory that is not
+ * present fails.
  */
 #ifndef _KERNEL_TRACE_MCTRACER_CONSUME_H
 #define _KERNEL_TRACE_MCTRACER_CONSUME_H
 
 #include "cursor.h"
 
-/* Once before the first use. -ENOMEM. */
+/* Allocate memory before the first use. May sleep. Return 0 or -ENOMEM. */
 int mctracer_consume_prepare(void);
-/* Interruptible: 0 or -ERESTARTSYS. Until the end there is no other reader. */
+/* Keep other readers out until mctracer_consume_end(). Return 0, or -ERESTARTSYS on a signal. */
 int mctracer_consume_begin(void);
 void mctracer_consume_end(void);
-/* Look at what is oldest: first at what is missing before it. NULL if there is nothing. */
+/* Return the stream with the oldest event, or with missed calls before it, and its CPU; or NULL. */
 const struct mctracer_stream *mctracer_consume_next(int *cpu);
-/* Whether what comes next belongs to the call that was taken last. */
+/* Return true if the next event is a frame of the call that was taken last. */
 bool mctracer_consume_chain(void);
-/* Take what was looked at last. */
+/* Take the event, or the missed calls, that mctracer_consume_next() returned last. */
 void mctracer_consume_take(int cpu);
-/* From CPU @only or from any; at any time; not always right. */
+/* Return true if CPU @only, or any, has events. Takes no lock, so the answer may be wrong. */
 bool mctracer_anything_to_consume(int only);
 /*
- * Begin to read @ring with @cursor at what is to be consumed next. @live, @ahead: as for
- * mctracer_cursor_begin(). The number of calls that were overwritten before. Under the
- * tracer's mutex.
+ * Begin to read @ring with @cursor at the next word to consume. @live, @ahead: see
+ * mctracer_cursor_begin(). Under mctracer_mutex. Return the number of calls that were overwritten
+ * before the cursor.
  */
 u64 mctracer_consume_from(struct mctracer_cursor *cursor, const struct mctracer_ring *ring,
 			  bool live, bool ahead);

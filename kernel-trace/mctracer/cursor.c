@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The cursor, and counts, which take one. cursor.h tells how. */
+/* Read events from a ring or a copy of one, and count a ring's events: see cursor.h. */
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -8,9 +8,10 @@
 
 #define WORD		MCTRACER_WORD_SIZE
 
-/* How far to look ahead: a time stands in each block that no entity covers the beginning of. */
+/* Bytes to look ahead: each block has a time, unless a packet covers the block's beginning. */
 #define LOOK_AHEAD	(3 * MCTRACER_COMPACT_BLOCK)
 
+/* Return the position behind the last word. */
 static u64 end_of(const struct mctracer_cursor *cursor)
 {
 	return cursor->copy ? cursor->copy->end : mctracer_ring_end(cursor->ring);
@@ -27,8 +28,8 @@ static enum mctracer_read read_word(const struct mctracer_cursor *cursor, u64 po
 }
 
 /*
- * The next word, past those that will never be committed: their writers were
- * overtaken, or are gone.
+ * Read the next word. Skip words that will never be committed, because their writers were overtaken
+ * or are gone; a live cursor waits for a word until half a ring of words follows.
  */
 static enum mctracer_read next_word(struct mctracer_cursor *cursor, u64 *word)
 {
@@ -44,13 +45,13 @@ static enum mctracer_read next_word(struct mctracer_cursor *cursor, u64 *word)
 		if (cursor->live && mctracer_distance(cursor->pos, end) <=
 				    mctracer_ring_size(cursor->ring) / 2)
 			break;
-		cursor->called = false;		/* what follows may belong to this, ... */
-		mctracer_tear_said(&cursor->state);	/* ... and what was said, too */
+		cursor->called = false;		/* next frames may belong to the skipped word, */
+		mctracer_tear_said(&cursor->state);	/* and pending attributes, too */
 	}
 	return MCTRACER_READ_UNCOMMITTED;
 }
 
-/* How fast are the calls from the last time to the next, if that is there? */
+/* Find the pace of the calls from the last time to the next, if the ring has that already. */
 static void find_pace(struct mctracer_cursor *cursor)
 {
 	u64 pos = cursor->time_pos, end = end_of(cursor), word, time;
@@ -80,10 +81,13 @@ static void find_pace(struct mctracer_cursor *cursor)
 
 static void take_time(struct mctracer_cursor *cursor)
 {
-	/* By quarters, so that times don't depend on where it has begun ... */
+	/*
+	 * Forget the usual pace in each quarter, so that times don't depend on where reading began
+	 * ...
+	 */
 	u64 changed = (cursor->time_pos ^ cursor->pos) & -cursor->quarter;
 
-	/* ... nor on when. */
+	/* ... nor on when: the next time may have been missing then. */
 	if (!cursor->sure)
 		find_pace(cursor);
 	cursor->time = cursor->state.time;
@@ -99,7 +103,7 @@ static void set_ns(struct mctracer_cursor *cursor, u64 time)
 		cursor->ns = max(cursor->ns, mctracer_clock_ns(&cursor->state.clock, time));
 }
 
-/* Of the call or return that has just come. */
+/* Return the time of the call or return that was just decoded, in units of the clock. */
 static u64 time_of_call(struct mctracer_cursor *cursor)
 {
 	bool timed = cursor->state.calls - 1 == cursor->calls_before;
@@ -159,8 +163,8 @@ bool mctracer_cursor_word(struct mctracer_cursor *cursor, u64 *word)
 }
 
 /*
- * At a position with notes: the words before them belong to the task that these name.
- * False if that can't be known.
+ * Set the cursor's state from the sync words at or behind its position: the words before them
+ * belong to the task that they name. Return false if these words are not all there.
  */
 static bool find_notes(struct mctracer_cursor *cursor)
 {
@@ -177,11 +181,11 @@ static bool find_notes(struct mctracer_cursor *cursor)
 	cursor->time = cursor->state.time;
 	cursor->calls_before = cursor->state.calls;
 	cursor->time_pos = cursor->pos;
-	cursor->sure = true;	/* the first time is the one that comes */
+	cursor->sure = true;	/* calls before the first time have that time */
 	return true;
 }
 
-/* The first position to begin at that is not overwritten. */
+/* Return the first sync point that is not overwritten, or the first position of a copy. */
 static u64 first_of(const struct mctracer_cursor *cursor)
 {
 	return cursor->copy ? cursor->copy->from : mctracer_ring_oldest(cursor->ring);
@@ -213,7 +217,7 @@ void mctracer_cursor_begin(struct mctracer_cursor *cursor, const struct mctracer
 		if (mctracer_distance(notes, end) > mctracer_distance(first, end))
 			notes = first;
 		cursor->pos = notes;
-		if (!find_notes(cursor)) {	/* they will be written */
+		if (!find_notes(cursor)) {	/* the sync words will be written */
 			cursor->pos = pos;
 			cursor->state.calls = ring->read_calls;
 			return;
@@ -232,7 +236,7 @@ void mctracer_cursor_begin(struct mctracer_cursor *cursor, const struct mctracer
 	}
 }
 
-/* Calls before the first position that can be read, and which that is. */
+/* Return the number of calls before the first position that can be read, and store it at @pos. */
 static u64 first_calls(const struct mctracer_ring *ring, u64 *pos)
 {
 	struct mctracer_cursor cursor = {};

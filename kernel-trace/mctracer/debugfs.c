@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/debug/mctracer/
+ * The directory /sys/kernel/debug/mctracer/, and its files that have no source file of their own:
  *
  *   # sysctl kernel.mcount_enabled=1
  *   # echo 1 > ctrl			register the tracer's hook
  *   # cat ctrl
  *   1
- *   # echo 0 > ctrl			clear it
- *   # cat trace			all CPUs' calls, in time order
- *   # cat per_cpu/cpu1/trace		one CPU's
+ *   # echo 0 > ctrl			unregister it
+ *   # cat trace			all CPUs' events, in time order
+ *   # cat per_cpu/cpu1/trace		one CPU's events
  *   # echo > trace			clear the rings
  *   # cat stats			counts for each CPU
  *   # echo 4096 > buffer_size_kb	resize each CPU's ring
  *   # echo nooverwrite > options	keep the oldest calls of a full ring
- *   # echo 1234 > pid			record that process only
+ *   # echo 1234 > pid			record this process only
  *   # echo 'vfs_*' > filter		record these functions only
- *   # echo vfs_read > notrace		but not this one
- *   # cat functions			which there are
- *   # echo do_exit:stacktrace:5 > triggers	who calls it, five times
+ *   # echo vfs_read > notrace		except this one
+ *   # cat functions			list all traceable functions
+ *   # echo do_exit:stacktrace:5 > triggers	record its callers, five times
  *   # echo 0 > tracing_on		record nothing for a while
- *   # cat snapshot			what a trigger has kept
- *   # echo max_stack > options	note the deepest stack
+ *   # cat snapshot			the copy that a trigger has made
+ *   # echo max_stack > options	find the deepest stack
  *   # cat max_stack			show it
  */
 #include <linux/cleanup.h>
@@ -41,7 +41,7 @@
 #include "debugfs.h"
 #include "mctracer.h"
 
-/* Under lockdown debugfs itself refuses only files that can be written. */
+/* Under lockdown, debugfs itself refuses writable files only. */
 int mctracer_may_open(void)
 {
 	return security_locked_down(LOCKDOWN_DEBUGFS);
@@ -78,9 +78,9 @@ static int control_open(struct inode *inode, struct file *file)
 }
 
 /*
- * What was written, between the white space. To be freed. A write does not move
- * the file's position, so that a file kept open can be written again; but it
- * must begin there.
+ * Return the written text without the white space around it, to be freed with kfree(); or
+ * ERR_PTR(-EINVAL), -ENOMEM or -EFAULT. @pos must be 0, and a write leaves it there, so that an
+ * open file can be written again.
  */
 static char *written_word(const char __user *buf, size_t count, loff_t pos)
 {
@@ -306,7 +306,7 @@ static int max_stack_open(struct inode *inode, struct file *file)
 	return mctracer_may_open() ?: single_open(file, max_stack_show, NULL);
 }
 
-/* Whatever is written, as for trace. */
+/* Clear the maximum, whatever text is written, as for trace. */
 static ssize_t max_stack_write(struct file *file, const char __user *buf, size_t count,
 			       loff_t *pos)
 {
@@ -362,8 +362,8 @@ static const struct file_operations stats_fops = {
 };
 
 /*
- * "Unsafe" is only what is removed again; the safe ones can be neither mapped nor
- * spliced.
+ * debugfs_create_file_unsafe() is unsafe only for files that are removed again, and these are not.
+ * Files of debugfs_create_file() can be neither mapped nor spliced.
  */
 static void __init create_cpu_dir(struct dentry *parent, int cpu)
 {

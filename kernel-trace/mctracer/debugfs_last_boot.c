@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * last_boot/trace: the calls that an earlier boot has recorded, as text; writing, or opening for
- * writing with truncation, forgets them. last_boot/raw: its rings, each in the form of a mapping
- * of per_cpu/cpuN/raw.
+ * last_boot/trace: the events that an earlier boot recorded in persistent rings, as text; writing,
+ * or opening for writing with truncation, drops them. last_boot/raw: the rings of that boot, each
+ * in the form of a mapping of per_cpu/cpuN/raw.
  */
 #include <linux/debugfs.h>
 #include <linux/err.h>
@@ -24,7 +24,7 @@
 #include "mctracer.h"
 #include "streams.h"
 
-/* ERR_PTR: why the files can't be read. To be put. */
+/* Return a reference to the earlier boot's rings, or an ERR_PTR() with which open() must fail. */
 static struct mctracer_last_boot *get(void)
 {
 	int ret = mctracer_may_open();
@@ -78,7 +78,7 @@ static int trace_show(struct seq_file *m, void *v)
 
 	if (v != SEQ_START_TOKEN) {
 		line = mctracer_text_event(reader->text, stream, stream - reader->all.streams);
-		seq_write(m, line->buffer, line->len);	/* m remembers if there is no room */
+		seq_write(m, line->buffer, line->len);	/* m records an overflow */
 		return 0;
 	}
 	seq_printf(m, "# kernel: %s, %*phN\n# entries: %llu\n# damaged: %llu words, %llu pages\n",
@@ -160,16 +160,17 @@ static const struct file_operations trace_fops = {
 
 struct raw_reader {
 	struct mctracer_last_boot *last;
-	struct mutex mutex;		/* protects the page */
+	struct mutex mutex;		/* protects page */
 	u64 page[SZ_4K / sizeof(u64)];
 };
 
-/* Of each ring one page of header, and the words. */
+/* Return the bytes of each ring in the file: a page with the header, and the words. */
 static loff_t raw_ring_size(const struct mctracer_last_boot *last)
 {
 	return SZ_4K + last->kept.ring_size;
 }
 
+/* Fill the reader's page with what the file has at position @at, a multiple of 4 KiB. */
 static void fill_page(struct raw_reader *reader, loff_t at)
 {
 	const struct mctracer_last_boot *last = reader->last;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is recorded, and what else happens: the files filter, notrace, pid and triggers,
- * which are lists; and functions, which shows all that there are.
+ * The files filter, notrace, pid and triggers, which are lists that control the recording; and
+ * functions, which shows all traceable functions.
  *
- * Opened to be written anew (">"), a list is replaced by what is written first, or by
- * nothing; else (">>"), added to.
+ * If a list is opened with truncation (">"), the first text that takes effect replaces it; if
+ * nothing is written, it becomes empty. Otherwise (">>") text is added to the list.
  *
- * Programs write a long text in pieces: each at least 4 KiB long but for the last. So a write takes
- * effect if it is shorter and ends with a newline, together with what was kept before it; any
- * other is kept, until then or until the file is closed. On an error nothing of all that has an
- * effect.
+ * Programs write a long text in pieces of at least 4 KiB, except for the last piece. So a write
+ * that is shorter and ends with a newline takes effect, together with the text that was kept before
+ * it. Any other write is kept, until such a write comes or the file is closed. On an error, no part
+ * of the text takes effect.
  */
 #include <linux/cleanup.h>
 #include <linux/debugfs.h>
@@ -36,11 +36,11 @@ struct list_file {
 
 struct list_opened {
 	const struct list_file *list;
-	struct mutex mutex;	/* among those who share the file: */
-	bool replace;		/* what comes first takes the place of all there is ... */
-	bool written;		/* ... or nothing does, if nothing came */
-	char *kept;		/* what has not taken effect yet, */
-	size_t length, room;	/* so long, in so much memory */
+	struct mutex mutex;	/* serializes users of the open file; protects: */
+	bool replace;		/* the next text replaces the list; ... */
+	bool written;		/* ... unless this is set, close() empties the list */
+	char *kept;		/* text that has not taken effect yet, */
+	size_t length, room;	/* its bytes, and those of its memory */
 };
 
 static void filter_show(struct seq_file *m)
@@ -97,6 +97,7 @@ static int list_open(struct inode *inode, struct file *file)
 	return ret;
 }
 
+/* Make @text take effect. */
 static int set(struct list_opened *opened, char *text)
 {
 	int ret = opened->list->set(text, !opened->replace);
@@ -117,7 +118,7 @@ static void forget_kept(struct list_opened *opened)
 	opened->room = 0;
 }
 
-/* Put what is written behind what is kept. The memory doubles, so n pieces take O(n). */
+/* Append the written text to the kept text. The memory doubles, so n pieces take O(n). */
 static int keep(struct list_opened *opened, const char __user *buf, size_t count)
 {
 	size_t room = opened->room;
@@ -146,7 +147,7 @@ static int keep(struct list_opened *opened, const char __user *buf, size_t count
 	return 0;
 }
 
-/* What is kept takes effect, or nothing of it does. */
+/* Make the kept text take effect: all of it or, on an error, none. */
 static int apply_kept(struct list_opened *opened)
 {
 	int ret;
@@ -176,7 +177,7 @@ static ssize_t list_write(struct file *file, const char __user *buf, size_t coun
 	return ret ?: count;
 }
 
-/* What must still be done when the file is closed. */
+/* Do what remains when the file is closed: apply the kept text, or empty the list. */
 static int finish(struct list_opened *opened)
 {
 	char nothing[] = "";
@@ -190,7 +191,7 @@ static int finish(struct list_opened *opened)
 	return 0;
 }
 
-/* By its last owner: close() tells whether it could be done. */
+/* Finish when the last user closes the file, so that close() returns the error. */
 static int list_flush(struct file *file, fl_owner_t id)
 {
 	struct seq_file *m = file->private_data;
@@ -247,10 +248,10 @@ static int functions_show(struct seq_file *m, void *v)
 	char buffer[KSYM_NAME_LEN], *module;
 	const char *name;
 
-	guard(rcu)();	/* keeps the module's name */
+	guard(rcu)();	/* keeps the module's name valid */
 	name = kallsyms_lookup(site, &size, &offset, &module, buffer);
 	if (!name)
-		return SEQ_SKIP;	/* a module that has gone */
+		return SEQ_SKIP;	/* the site's module was unloaded */
 	seq_puts(m, name);
 	if (module)
 		seq_printf(m, " [%s]", module);
@@ -306,7 +307,7 @@ void __init mctracer_create_lists(struct dentry *dir)
 {
 	size_t i;
 
-	/* "Unsafe" is only what is removed again; the safe ones have no flush(). */
+	/* As in create_cpu_dir(). Files of debugfs_create_file() have no flush(). */
 	for (i = 0; i < ARRAY_SIZE(lists); i++)
 		debugfs_create_file_unsafe(lists[i].name, 0600, dir, (void *)&lists[i],
 					   &list_fops);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* trace_pipe: the calls as text, in time order, each to one reader only. */
+/* trace_pipe: the events of all CPUs as text, in time order. Reading consumes them. */
 #include <linux/fs.h>
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>
@@ -14,14 +14,16 @@
 #include "mctracer.h"
 
 struct pipe_reader {
-	struct mutex mutex;	/* among those who share the file */
+	struct mutex mutex;	/* serializes users of the open file */
 	struct mctracer_text *text;
-	/* What is left of a line that was longer than the reader's buffer. */
+	/* The rest of a line that was longer than the reader's buffer. */
 	const char *rest;
 	size_t rest_length;
 };
 
-/* True if the line has gone, or as much of it as fits into an @empty buffer. */
+/*
+ * Copy @line, or as much of it as fits if the buffer is @empty. Return false if nothing was copied.
+ */
 static bool put_line(struct pipe_reader *reader, struct iov_iter *to, bool empty,
 		     const struct seq_buf *line)
 {
@@ -36,6 +38,7 @@ static bool put_line(struct pipe_reader *reader, struct iov_iter *to, bool empty
 	return true;
 }
 
+/* Consume the next event as a line. Return false if that is impossible now. */
 static bool put_next(struct pipe_reader *reader, struct iov_iter *to, bool empty)
 {
 	const struct mctracer_stream *next;
@@ -50,7 +53,10 @@ static bool put_next(struct pipe_reader *reader, struct iov_iter *to, bool empty
 	return true;
 }
 
-/* For no longer than mctracer_time_is_up() allows. */
+/*
+ * Consume events for no longer than mctracer_time_is_up() allows, or until a call's frames are
+ * complete. Return the bytes copied, 0 if there is no event, -EFAULT or -ERESTARTSYS.
+ */
 static ssize_t put_lines(struct pipe_reader *reader, struct iov_iter *to)
 {
 	CLASS(mctracer_own_work, own)();
@@ -62,7 +68,7 @@ static ssize_t put_lines(struct pipe_reader *reader, struct iov_iter *to)
 	int ret, cpu;
 
 	if (length) {
-		pagefault_disable();	/* others may share the file */
+		pagefault_disable();	/* a fault could block other users of the file */
 		good = mctracer_put(to, reader->rest, length);
 		pagefault_enable();
 		if (!good)
@@ -79,7 +85,7 @@ static ssize_t put_lines(struct pipe_reader *reader, struct iov_iter *to)
 	       (!mctracer_time_is_up(start) || mctracer_consume_chain()))
 		mctracer_cond_resched();
 	done = room - iov_iter_count(to);
-	/* Nothing went although there was something: the buffer can't be written now. */
+	/* Nothing was copied although there is an event: the buffer can't be written now. */
 	if (!done && mctracer_consume_next(&cpu))
 		ret = -EFAULT;
 	mctracer_consume_end();
@@ -116,7 +122,7 @@ static ssize_t pipe_read(struct kiocb *iocb, struct iov_iter *to)
 	}
 }
 
-/* To wait here is to wait with the pipe locked. */
+/* If asked not to wait, don't: copy_splice_read() would wait for events with the pipe locked. */
 static ssize_t pipe_splice(struct file *file, loff_t *pos, struct pipe_inode_info *pipe,
 			   size_t length, unsigned int flags)
 {

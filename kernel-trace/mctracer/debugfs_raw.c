@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * per_cpu/cpuN/raw: a CPU's words in the form of uapi/linux/mctracer.h. Reading
- * takes them away; a mapping shows the ring itself.
+ * per_cpu/cpuN/raw: the words of one CPU in the form of uapi/linux/mctracer.h. Reading consumes
+ * them; a mapping shows the ring itself.
  */
 #include <linux/fs.h>
 #include <linux/jiffies.h>
@@ -23,19 +23,19 @@
 
 #define WORD		MCTRACER_WORD_SIZE
 
-/* Words that are copied at a time; then whether a writer came is seen. */
+/* Words copied at a time, before the copier checks whether a writer has overwritten them. */
 #define CHUNK		768
 
-/* Words that are copied before their bits 63 are looked at. */
+/* Words copied before their bits 63 are checked. */
 #define BATCH		16
 
 struct raw_reader {
-	struct mutex mutex;	/* among those who share the file */
+	struct mutex mutex;	/* serializes users of the open file */
 	struct mctracer_cursor cursor;
-	bool begun;		/* it has got what is needed to know task and time ... */
-	u64 pos;		/* ... of the word here ... */
-	u32 moves;		/* ... of a ring that was moved so often */
-	u64 words[CHUNK];	/* for what is no plain buffer of user space's */
+	bool begun;		/* the reader has got the sync words ... */
+	u64 pos;		/* ... that the word at this position needs ... */
+	u32 moves;		/* ... while the ring's moves is this */
+	u64 words[CHUNK];	/* for copies to iterators other than a user buffer */
 };
 
 static struct mctracer_ring *ring_of(struct file *file)
@@ -44,8 +44,8 @@ static struct mctracer_ring *ring_of(struct file *file)
 }
 
 /*
- * The reader begins, or another one has taken what came next, or it was overwritten: say
- * how much that was, and what words before have said. 0 if there is nothing that follows.
+ * Write a gap, if calls are missing, and sync words: the reader begins, or another reader has
+ * consumed the next words, or they were overwritten. Return 1, 0 if no words follow, or -EFAULT.
  */
 static int put_notes(struct raw_reader *reader, struct mctracer_ring *ring, bool live,
 		     struct iov_iter *to)
@@ -71,8 +71,8 @@ static int put_notes(struct raw_reader *reader, struct mctracer_ring *ring, bool
 }
 
 /*
- * How many of @n words, all of one lap, could be copied, up to one that is not committed;
- * and how many of these are @calls.
+ * Copy @n words, all of one lap, up to the first uncommitted one. Return how many were copied, and
+ * add to @calls how many of these are calls or returns.
  */
 static size_t copy_words(u64 *to, const u64 *from, u64 flip, size_t n, size_t *calls)
 {
@@ -88,9 +88,9 @@ static size_t copy_words(u64 *to, const u64 *from, u64 flip, size_t n, size_t *c
 }
 
 /*
- * The same, straight to user space, up to a fault: most programs just read(). First by
- * batches, as long as all words of them are committed. What is behind the words that are
- * returned may be anything.
+ * Copy words like copy_words(), but straight to user space, because most programs just read(). Stop
+ * at a fault, and set @fault. Batches are copied as long as all of their words are committed, then
+ * single words. User memory behind the copied words may get anything.
  */
 static size_t copy_words_to_user(u64 __user *to, const u64 *from, u64 flip, size_t n,
 				 size_t *calls, bool *fault)
@@ -108,7 +108,7 @@ static size_t copy_words_to_user(u64 __user *to, const u64 *from, u64 flip, size
 			word = mctracer_slot_load(from + i + j, flip);
 			unsafe_put_user(word, to + i + j, fault);
 			all &= word;
-			if (mctracer_word_counts(word))	/* no jump, but an add with carry */
+			if (mctracer_word_counts(word))	/* compiles to an add with carry, no jump */
 				found++;
 		}
 		if (!all)
@@ -129,8 +129,9 @@ fault:
 }
 
 /*
- * Of @n words those before the last entity, which may have more words; all, if it can't.
- * What lies in two quarters are two entities, and what ends at the @end is whole.
+ * Return how many of the @n words at @pos make up whole packets: the last packet may continue
+ * behind them. It can't at a quarter's boundary, which no packet crosses, or at the @end of the
+ * ring's words.
  */
 static size_t whole(const struct mctracer_ring *ring, u64 pos, size_t n, u64 end)
 {
@@ -152,7 +153,10 @@ static size_t whole(const struct mctracer_ring *ring, u64 pos, size_t n, u64 end
 	return 0;
 }
 
-/* The number of words that were given, 0 if there are none now, or -EFAULT. */
+/*
+ * Copy words to @to, and consume them. Return a positive number if there may be more, 0 if no words
+ * are there now, or -EFAULT.
+ */
 static long give(struct raw_reader *reader, struct mctracer_ring *ring, bool live,
 		 struct iov_iter *to)
 {
@@ -174,7 +178,7 @@ static long give(struct raw_reader *reader, struct mctracer_ring *ring, bool liv
 		n = copy_words_to_user(to->ubuf + to->iov_offset, from, flip, n, &calls, &fault);
 	else
 		n = copy_words(reader->words, from, flip, n, &calls);
-	n = whole(ring, pos, n, end);		/* what goes is no call */
+	n = whole(ring, pos, n, end);		/* drops no call: @calls stays right */
 	smp_rmb();	/* R2 */
 	behind = mctracer_distance(pos, mctracer_ring_end(ring));
 	if (behind > mctracer_ring_size(ring)) {
@@ -184,7 +188,7 @@ static long give(struct raw_reader *reader, struct mctracer_ring *ring, bool liv
 	if (!n && fault)
 		return -EFAULT;
 	if (!n && (!live || behind > mctracer_ring_size(ring) / 2)) {
-		reader->words[0] = mctracer_word(MCTRACER_TIME, 0);	/* it never will be whole */
+		reader->words[0] = mctracer_word(MCTRACER_TIME, 0);	/* never whole */
 		if (!mctracer_put(to, reader->words, WORD))
 			return -EFAULT;
 		n = 1;
@@ -199,6 +203,7 @@ static long give(struct raw_reader *reader, struct mctracer_ring *ring, bool liv
 	return n;
 }
 
+/* Copy words for no longer than mctracer_time_is_up() allows. Return bytes or an error. */
 static ssize_t consume(struct raw_reader *reader, struct mctracer_ring *ring, struct iov_iter *to)
 {
 	CLASS(mctracer_own_work, own)();
@@ -221,7 +226,7 @@ static ssize_t consume(struct raw_reader *reader, struct mctracer_ring *ring, st
 		} else {
 			ret = put_notes(reader, ring, live, to);
 			if (!noted)
-				start = jiffies;	/* that may have taken long */
+				start = jiffies;	/* put_notes() may have taken long */
 			noted = true;
 		}
 		if (ret <= 0)
@@ -263,8 +268,8 @@ static __poll_t raw_poll(struct file *file, struct poll_table_struct *table)
 }
 
 /*
- * A mapping keeps the rings from being replaced, by a count and without the
- * mutex: here the address space is locked, and the mutex may be held for long.
+ * A mapping keeps the rings from being replaced by a count, not by memory_mutex (tracer.c): mmap()
+ * holds the lock of the address space, and memory_mutex may be held for long.
  */
 static void raw_vm_open(struct vm_area_struct *vma)
 {
@@ -315,7 +320,7 @@ static int raw_mmap(struct file *file, struct vm_area_struct *vma)
 	return 0;
 }
 
-/* Calls are addresses. */
+/* Words contain addresses: the opener must be allowed to see kernel addresses. */
 static int raw_open(struct inode *inode, struct file *file)
 {
 	struct raw_reader *reader;

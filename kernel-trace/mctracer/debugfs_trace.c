@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * trace and per_cpu/cpuN/trace: the calls as text, in time order, without
- * consuming them. Writing, or opening for writing with truncation, clears.
- * snapshot: those that are kept; writing 1 takes them, 0 forgets them.
+ * trace and per_cpu/cpuN/trace: the events as text, in time order, without consuming them; writing,
+ * or opening for writing with truncation, clears the rings. snapshot: the events of a copy of the
+ * rings that is kept; writing 1 makes the copy, 0 frees it.
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>
@@ -17,12 +17,12 @@ struct trace_reader {
 	struct mctracer_snapshot *snapshot;
 	struct mctracer_text *text;
 
-	/* What comes next; seq_file may ask for it twice. */
+	/* The next event and its CPU; seq_file may show it twice. */
 	const struct mctracer_stream *next;
 	int cpu;
 };
 
-/* Position 0 is the header. Others are only ever reached by trace_next(). */
+/* Position 0 is the header. Only trace_next() reaches the other positions. */
 static void *trace_start(struct seq_file *m, loff_t *pos)
 {
 	struct trace_reader *reader = m->private;
@@ -62,7 +62,7 @@ static int trace_show(struct seq_file *m, void *v)
 					    mctracer_snapshot_counts(reader->snapshot));
 	else
 		line = mctracer_text_event(reader->text, reader->next, reader->cpu);
-	seq_write(m, line->buffer, line->len);	/* m remembers if there is no room */
+	seq_write(m, line->buffer, line->len);	/* m records an overflow */
 	return 0;
 }
 
@@ -106,7 +106,7 @@ static int trace_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* The snapshot that is kept, in the same form. */
+/* Open the file snapshot, which has the form of trace. */
 static int held_open(struct inode *inode, struct file *file)
 {
 	struct mctracer_snapshot *snapshot;
@@ -142,7 +142,7 @@ static int held_release(struct inode *inode, struct file *file)
 	return seq_release_private(inode, file);
 }
 
-/* As for ctrl, *pos stays: it belongs to reading. */
+/* Leave *pos alone, as ctrl_write() does: it is the position of reads. */
 static ssize_t held_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
 	int value = mctracer_written_bool(buf, count, *pos), ret;
@@ -153,7 +153,7 @@ static ssize_t held_write(struct file *file, const char __user *buf, size_t coun
 	return ret ?: count;
 }
 
-/* The same. */
+/* Leave *pos alone here, too. */
 static ssize_t trace_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
 	mctracer_clear(mctracer_inode_cpu(file_inode(file)));

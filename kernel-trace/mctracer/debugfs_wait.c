@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiting for calls, for trace_pipe and raw.
+ * Wait for events, for trace_pipe and raw.
  *
- * The hook wakes nobody: it may hold any lock of those that waking needs. While
- * somebody waits, a work checks ten times a second whether there is something.
+ * The hook wakes nobody, because the traced function may hold any of the locks that a wakeup takes.
+ * While a task waits, a work item checks for events ten times a second.
  */
 #include <linux/fs.h>
 #include <linux/jiffies.h>
@@ -17,7 +17,7 @@
 #include "mctracer.h"
 
 static DECLARE_WAIT_QUEUE_HEAD(waiting);
-static unsigned int found;	/* how often the work has found something */
+static unsigned int found;	/* how often the work has found events */
 
 static void find_calls(struct work_struct *work);
 static DECLARE_DELAYED_WORK(check, find_calls);
@@ -37,7 +37,7 @@ static void find_calls(struct work_struct *work)
 		check_soon();
 }
 
-/* No longer than a second: the work may check before this one sleeps, and stop. */
+/* Wait for a second at most: the work may run before this task sleeps, see no sleeper, and stop. */
 int mctracer_wait_for_calls(void)
 {
 	unsigned int before = READ_ONCE(found);
@@ -51,6 +51,6 @@ int mctracer_wait_for_calls(void)
 __poll_t mctracer_poll(struct file *file, struct poll_table_struct *table, int only)
 {
 	poll_wait(file, &waiting, table);
-	check_soon();	/* in any case: who is told of edges only does not ask again */
+	check_soon();	/* always: an edge-triggered waiter does not poll again */
 	return mctracer_anything_to_consume(only) ? EPOLLIN | EPOLLRDNORM : 0;
 }

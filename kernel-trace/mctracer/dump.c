@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The last calls before a crash, on the console; a leaf.
+ * Print the last events before a crash on the console. No other file uses this one.
  *
- * mctracer.dump=N: when the kernel oopses or panics, and something was being recorded, the
- * last N calls and returns of each CPU are printed, in time order, as lines of trace. What is
- * on the console is also what pstore saves.
+ * mctracer.dump=N: when the kernel oopses or panics while the tracer records, print the last N
+ * calls and returns of each CPU, in time order, as lines of the file trace. pstore saves the
+ * console's text, and so saves these lines.
  *
- * The code that crashed may hold any lock, and may have been a reader's or an NMI's. So
- * nothing is locked, allocated or waited for here: what is needed is made when N is set, and
- * the rings are read where they are. They are frozen; and as when user space maps
- * them, nobody can replace them meanwhile. If somebody is just doing that they are not read.
+ * The code that crashed may hold any lock, and may be a reader or an NMI. So the dump takes no
+ * lock, allocates nothing and waits for nothing: setting N allocates what the dump needs, and the
+ * dump reads the rings in place. The rings are frozen, and the dump counts as a mapping by user
+ * space, so nobody can replace the rings meanwhile. If they are just being replaced, the dump does
+ * not read them.
  *
- * Once for each time that they were frozen, by the first who crashes. A crash in here comes
- * back as another one, which ends the dump: it finds that there was one, and does nothing.
+ * The first CPU that crashes dumps the rings, once for each freeze. A crash of the dump itself
+ * calls dump() again, which ends the dump and does nothing else.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -34,40 +35,41 @@
 #include "mctracer.h"
 #include "streams.h"
 
-#ifndef MODULE	/* whose name it is */
+#ifndef MODULE	/* a module's name is the prefix already */
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "mctracer."
 #endif
 
 #define NOBODY	-1
 
-static unsigned int calls;	/* of each CPU; 0: nothing is printed */
-static struct mctracer_streams all;	/* by CPU */
+static unsigned int calls;	/* to print of each CPU; 0: print nothing */
+static struct mctracer_streams all;	/* indexed by CPU */
 static struct mctracer_text *text;
-static bool prepared;		/* there are both */
+static bool prepared;		/* all and text are allocated */
 static int dumped;		/* mctracer_freezes, at the last dump */
-static int dumper = NOBODY;	/* the CPU that is at it, */
-static bool holding;		/* and keeps the rings from being replaced */
+static int dumper = NOBODY;	/* the CPU that dumps; */
+static bool holding;		/* it keeps the rings from being replaced */
 
-/* The position of the last @n calls and returns, or of as many as there are. */
+/* Return the position of the last @n calls and returns of @ring, or of as many as there are. */
 static u64 last_calls(const struct mctracer_ring *ring, unsigned int n)
 {
 	u64 first = mctracer_ring_oldest(ring), end = mctracer_ring_end(ring), pos = end, word;
 	enum mctracer_read ret;
 
 	if (mctracer_distance(ring->user.start, end) < mctracer_distance(first, end))
-		first = ring->user.start;	/* cleared since */
+		first = ring->user.start;	/* cleared after first */
 	while (n && pos != first) {
 		pos = mctracer_position(pos - MCTRACER_WORD_SIZE);
 		ret = mctracer_ring_read(ring, pos, &word);
 		if (ret == MCTRACER_READ_OVERWRITTEN)
-			break;			/* thawed meanwhile */
+			break;			/* somebody has thawed the rings */
 		if (ret == MCTRACER_READ_OK && mctracer_word_counts(word))
 			n--;
 	}
 	return pos;
 }
 
+/* Move the stream of each CPU to its last @n calls and returns. */
 static void begin(unsigned int n)
 {
 	const struct mctracer_ring *ring;
@@ -85,7 +87,7 @@ static void begin(unsigned int n)
 	mctracer_streams_order(&all);
 }
 
-/* For as long as they stay frozen: else printing would make what is to be printed. */
+/* Print while the rings stay frozen: else printing would record events, and never end. */
 static void print_all(unsigned int n, int freezes)
 {
 	struct mctracer_stream *stream;
@@ -112,17 +114,17 @@ static void let_go(void)
 	WRITE_ONCE(dumper, NOBODY);
 }
 
-/* Any context, with interrupts off. */
+/* Dump the rings, unless they were dumped since they were frozen. Any context, interrupts off. */
 static void dump(void)
 {
 	int freezes = READ_ONCE(mctracer_freezes), cpu = READ_ONCE(dumper), ret;
 	unsigned int n = READ_ONCE(calls);
 
-	if (cpu == raw_smp_processor_id()) {	/* it has crashed itself */
+	if (cpu == raw_smp_processor_id()) {	/* the dump itself has crashed */
 		let_go();
 		return;
 	}
-	/* D2: prepared before the rest, with D1 */
+	/* D2: prepared before text and all, with D1 */
 	if (!n || !smp_load_acquire(&prepared) || !mctracer_frozen_by() ||
 	    xchg(&dumped, freezes) == freezes ||
 	    cmpxchg(&dumper, NOBODY, raw_smp_processor_id()) != NOBODY)
@@ -149,14 +151,16 @@ static int panicked(struct notifier_block *nb, unsigned long event, void *data)
 {
 	int cpu = READ_ONCE(dumper);
 
-	/* It is stopped, but what it was using can't be trusted to be whole. */
+	/* The panic has stopped the dumping CPU, but text and all may be inconsistent. */
 	if (cpu != NOBODY && cpu != raw_smp_processor_id())
 		pr_emerg("mctracer: CPU %d was stopped while it printed the last calls\n", cpu);
 	dump();
 	return NOTIFY_DONE;
 }
 
-/* Before others, which may print much. An oops comes here before kdump, a panic behind it. */
+/*
+ * Run before other notifiers, which may print much. An oops gets here before kdump, a panic after.
+ */
 static struct notifier_block oops_notifier = {
 	.notifier_call	= oops,
 	.priority	= INT_MAX - 1,
@@ -167,6 +171,7 @@ static struct notifier_block panic_notifier = {
 	.priority	= INT_MAX - 1,
 };
 
+/* Allocate what the dump needs, once. May sleep. Return 0 or -ENOMEM. */
 static int prepare(void)
 {
 	if (prepared)
@@ -176,13 +181,16 @@ static int prepare(void)
 		mctracer_text_free(text);
 		return -ENOMEM;
 	}
-	smp_store_release(&prepared, true);	/* D1: the rest before prepared */
+	smp_store_release(&prepared, true);	/* D1: text and all before prepared */
 	register_die_notifier(&oops_notifier);
 	atomic_notifier_chain_register(&panic_notifier_list, &panic_notifier);
 	return 0;
 }
 
-/* From the command line before there is memory: then mctracer_dump_init() prepares. */
+/*
+ * Set N. The command line sets it before memory can be allocated: then mctracer_dump_init()
+ * prepares.
+ */
 static int set_calls(const char *value, const struct kernel_param *kp)
 {
 	unsigned int n;

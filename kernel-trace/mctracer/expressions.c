@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Expressions that choose functions, in the words that are known from ftrace:
+ * Parse and print lists of expressions that select functions, in ftrace's syntax:
  *
- *	vfs_read		the functions of this name; *, ? and [a-z] as in a shell
- *	ext4_* [ext4]		those of this module
- *	ext4_*:mod:ext4		the same, also if it is not loaded yet
- *	mod:ext4		all of it
- *	!vfs_read		not these, though what is before has chosen them
+ *	vfs_read		functions of this name; *, ? and [a-z] as in a shell
+ *	ext4_* [ext4]		functions of this module
+ *	ext4_*:mod:ext4		functions of this module, which need not be loaded yet
+ *	mod:ext4		all functions of this module
+ *	!vfs_read		deselect functions that earlier expressions have selected
  *
- * Of a list the last expression that a function matches decides. What the compiler has
- * made of a function, foo.isra.0, goes by its name, too.
+ * The last expression of a list that matches a function decides. Copies that the compiler has made
+ * of a function, such as foo.isra.0, match by the function's name, too.
  */
 #include <linux/ctype.h>
 #include <linux/errno.h>
@@ -139,7 +139,7 @@ static bool is_same(const char *a, const char *b)
 	return !a == !b && (!a || !strcmp(a, b));
 }
 
-/* An expression equal to @e goes: whether it was there and was to choose functions. */
+/* Drop an expression equal to @e. Return true if there was one and it selected functions. */
 static bool drop_equal(struct mctracer_expressions *from, const struct mctracer_expression *e)
 {
 	struct mctracer_expression *other;
@@ -151,7 +151,7 @@ static bool drop_equal(struct mctracer_expressions *from, const struct mctracer_
 			continue;
 		chose = !other->remove;
 		if (other->fresh)
-			kfree(other->data);	/* others' is that of an older list, too */
+			kfree(other->data);	/* else an older list shares the data */
 		mctracer_expression_drop(other);
 		return chose;
 	}
@@ -164,7 +164,7 @@ int mctracer_expression_refuse(const char *file, int error, const char *word, co
 	return error;
 }
 
-/* "[module]" */
+/* Return true for "[module]". */
 static bool is_module_word(const char *word)
 {
 	size_t n;
@@ -181,7 +181,10 @@ static int refuse(const char *file, const char *word, const char *why)
 	return mctracer_expression_refuse(file, -EINVAL, word, why);
 }
 
-/* One word, which is taken apart, and the module that follows it in brackets, or NULL. */
+/*
+ * Parse @word, and the @module that follows it in brackets, or NULL; both are modified. Return 0,
+ * -EINVAL or -ENOMEM.
+ */
 static int parse(const char *file, struct mctracer_expressions *to, char *word, char *module,
 		 const char *purpose)
 {
@@ -193,7 +196,7 @@ static int parse(const char *file, struct mctracer_expressions *to, char *word, 
 	colon = strstarts(name, "mod:") ? word + remove : strstr(name, ":mod:");
 	if (colon) {
 		if (module)
-			return refuse(file, module, "a second module");
+			return refuse(file, module, "is a second module");
 		module = strchr(colon + 1, ':') + 1;
 		may_wait = true;
 		*colon = '\0';
@@ -220,7 +223,7 @@ static int parse(const char *file, struct mctracer_expressions *to, char *word, 
 	return 0;
 }
 
-/* The next word of @text, past comments, or NULL. */
+/* Cut the next word off @text, past comments, and return it; NULL at the end. */
 static char *next_word(char **text)
 {
 	char *word;
@@ -240,7 +243,7 @@ static char *next_word(char **text)
 	return word;
 }
 
-/* @next, and if it is one in brackets what follows: that of a module, or NULL. */
+/* If *@next is a module in brackets, return its name, and advance *@next by a word; else NULL. */
 static char *module_word(char **next, char **text)
 {
 	char *module;
@@ -276,13 +279,13 @@ int mctracer_expression_parse(struct mctracer_expressions *to, char *text, const
 	char *module = module_word(&next, &text);
 
 	if (!word)
-		return refuse(file, purpose, "for which function?");
+		return refuse(file, purpose, "needs the name of a function");
 	if (next)
-		return refuse(file, next, "behind the name of a function");
+		return refuse(file, next, "is unexpected after the name of a function");
 	return parse(file, to, word, module, purpose);
 }
 
-/* The module without which @e can't be written again, or NULL. */
+/* Return the module that must be loaded before @e can be written without "mod:"; or NULL. */
 static const char *module_of(const struct mctracer_expression *e)
 {
 	return e->module ?: e->in_kernel ? NULL : e->home;
@@ -295,7 +298,7 @@ bool mctracer_expression_waits(const struct mctracer_expression *e)
 
 void mctracer_expression_show(const struct mctracer_expression *e, struct seq_file *m)
 {
-	/* So that it can be written back. */
+	/* ":mod:" lets the text be written back while the module is not loaded. */
 	bool waits = e->may_wait || mctracer_expression_waits(e);
 	bool all = waits && !strcmp(e->name, "*");
 
@@ -313,7 +316,7 @@ void mctracer_expressions_show(const struct mctracer_expressions *expressions, s
 
 	list_for_each_entry(e, &expressions->list, list) {
 		if (seq_has_overflowed(m))
-			return;		/* all of it is done again, with more room */
+			return;		/* seq_file calls again, with more room */
 		mctracer_expression_show(e, m);
 		if (mctracer_expression_waits(e))
 			seq_puts(m, "\t# not loaded");

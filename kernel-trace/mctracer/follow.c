@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which objects are followed. Each has a number of its own, from where it begins to be followed
- * until it is let go: so what comes to lie at the same address later is another one.
+ * Keep the table of followed objects, by address. Each object gets a number of its own when it
+ * begins to be followed: so an object that later lies at the same address has another number.
  *
- * The hook has looked at each argument already, in mcount's filter; here it is found out whether
- * it is one of those, and which. States of a place: free, claimed, or an address. Who has made it
- * claimed, from one of the others, owns it until it says otherwise; nobody waits for that, so an
- * interrupt, or an NMI, that finds it claimed goes on as if it were free, or full.
+ * The hook has already looked up each argument in mcount's arg filter, which also passes values
+ * that only look like an object; this table decides. A place of the table is free, claimed, or has
+ * an address. The context that changes a place to claimed owns the place until it stores another
+ * state. Nobody waits for the owner: an interrupt or NMI that finds a place claimed treats it as
+ * holding no object when it searches, and as taken when it needs a free one.
  *
- * O1: what a place says of its object is written before the address, and read behind it. O2: the
- * place is claimed before that is written, and who has read it looks at the address again: the
- * same one, or nothing is known. That may be another object at the same address; then both were
- * there while it was asked for.
+ * O1: a place's object is stored before the address, and loaded after it. O2: the place is claimed
+ * before the object is stored, and a reader of the object loads the address again: if that has
+ * changed, the reader takes the object for unknown. The same address may by then belong to another
+ * object: then both objects were there during the lookup.
  *
- * Two CPUs that begin with the same address at once may give it two places. It is the one in the
- * first of them then; both are let go at once.
+ * Two CPUs that begin to follow the same address at once may use two places. Lookups find the
+ * first, and mctracer_unfollow() frees both.
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>
@@ -33,7 +34,7 @@
 
 #define OBJECTS_MAX	1024
 #define BUCKETS_BITS	10
-#define WAYS		8	/* of OBJECTS_MAX, one in a million has no room */
+#define WAYS		8	/* with OBJECTS_MAX objects, one in a million has no room */
 
 #define FREE		0UL
 #define CLAIMED		1UL	/* no object is there */
@@ -41,13 +42,13 @@
 struct place {
 	unsigned long address;
 	struct mctracer_object object;
-	unsigned int since;	/* what mcount_away was: of what came later not all was seen */
+	unsigned int since;	/* mcount_away then: if it differs, the end may be missed */
 };
 
-static struct place (*buckets)[WAYS];	/* NULL: nobody has asked yet */
+static struct place (*buckets)[WAYS];	/* NULL until a trigger needs it */
 static atomic_t nr_objects, last_number;
-static atomic_t nr_reused;		/* allocated again before an end was seen */
-static unsigned int swept;		/* what mcount_away was then */
+static atomic_t nr_reused;		/* objects allocated again before an end was seen */
+static unsigned int swept;		/* mcount_away at the last sweep() */
 
 int mctracer_follow_alloc(void)
 {
@@ -88,13 +89,13 @@ struct mctracer_object mctracer_object_at(unsigned long address)
 	return object;
 }
 
-/* Numbers and errors are not followed. */
+/* Small numbers and error pointers are not followed. */
 bool mctracer_may_follow(unsigned long address)
 {
 	return address >= PAGE_SIZE && !IS_ERR_VALUE(address);
 }
 
-/* @place is claimed. */
+/* Publish @object at @address in @place, which the caller has claimed. */
 static void put(struct place *place, unsigned long address, struct mctracer_object object)
 {
 	WRITE_ONCE(place->object.number, object.number);
@@ -103,15 +104,15 @@ static void put(struct place *place, unsigned long address, struct mctracer_obje
 	smp_store_release(&place->address, address);	/* O1 */
 }
 
-/* @place is claimed. */
+/* Free @place, which the caller has claimed, and which had @address. */
 static void free_place(struct place *place, unsigned long address)
 {
 	mcount_filter_remove(address);
-	smp_store_release(&place->address, FREE);	/* behind what is done with it */
+	smp_store_release(&place->address, FREE);	/* after mcount_filter_remove() */
 	atomic_dec(&nr_objects);
 }
 
-/* Make room of what came before the hook was away. Once for each time that it was. */
+/* Free places from before the hook was away (mcount_away). Called once each time it was. */
 static void sweep(void)
 {
 	const unsigned int away = READ_ONCE(mcount_away);
@@ -123,12 +124,12 @@ static void sweep(void)
 		for (way = 0; way < WAYS; way++) {
 			place = &buckets[i][way];
 			address = smp_load_acquire(&place->address);	/* O1 */
-			/* Not a living one: an unfollow that fails is not tried again. */
+			/* Don't claim a valid place: an unfollow meanwhile would fail for good. */
 			if (address <= CLAIMED || READ_ONCE(place->since) == away)
 				continue;
 			/*
-			 * It may have been let go and followed anew in between: then it is not
-			 * followed any more, rather than for ever.
+			 * If the address was unfollowed and followed again in between, its object
+			 * ends too early, rather than never.
 			 */
 			if (claim(place, address))
 				free_place(place, address);
@@ -157,7 +158,7 @@ struct mctracer_object mctracer_follow(unsigned long address, bool calls)
 			object.number = atomic_inc_return(&last_number);
 		} while (!object.number);
 		object.calls = calls;
-		/* First: who is let through and finds nothing has lost nothing. */
+		/* First: a call that passes the filter and finds no object loses nothing. */
 		mcount_filter_add(address);
 		put(&places[i], address, object);
 		return object;
@@ -182,7 +183,7 @@ bool mctracer_unfollow(unsigned long address)
 	return was;
 }
 
-/* Of an address that an allocator returns: what was there has ended, though nobody has said so. */
+/* An allocator returns @address: an object there has ended, although no trigger saw the end. */
 void mctracer_end_unseen(unsigned long address)
 {
 	const bool known = mctracer_object_at(address).number;
@@ -206,7 +207,7 @@ void mctracer_followed(struct mctracer_args *args)
 	struct mctracer_object object;
 	unsigned int i;
 
-	/* There is to be room for one that begins. */
+	/* Leave room for an object that this call begins to follow. */
 	for (i = 0; i < args->nr && args->nr_objects < MCTRACER_OBJECTS - 1; i++) {
 		object = mctracer_object_at(args->values[i]);
 		if (!object.number)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Objects that are followed: by their addresses, from one trigger to another. */
+/* Followed objects: known by address, between the triggers that begin and end them. */
 #ifndef _KERNEL_TRACE_MCTRACER_FOLLOW_H
 #define _KERNEL_TRACE_MCTRACER_FOLLOW_H
 
@@ -9,15 +9,15 @@
 
 struct mctracer_args;
 
-/* What is recorded of all calls. */
+/* Which calls are recorded. */
 enum mctracer_following {
-	MCTRACER_FOLLOW_NOT,		/* each that is chosen */
-	MCTRACER_FOLLOW_OBJECTS,	/* only those that concern what is followed */
-	MCTRACER_FOLLOW_CALLS,		/* and what these call */
+	MCTRACER_FOLLOW_NOT,		/* all calls of selected functions */
+	MCTRACER_FOLLOW_OBJECTS,	/* only calls that concern a followed object */
+	MCTRACER_FOLLOW_CALLS,		/* and their nested calls, too */
 };
 
-extern enum mctracer_following mctracer_following;	/* changed by tracer.c alone */
-/* What it is to be, for the triggers that there are. Changed by triggers.c alone. */
+extern enum mctracer_following mctracer_following;	/* changed only by tracer.c */
+/* What mctracer_following must become for the current triggers. Changed only by triggers.c. */
 extern enum mctracer_following mctracer_follow_triggered;
 
 static __always_inline bool mctracer_is_following(void)
@@ -25,48 +25,49 @@ static __always_inline bool mctracer_is_following(void)
 	return IS_ENABLED(CONFIG_MCOUNT_FILTER) && READ_ONCE(mctracer_following);
 }
 
-/* One that is followed. */
+/* A followed object. */
 struct mctracer_object {
-	u32 number;	/* no other has, nor will have; 0: there is no such object */
-	bool calls;	/* also what is called for it */
+	u32 number;	/* unique, also over time; 0: no object */
+	bool calls;	/* nested calls are recorded, too */
 };
 
-/* All that follows: any context, with preemption disabled. */
+/* The functions below: any context, with preemption disabled. */
 
-/* Whether @address can be one. */
+/* Return true if @address may be an object's: no small number and no error pointer. */
 bool mctracer_may_follow(unsigned long address);
 
-/* The one at @address. */
+/* Return the object at @address; number 0: none. */
 struct mctracer_object mctracer_object_at(unsigned long address);
 /*
- * From now on, if it is not followed already, with @calls or not. What it is then; number 0 if
- * there are too many.
+ * Begin to follow the object at @address, unless it is followed already; with @calls, its nested
+ * calls are recorded, too. Return the object; number 0: there are too many.
  */
 struct mctracer_object mctracer_follow(unsigned long address, bool calls);
-/* Whether it was. */
+/* Stop following the object at @address. Return true if there was one. */
 bool mctracer_unfollow(unsigned long address);
-/* The same, where an allocator returns @address. */
+/* Stop likewise, because an allocator returns @address; count the object as reused. */
 void mctracer_end_unseen(unsigned long address);
-/* How many objects were allocated again before an end was seen; and how many are followed. */
+/* Return how many objects were allocated again before an end was seen; how many are followed. */
 unsigned int mctracer_follow_reused(void);
 unsigned int mctracer_follow_now(void);
-/* Which of these are followed is put into @args itself. */
+/* Find the followed objects among the arguments in @args, and put them into @args. */
 void mctracer_followed(struct mctracer_args *args);
 
-/* May sleep. -ENOMEM. */
+/* Allocate the table, once. May sleep. Under mctracer_lists_mutex. Return 0 or -ENOMEM. */
 int mctracer_follow_alloc(void);
-/* What is followed until now is not any more. May sleep. */
+/* Stop following all objects. May sleep. */
 void mctracer_follow_forget(void);
 
 /*
- * below.c: @args, of a call whose return address is at @where, has objects of which also what is
- * called for them is recorded. False if there are too many.
+ * below.c: begin to record the nested calls of a call whose return address is at @where, for the
+ * object args->calls_of. Return false if there are too many such calls.
  */
 bool mctracer_below_begin(const unsigned long *where, const struct mctracer_args *args);
-/* The number of the object for which a call is made whose return address is at @where, or 0. */
+/* Return the object's number if the call whose return address is at @where is nested; else 0. */
 u32 mctracer_below(const unsigned long *where);
+/* Forget all calls with nested calls. */
 void mctracer_below_forget(void);
-/* May sleep. -ENOMEM. */
+/* Allocate the table, once. May sleep. Under mctracer_lists_mutex. Return 0 or -ENOMEM. */
 int mctracer_below_alloc(void);
 
 #endif /* _KERNEL_TRACE_MCTRACER_FOLLOW_H */

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When something goes wrong: nothing more is recorded, so that what was before stays.
+ * Freeze the recording when the kernel detects an error, so that the events before the error stay.
  *
- * Where the kernel finds that out it calls mctracer_freeze(), in any context, before it prints
- * anything: printing makes more calls than a ring holds. Triggers can't undo it, only who
- * writes to a file can.
+ * The kernel calls mctracer_freeze() where it detects the error, in any context, before it prints
+ * anything: printing makes more calls than a ring holds. Triggers can't undo a freeze; only a write
+ * to the file tracing_on or ctrl can.
  *
- * Proof that nothing more comes
- * -----------------------------
- * What a hook records begins with the task that its ring remembers. Here the reason is
- * stored, then (F1, in forget() of note.c) all CPUs' tasks are forgotten. A hook that finds none
- * remembers its own (F2) and looks at the reason after that. So either it sees the reason and
- * forgets the task again, or that store is before F1's, which then undoes it. What is left is,
- * in each context of a CPU, the one call whose hook had found its task before: its words are
- * reserved, or will be, and readers take what is not whole for missing (V1 and V2 in ring.h).
- * Nobody waits for these: a CPU that was interrupted in a hook may never go on.
+ * Proof that nothing more is recorded
+ * -----------------------------------
+ * A hook first compares the current task with the task cached in its ring. A freeze stores the
+ * reason, then (F1, in mctracer_forget_tasks() of note.c) invalidates the cached tasks of all CPUs.
+ * A hook that misses stores its task in the cache (F2), then checks the reason. So either the hook
+ * sees the reason and invalidates the cached task again, or the hook's store comes before F1's,
+ * which undoes it. What remains is, in each context of a CPU, the one call whose hook had found its
+ * task before: its words are reserved, or will be, and readers treat incomplete words as missing
+ * (V1 and V2 in ring.h). The freeze does not wait for these calls: a CPU that was interrupted in a
+ * hook may never continue.
  */
 #include <linux/array_size.h>
 #include <linux/atomic.h>
@@ -37,9 +38,9 @@ void __mctracer_freeze(enum mctracer_crash crash, bool always)
 
 	if (!always && !mctracer_option(options[crash]))
 		return;
-	/* Preemption: as in mctracer_turn_off(). An interrupt could overwrite what was before. */
+	/* No preemption: see mctracer_turn_off(). No interrupts: they could overwrite events. */
 	raw_local_irq_save(flags);
-	/* The first one counts: what comes of it is no news. */
+	/* Keep the first reason: later ones are its consequences. */
 	if (cmpxchg(&mctracer_frozen, MCTRACER_NOT_FROZEN, crash) == MCTRACER_NOT_FROZEN) {
 		WRITE_ONCE(mctracer_freezes, mctracer_freezes + 1);
 		mctracer_forget_tasks(false);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which functions are recorded: what the expressions come to that are written to the files
- * "filter" and "notrace".
+ * Find the functions that the expressions in the files "filter" and "notrace" select.
  *
- * What a list comes to is a set of call sites. It is made when the list is written, by
- * going through all symbols, and for a module's functions again when one comes.
+ * The result of each list is a set of call sites. A walk over all symbols makes the set when the
+ * list is written; a walk over a module's symbols updates the set when the module is loaded.
  */
 #include <linux/cleanup.h>
 #include <linux/errno.h>
@@ -38,13 +37,13 @@
 struct walk {
 	const struct mctracer_expressions *expressions;
 	struct mctracer_hits *hits;
-	bool may_end;		/* when the task is killed; but not if a module is to come */
-	bool returns;		/* are wanted, too */
+	bool may_end;		/* stop if the task is killed; false while a module is loaded */
+	bool returns;		/* find sites before returns, too */
 };
 
-/* Who writes lists, one after the other. */
+/* Serializes writers of lists. */
 DEFINE_MUTEX(mctracer_lists_mutex);
-/* What is written, and what it comes to. Inside the other; alone if a module comes. */
+/* Protects lists and sets. Inside mctracer_lists_mutex; alone while a module is loaded. */
 DEFINE_MUTEX(mctracer_sets_mutex);
 
 static struct mctracer_expressions *lists[MCTRACER_FUNCTION_LISTS];	/* NULL: empty */
@@ -101,7 +100,7 @@ static int add_hit(struct mctracer_hits *to, unsigned long site, struct mctracer
 	return 0;
 }
 
-/* All returns of the symbol @addr. */
+/* Add all sites before returns of the symbol @addr. */
 static int add_returns(struct mctracer_hits *to, unsigned long addr, struct mctracer_expression *by)
 {
 	unsigned long site = mcount_next_return(addr), size, offset;
@@ -115,7 +114,7 @@ static int add_returns(struct mctracer_hits *to, unsigned long addr, struct mctr
 }
 
 #ifdef CONFIG_MODULES
-/* Where @e has found functions, for when these are gone. False if there is no memory. */
+/* Remember where @e matched, for when its module is gone. Return false if there is no memory. */
 static bool remember_home(struct mctracer_expression *e, unsigned long addr)
 {
 	char name[MODULE_NAME_LEN] = "";
@@ -143,7 +142,7 @@ static bool remember_home(struct mctracer_expression *e, unsigned long addr)
 }
 #endif /* CONFIG_MODULES */
 
-/* The symbol @addr is matched by @e, if it is of its module. */
+/* Add the sites of the symbol @addr, whose name @e matches, if the symbol is of @e's module. */
 static int see_match(struct walk *walk, struct mctracer_expression *e, unsigned long addr)
 {
 	unsigned long site;
@@ -188,9 +187,9 @@ static int see_symbol(void *data, const char *name, unsigned long addr)
 	if (walk->may_end && fatal_signal_pending(current))
 		return -EINTR;
 	plain[0] = '\0';
-	if (dot && dot != name) {	/* few have one, and all symbols of the kernel come by */
+	if (dot && dot != name) {	/* few of the many symbols have one */
 		strscpy(plain, name, min_t(size_t, dot - name + 1, sizeof(plain)));
-		cold = strstr(dot, ".cold");	/* the rarely run part of one that was cut in two */
+		cold = strstr(dot, ".cold");	/* the rarely run part of a split function */
 		if (cold) {
 			strscpy(whole, name, min_t(size_t, cold - name + 1, sizeof(whole)));
 			name = whole;
@@ -222,7 +221,10 @@ static int compare_hits(const void *a, const void *b)
 	return x->by->order < y->by->order ? -1 : x->by->order > y->by->order;
 }
 
-/* The chosen ones of those that were hit; those before @hit have another site. */
+/*
+ * Return true if the site of hit number *@hit, the first of its site, is selected. Advance *@hit to
+ * the next site.
+ */
 static bool decide(const struct mctracer_hits *hits, size_t *hit)
 {
 	unsigned long site = hits->hits[*hit].site;
@@ -265,7 +267,10 @@ int mctracer_functions_find(struct mctracer_expressions *expressions, const char
 	return ret;
 }
 
-/* What @expressions choose, of the module @only or of everything. To be freed with kvfree(). */
+/*
+ * Return the set of sites that @expressions select, in the module @only or, if NULL, everywhere; or
+ * an ERR_PTR(). Free it with kvfree().
+ */
 static struct mctracer_sites *find_sites(struct mctracer_expressions *expressions, const char *only,
 					 bool returns)
 {
@@ -303,7 +308,7 @@ struct mctracer_sites *mctracer_functions_all(void)
 	return sites;
 }
 
-/* Waits for hooks that look at it: under none of the mutexes that a module's loading takes. */
+/* Free @set after waiting for hooks that use it: under no mutex that loading a module takes. */
 static void free_set(struct mctracer_sites *set)
 {
 	if (set)
@@ -311,7 +316,7 @@ static void free_set(struct mctracer_sites *set)
 	kvfree(set);
 }
 
-/* So many modules have come. */
+/* How many modules were loaded; under mctracer_sets_mutex. */
 static unsigned int modules_seen;
 
 unsigned int mctracer_modules_seen(void)
@@ -319,12 +324,13 @@ unsigned int mctracer_modules_seen(void)
 	return READ_ONCE(modules_seen);
 }
 
+/* Make hooks use @set. Return the set before. */
 static struct mctracer_sites *exchange_set(int which, struct mctracer_sites *set)
 {
 	struct mctracer_sites *old = mctracer_chosen[which];
 
 	lockdep_assert_held(&mctracer_sets_mutex);
-	smp_store_release(&mctracer_chosen[which], set);	/* filled before it is seen */
+	smp_store_release(&mctracer_chosen[which], set);	/* contents before the pointer */
 	return old;
 }
 
@@ -339,13 +345,13 @@ static bool has_any_in(const struct mctracer_sites *set, struct module *mod)
 	return false;
 }
 
-/* Room for a set with more sites than there are. */
+/* Memory for a set that has more sites than the current one. */
 struct spare {
 	struct mctracer_sites *set;
 	size_t room;
 };
 
-/* Put into @set what @old has outside of @mod, and @its. False if that is what @old has. */
+/* Fill @set with the sites of @old outside of @mod, and @its. Return false if it equals @old. */
 static bool fill_with_module(struct mctracer_sites *set, const struct mctracer_sites *old,
 			     struct module *mod, const struct mctracer_sites *its)
 {
@@ -363,8 +369,8 @@ static bool fill_with_module(struct mctracer_sites *set, const struct mctracer_s
 }
 
 /*
- * Have @which choose what it matches in @mod, too, and put the set before into @gone, if that has
- * changed anything. -ENOSPC: @spare needs more room, as it says.
+ * Add the sites in @mod that list @which selects. If that changes the set, store the set before at
+ * @gone. Return 0, -ENOMEM, or -ENOSPC if @spare needs room for spare->room sites.
  */
 static int try_add_module(int which, struct module *mod, struct spare *spare,
 			  struct mctracer_sites **gone)
@@ -392,7 +398,7 @@ static int try_add_module(int which, struct module *mod, struct spare *spare,
 	return 0;
 }
 
-/* True if the set is another one then. */
+/* Add the sites in @mod that list @which selects. Return true if the set has changed. */
 static bool add_module(int which, struct module *mod)
 {
 	struct mctracer_sites *gone = NULL;
@@ -435,7 +441,7 @@ int mctracer_functions_check(const char *file, struct mctracer_expressions *expr
 	list_for_each_entry_safe(e, next, &expressions->list, list) {
 		if (!e->fresh || e->sites)
 			continue;
-		if (e->remove && e->had_equal) {	/* that was all it was for */
+		if (e->remove && e->had_equal) {	/* it has done its work */
 			mctracer_expression_drop(e);
 			continue;
 		}
@@ -443,12 +449,12 @@ int mctracer_functions_check(const char *file, struct mctracer_expressions *expr
 			if (e->may_wait)
 				continue;
 			return mctracer_expression_refuse(file, -ENOENT, e->module,
-				      "no such module (if it will come: FUNCTION:mod:MODULE)");
+				      "is not loaded (to wait for it: FUNCTION:mod:MODULE)");
 		}
 		if (!e->symbols)
 			why = "no such function, or it is inlined wherever it is called";
 		else if (e->remove)
-			why = "nothing that it matches was chosen before";
+			why = "matches no function that was selected before";
 		else if (e->why)
 			why = e->why;
 		else
@@ -458,7 +464,7 @@ int mctracer_functions_check(const char *file, struct mctracer_expressions *expr
 	return 0;
 }
 
-/* What @expressions come to: NULL if there is none. */
+/* Return the set for @expressions, NULL if none is left, or an ERR_PTR(). */
 static struct mctracer_sites *set_of(int which, struct mctracer_expressions *expressions)
 {
 	struct mctracer_sites *set;
@@ -476,14 +482,14 @@ static struct mctracer_sites *set_of(int which, struct mctracer_expressions *exp
 	return ERR_PTR(ret);	/* or NULL: the last was removed */
 }
 
-/* What a list was, and how many modules had come when it became another. */
+/* A list and its set before a change, and modules_seen when the new set was made. */
 struct change {
 	struct mctracer_expressions *before;
 	struct mctracer_sites *set_before;
 	unsigned int modules;
 };
 
-/* -EAGAIN: a module has come since @change says. */
+/* Exchange list @which and its set. Return -EAGAIN if a module was loaded meanwhile. */
 static int exchange_list(int which, struct mctracer_expressions *expressions,
 			 struct mctracer_sites *set, struct change *change)
 {
@@ -497,8 +503,8 @@ static int exchange_list(int which, struct mctracer_expressions *expressions,
 }
 
 /*
- * Have @which be *@expressions, which becomes NULL if it is empty. O(n log n) for n sites, once
- * more for each module that comes meanwhile.
+ * Replace list @which with *@expressions, which becomes NULL if it is empty. O(n log n) for n
+ * sites, repeated for each module that is loaded meanwhile. Return 0 or an error.
  */
 static int begin_change(int which, struct mctracer_expressions **expressions,
 			struct change *change)
@@ -523,8 +529,9 @@ static int begin_change(int which, struct mctracer_expressions **expressions,
 }
 
 /*
- * On an error, which is rare: so that memory is found under the mutex if modules have come. If
- * there is none, without their functions.
+ * Restore the list before the change. If modules were loaded meanwhile, make its set anew; since
+ * errors are rare, that may allocate memory under mctracer_sets_mutex. Without memory, the set
+ * lacks the functions of these modules.
  */
 static void undo_change(int which, const struct change *change)
 {
