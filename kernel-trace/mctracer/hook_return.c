@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hooks at returns, and at tail jumps: jumps to a function that returns in this one's place.
+ * The hooks at returns, and at tail jumps: jumps to another function, which returns in its place.
  * The rules of hook.c hold here, but any register may hold a value: the function's result, or the
  * other function's arguments and address. static_call may turn a jump into a return, and back,
  * while the site before it is a call: so the hooks of both kinds preserve all registers.

@@ -29,7 +29,7 @@ static unsigned int nr_old_modules;
 
 /*
  * Add a symbol to the module's sum, which does not depend on the order: until the module's init
- * functions have run, its symbol table is another one.
+ * functions have run, it has a different symbol table.
  */
 static int add_symbol(void *data, const char *name, unsigned long address)
 {

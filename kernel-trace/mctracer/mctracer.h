@@ -419,7 +419,7 @@ int mctracer_functions_find(struct mctracer_expressions *expressions, const char
  */
 int mctracer_functions_check(const char *file, struct mctracer_expressions *expressions);
 
-/* Return how many modules were loaded, to detect that one was. Under mctracer_sets_mutex. */
+/* Return how many modules were loaded so far: another number if one was. */
 unsigned int mctracer_modules_seen(void);
 /* Select functions of @mod, which is being loaded. Return true if the selection has changed. */
 bool mctracer_functions_module_coming(struct module *mod);

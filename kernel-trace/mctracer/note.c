@@ -302,7 +302,7 @@ static void note(u32 what, u32 raw)
 			n += (head / MCTRACER_WORD_SIZE + n) & 1;
 	} while (!reserve_in_quarter(ring, head, n, n));
 	update_others(ring, head, others);
-	/* If such an interrupt has come, its context is the latest one. */
+	/* If an interrupt has written its context since, that is the latest: leave it. */
 	if (what & MCTRACER_KNOWS_CONTEXT)
 		this_cpu_cmpxchg(mctracer_rings.context, MCTRACER_CHANGING_CONTEXT, raw);
 	if (what & MCTRACER_KNOWS_TIME)

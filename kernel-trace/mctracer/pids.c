@@ -340,7 +340,7 @@ int mctracer_set_pids(char *text, bool append)
 		wanted = before;
 	WRITE_ONCE(mctracer_pids, wanted);
 	unmark(used & ~wanted);
-	mctracer_note_hole();	/* a call may be recorded whose return is not, or the reverse */
+	mctracer_note_hole();	/* a call may be recorded without its return, or the reverse */
 	return ret;
 }
 
