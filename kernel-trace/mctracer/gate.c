@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The gate: functions that have triggers call it before the hook. It counts the call, does
- * what the triggers say, and decides whether the hook is called.
+ * The pre-handler at function entry. Functions that have triggers call it before the hook. It
+ * counts the call, runs the triggers' actions, and decides whether the hook is called.
  *
- * All that is said of hooks holds: nothing may be traced, fault, or take a lock. What it
- * calls all the same, to go through the stack, to queue work, to read a clock that is not
- * the cycle counter, may have triggers of its own: while some act, in one context, none does
- * again there.
+ * The rules for hooks hold here: nothing may be traced, fault, or take a lock. Some actions call
+ * traced functions all the same: to unwind the stack, to queue work, to read a clock other than the
+ * cycle counter. Such functions may have triggers. So, while a trigger acts, no other trigger acts
+ * on the same CPU at the same interrupt level.
  */
 #include <linux/atomic.h>
 #include <linux/bits.h>
@@ -21,7 +21,7 @@
 #include "mctracer.h"
 #include "triggers.h"
 
-/* In which contexts triggers act: bits by interrupt_context_level(). */
+/* The interrupt levels at which a trigger is acting: bits by interrupt_context_level(). */
 static DEFINE_PER_CPU(u8, acting);
 
 void mctracer_record_occasion(const struct mctracer_occasion *at, const u32 *callers,
@@ -33,7 +33,7 @@ void mctracer_record_occasion(const struct mctracer_occasion *at, const u32 *cal
 		mctracer_note_call(at->ip, at->parent_ip, &at->args, callers, n);
 }
 
-/* The stack before a return is that at the function's head. */
+/* Record @at with @max callers at most. Before a return the stack is as at function entry. */
 static noinline void record_chain(const struct mctracer_occasion *at, unsigned int max)
 {
 	u32 callers[MCTRACER_FRAMES_MAX];
@@ -135,7 +135,7 @@ bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_occasion 
 	return done;
 }
 
-/* What is to be known when it returns. */
+/* Remember what @trigger needs when the call returns: a followed object, or the start time. */
 static __always_inline void begin_call(const struct mctracer_trigger *trigger,
 				       struct mctracer_occasion *at)
 {
@@ -145,7 +145,10 @@ static __always_inline void begin_call(const struct mctracer_trigger *trigger,
 		mctracer_timed_begin(at->regs->ips + 1);
 }
 
-/* Whether the hook is to be called. With preemption disabled; @at is one of the site's, or NULL. */
+/*
+ * Run the site's triggers. @at: any of the site's table entries, or NULL. Return true if the hook
+ * must be called. With preemption disabled.
+ */
 static bool pass(const unsigned long *ips, const struct mcount_regs *regs,
 		 const struct mctracer_triggered *at)
 {
@@ -155,7 +158,7 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs,
 	const bool following = mctracer_is_following();
 	bool recorded, done = false;
 
-	/* It is the gate itself that calls, while a trigger acts. */
+	/* A call by the pre-handler itself, while a trigger acts. */
 	if (following && (this_cpu_read(acting) & BIT(interrupt_context_level())))
 		return false;
 
@@ -214,8 +217,9 @@ static noinline bool gate_triggered(const unsigned long *ips, const struct mcoun
 }
 
 /*
- * Out of line, so that the quick way needs no registers to be saved, and what follows, too, for
- * functions without triggers: there are no more, or not yet, or all are here for their stack.
+ * Handle calls that gate() can't just count. Out of line, so that gate() saves no registers.
+ * gate_triggered() is out of line for functions without triggers: their triggers are removed, or
+ * not published yet, or all functions call the pre-handler for the option max_stack.
  */
 static noinline bool gate_slowly(const unsigned long *ips, const struct mcount_regs *regs)
 {
@@ -231,7 +235,7 @@ static noinline bool gate_slowly(const unsigned long *ips, const struct mcount_r
 	return record;
 }
 
-/* Most often functions are only counted: then the rest is not gone through. */
+/* Handle the most frequent case here: a function whose calls are only counted. */
 static __always_inline bool gate(const unsigned long *ips, unsigned long ip,
 				 const struct mcount_regs *regs)
 {

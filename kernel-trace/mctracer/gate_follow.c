@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the gate does for objects that are followed: what is said in gate.c holds here. */
+/* Follow objects, for the pre-handlers: the actions follow and unfollow. See gate.c for rules. */
 #include <linux/compiler.h>
 #include <linux/mcount.h>
 #include <linux/minmax.h>
@@ -10,7 +10,7 @@
 #include "mctracer.h"
 #include "triggers.h"
 
-/* What the trigger's argument holds, or what is returned. */
+/* Return the value of argument number @argument, or the returned value. */
 static unsigned long address_of(u8 argument, struct mctracer_occasion *at)
 {
 	if (argument == MCTRACER_OPERAND_RET)
@@ -19,7 +19,10 @@ static unsigned long address_of(u8 argument, struct mctracer_occasion *at)
 	return at->args.values[argument - 1];
 }
 
-/* @address, which @argument holds, is followed from here on, unless it already is. */
+/*
+ * Begin to follow @address, the value of @argument, unless it is followed already. With @calls, its
+ * nested calls are recorded, too.
+ */
 static void begin(struct mctracer_occasion *at, unsigned long address, u8 argument, bool calls)
 {
 	struct mctracer_object object;
@@ -42,7 +45,10 @@ void mctracer_gate_await(const struct mctracer_trigger *trigger, struct mctracer
 		       mctracer_object_at(address_of(trigger->from, at)));
 }
 
-/* What comes of an object that is followed is, too; both are told of. */
+/*
+ * Run "follow FROM -> TO": if the object FROM is followed, follow the object TO, too. Record both
+ * with the event.
+ */
 static void follow_on(struct mctracer_trigger *trigger, struct mctracer_occasion *at)
 {
 	struct mctracer_object object;
@@ -56,7 +62,7 @@ static void follow_on(struct mctracer_trigger *trigger, struct mctracer_occasion
 		mctracer_concerns(&at->args, object.number, trigger->from, 0);
 }
 
-/* What is returned is new, even if nobody has said that there is an end of what was there. */
+/* Run follow. A returned object is new: end an older one at its address, whose end was missed. */
 void mctracer_gate_follow(struct mctracer_trigger *trigger, struct mctracer_occasion *at)
 {
 	unsigned long address;
@@ -92,7 +98,7 @@ static void gate_follow_end(struct mctracer_trigger *trigger, struct mctracer_oc
 	mctracer_concerns(&at->args, number, trigger->from, MCTRACER_OBJECT_ENDS);
 }
 
-#define ARRAY_MAX	1024UL	/* a wrong trigger may take any number for a length */
+#define ARRAY_MAX	1024UL	/* a wrong trigger may use any number as the length */
 
 /* End each object whose address is in the array that an argument points to. */
 static void gate_follow_end_array(struct mctracer_trigger *trigger, struct mctracer_occasion *at,
@@ -118,7 +124,7 @@ void mctracer_gate_unfollow(struct mctracer_trigger *trigger, struct mctracer_oc
 		gate_follow_end(trigger, at, address_of(trigger->from, at), record);
 }
 
-/* Whose calls are not recorded may be who lets objects go. */
+/* Run only unfollow: a task that is not recorded may still free a followed object. */
 void mctracer_gate_ends(const struct mctracer_triggered *at, struct mctracer_occasion *occasion)
 {
 	const unsigned long site = at ? at->site : 0;

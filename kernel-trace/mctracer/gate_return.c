@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The gate at returns of functions that have triggers for these: what gate.c is for calls,
- * and what is said there holds here. It finds out how the call went, and whether the hook at
- * returns is called.
+ * The pre-handler at returns, for functions that have triggers at their returns. It determines the
+ * result and the duration of the call, runs the triggers, and decides whether the hook at returns
+ * is called. The rules of gate.c hold here.
  */
 #include <linux/compiler.h>
 #include <linux/err.h>
@@ -15,15 +15,18 @@
 #include "triggers.h"
 
 /*
- * Is it an error's number, or a pointer that is one? Of an int the upper half may be anything,
- * so it is not looked at: of other values one in a million is taken for an error, too.
+ * Return true if @result is a negative error number or an error pointer. The upper half of an int
+ * may hold anything, so ignore it: one in a million other values counts as an error, too.
  */
 static __always_inline bool is_error(u64 result)
 {
 	return (u32)result >= (u32)-MAX_ERRNO;
 }
 
-/* Did it go as @at wants? A return that does not say what is returned counts, too, as that. */
+/*
+ * Return true if the return meets the condition of @at. A tail jump, whose result is unknown, meets
+ * WHEN_FAILS: mctracer_act() only counts it.
+ */
 static bool concerns(const struct mctracer_triggered *at, const struct mctracer_outcome *outcome)
 {
 	switch (at->trigger->when) {
@@ -36,7 +39,10 @@ static bool concerns(const struct mctracer_triggered *at, const struct mctracer_
 	}
 }
 
-/* Whether the hook is to be called. With preemption disabled. */
+/*
+ * Run the triggers of the return site. Return true if the hook at returns must be called. With
+ * preemption disabled.
+ */
 static bool pass(const unsigned long *ips, const struct mcount_regs *regs, u64 result)
 {
 	const unsigned long site = ips[0] - MCOUNT_SITE_SIZE;
@@ -46,7 +52,7 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs, u64 r
 	const struct mctracer_triggered *each;
 	bool record, timed = false, done = false;
 
-	if (!at)	/* no more, or not yet */
+	if (!at)	/* removed, or not published yet */
 		return READ_ONCE(mctracer_graph) && !mctracer_is_following() &&
 		       mctracer_site_chosen(site);
 	while ((at - 1)->site == site)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One snapshot of the rings, taken when a trigger says so, in any context, or by hand, and
- * kept until it is cleared.
+ * The file "snapshot": one copy of the rings, made by a trigger in any context or by a write to the
+ * file, and kept until it is cleared.
  *
- * To copy the rings sleeps. So from that moment on nothing is recorded until they have been
- * copied: calls count as lost meanwhile, and the rings say so.
+ * Copying sleeps. So, from the request until the copy is complete, hooks count calls as lost
+ * instead of recording them, and then write a gap into the rings.
  */
 #include <linux/atomic.h>
 #include <linux/cleanup.h>
@@ -24,23 +24,23 @@
 
 enum {
 	NONE,
-	BEGINNING,	/* rings are not held yet, so nothing may be copied */
+	BEGINNING,	/* hooks still record, so nothing may be copied yet */
 	TAKING,
 	TAKEN,
 };
 
 static atomic_t state = ATOMIC_INIT(NONE);
 
-/* Protects what follows. */
+/* Protects the variables below. */
 static DEFINE_MUTEX(held_mutex);
 static struct mctracer_snapshot *held;
-static bool is_read;		/* by one who has opened it; then it is freed when ... */
-static bool is_cleared;		/* ... he closes it, if this says so */
-static int failed;		/* why the last one was not taken, or 0 */
+static bool is_read;		/* a reader uses held: then free the copy ... */
+static bool is_cleared;		/* ... when the reader closes it, if this is set */
+static int failed;		/* why the last attempt failed, or 0 */
 
 static void hold(void)
 {
-	guard(preempt_notrace)();	/* as in mctracer_turn_off() */
+	guard(preempt_notrace)();	/* see mctracer_turn_off() */
 	WRITE_ONCE(mctracer_holding, true);
 	mctracer_forget_tasks(false);
 }
@@ -51,7 +51,7 @@ static void copy_fn(struct work_struct *work)
 	struct mctracer_snapshot *snapshot;
 
 	if (atomic_read(&state) != TAKING)
-		return;		/* it was not waited for */
+		return;		/* already copied */
 	snapshot = mctracer_snapshot_take(MCTRACER_ALL_CPUS);
 	if (!snapshot)
 		pr_warn("no memory for a snapshot\n");
@@ -79,7 +79,7 @@ void mctracer_hold_finish(void)
 		schedule_work(&copy_work);
 }
 
-/* Whether rings are being copied, or are to be. */
+/* Return true while a copy is requested or being made. */
 static bool is_being_taken(void)
 {
 	return atomic_read(&state) == BEGINNING || atomic_read(&state) == TAKING;
@@ -100,7 +100,7 @@ void mctracer_hold_at(unsigned long ip)
 	mctracer_arm(&copy_irq_work);
 }
 
-/* Wait for what a trigger has queued, or do it. */
+/* Wait until a requested copy is complete. May sleep. */
 static void finish_taking(void)
 {
 	irq_work_sync(&copy_irq_work);
@@ -121,7 +121,7 @@ int mctracer_held_clear(void)
 			return -EBUSY;
 		failed = 0;
 		if (is_read && !is_cleared)
-			is_cleared = true;	/* held is what he reads */
+			is_cleared = true;	/* the reader uses held */
 		else
 			gone = held;
 		held = NULL;

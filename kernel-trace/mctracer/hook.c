@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hook: what is done for every call of every kernel function.
+ * The hook: record each call of a traced kernel function in the CPU's ring.
  *
- * Nothing here may be traced, call anything out of line that does not preserve all
- * registers, or fault; then it can not recurse and needs no guard against that. (What
- * is called when a preemption is due, or by paravirt, is not traced and preserves
- * them.) The stub jumps here and the compiler saves only what is used, of that what the
- * traced function may need: see CC_FLAGS_MCOUNT_DIRECT in linux/mcount.h.
+ * Nothing here may be traced, fault, or call anything out of line that doesn't preserve all
+ * registers. So the hook can't recurse and needs no guard against recursion. (A due preemption and
+ * paravirt call functions that are not traced and preserve all registers.) The stub jumps here. The
+ * compiler saves only registers that the hook uses and the traced function may need: see
+ * CC_FLAGS_MCOUNT_DIRECT in linux/mcount.h.
  *
- * What is done for few calls is called by mcount_direct_call() and its like: note.c.
+ * The slow path is note.c: hooks call its functions by mcount_direct_call() and its variants.
  */
 #include <linux/mcount.h>
 #include <linux/percpu.h>
@@ -19,7 +19,7 @@
 DEFINE_PER_CPU_PAGE_ALIGNED(struct mctracer_ring, mctracer_rings);
 
 /*
- * A time between two calls. Not if there is but one call since the last time: entry code
+ * Record a time between two calls, unless there is only one call since the last time: entry code
  * calls more than one function.
  */
 noinline void __mcount_direct mctracer_hook_time(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What all hooks do, each with other constants: from the call, or return, to the ring.
+ * The body of all hooks: record a call or return in the ring. Each hook inlines record() with other
+ * constants.
  */
 #ifndef _KERNEL_TRACE_MCTRACER_HOOK_H
 #define _KERNEL_TRACE_MCTRACER_HOOK_H
@@ -18,13 +19,13 @@
 
 #include "mctracer.h"
 
-/* What the hook needs of the preempt count lies as in MCTRACER_PREEMPT_DEPTH and so on. */
+/* The preempt count's fields have the layout of MCTRACER_PREEMPT_DEPTH and so on. */
 static_assert(PREEMPT_MASK == MCTRACER_PREEMPT_DEPTH && SOFTIRQ_OFFSET == MCTRACER_SOFTIRQ &&
 	      HARDIRQ_MASK == MCTRACER_HARDIRQ && NMI_MASK == MCTRACER_NMI);
 
 /*
- * The context as it is compared for each call: the preempt count with the hook's own
- * share, and these bits that it leaves free. context_said() makes the words' of it.
+ * The raw context, which hooks compare at each call: the preempt count, with the hook's own
+ * increment, and these two flags in free bits. context_said() converts it to a context word's data.
  */
 #define RAW_IRQS_ON		BIT(24)
 #define RAW_NEED_RESCHED	BIT(25)
@@ -40,28 +41,31 @@ static __always_inline u32 raw_context(void)
 }
 
 /*
- * The kernel was entered here: user space, idle, an interrupt or exception came in. For
- * most callers the first comparison tells.
+ * True if the caller is entry code: the kernel was entered from user space, from idle, or by an
+ * interrupt or exception. For most callers the first comparison decides.
  */
 #define called_by_entry_code()							\
 	(unlikely(mcount_direct_parent_ip() >= (unsigned long)__noinstr_text_start) && \
 	 ({ barrier(); mcount_direct_parent_ip() < (unsigned long)__noinstr_text_end; }))
 
-/* The time is in units of two cycles: so it needs but one shift. */
+/* Read the time as the halves of a time word, in units of two cycles: so one shift is enough. */
 static __always_inline void read_clock(u32 *low, u32 *high)
 {
 	asm volatile("rdtsc" : "=a" (*low), "=d" (*high));
 	*low >>= 1;
 }
 
-/* What is recorded: MCTRACER_HOOK_TAIL is a jump to a function that returns instead. */
+/* What a hook records. MCTRACER_HOOK_TAIL: a jump to a function, which returns in its place. */
 enum mctracer_hook_at {
 	MCTRACER_HOOK_CALL,
 	MCTRACER_HOOK_RETURN,
 	MCTRACER_HOOK_TAIL,
 };
 
-/* What few calls need. At returns no register is free for the result. */
+/*
+ * Call @func(@arg), in the slow path. Return true if its result is not 0: at returns no register is
+ * free for the result itself.
+ */
 static __always_inline bool hook_ask(const enum mctracer_hook_at at,
 				     unsigned long (*func)(unsigned long), unsigned long arg)
 {
@@ -70,8 +74,8 @@ static __always_inline bool hook_ask(const enum mctracer_hook_at at,
 }
 
 /*
- * To be gone through with preemption disabled: then the task, whether it is recorded and
- * whose ring it is are one thing.
+ * Return true if the current task is recorded. Preemption must be disabled, from here until the
+ * words are written: so the task, the answer and the ring belong together.
  */
 static __always_inline bool must_record(const enum mctracer_hook_at at)
 {
@@ -81,9 +85,10 @@ static __always_inline bool must_record(const enum mctracer_hook_at at)
 }
 
 /*
- * A time that fits between those before and behind what is reserved with it. Interrupted
- * before that, it is read again; interrupted once more behind it, it is too late and left
- * out: 0. This is quicker than to reserve only if not interrupted.
+ * Reserve two words, and read a time that lies between the times before and after them in the ring.
+ * If an interrupt has written words before the reserved ones, read the time again. If an interrupt
+ * has also written words after them, the new time may be too late: use 0, which means no time. This
+ * is faster than reserving only if there was no interrupt.
  */
 static __always_inline u64 reserve_with_time(u32 *low, u32 *high)
 {
@@ -102,18 +107,18 @@ static __always_inline u64 reserve_with_time(u32 *low, u32 *high)
 	return head;
 }
 
-/* Where call sites are static: what is to be done at the called function? */
+/* With static call sites: return the called function's enum mcount_site. */
 static __always_inline unsigned int kind_of_site(void)
 {
 	unsigned long at = mctracer_map_index(mcount_direct_ip());
 
 	if (likely(at < mctracer_map_size))
 		return READ_ONCE(mctracer_map)[at];
-	barrier();	/* so that it is loaded again, and needs no register before */
+	barrier();	/* load ip again below, instead of keeping it in a register */
 	return mcount_direct_call(mctracer_ip_kind, mcount_direct_ip());
 }
 
-/* Shall its calls be recorded? */
+/* With static call sites: return true if the called function is recorded. */
 static __always_inline bool is_chosen(void)
 {
 	unsigned int kind = kind_of_site();
@@ -137,9 +142,9 @@ static __always_inline void put_call(u32 *slot, u32 lap, const enum mctracer_hoo
 }
 
 /*
- * One call or return, and before it with @exact its time and with @context, where that has
- * changed, the context: which must not be that before an interrupt's words, so then it is
- * looked at again.
+ * Record one call or return. With @exact, its time goes before it. With @context, the context goes
+ * before both if it has changed; an interrupt may write its own context after that, so check again
+ * if reserving fails. With @choose, record only selected functions.
  */
 static __always_inline void record(const enum mctracer_hook_at at, const bool exact,
 				   const bool context, const bool choose)
@@ -189,7 +194,7 @@ static __always_inline void record(const enum mctracer_hook_at at, const bool ex
 	preempt_enable_notrace();
 }
 
-/* For any clock. */
+/* Record a return or tail jump in the slow path, which works with any clock. */
 static __always_inline void record_return_slowly(const enum mctracer_hook_at at)
 {
 	preempt_disable_notrace();

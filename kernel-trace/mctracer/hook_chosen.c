@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hook where call sites are static, while not all functions are recorded: all call
- * it, so it looks first whether this one is to be. See hook.c.
+ * The hooks for static call sites, while only some functions are recorded. All functions call them,
+ * so they first look up whether the function is selected. See hook.c.
  */
 #include <linux/mcount.h>
 

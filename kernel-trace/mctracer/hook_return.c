@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hooks at returns: what hook.c is for calls, and what is said there holds here. But all
- * registers may hold something: a function's result; or where it jumps to another one, which
- * returns in its place, that one's arguments and address. A jump may become a return, and the
- * other way around, while sites are calls (static_call), so both preserve all.
+ * The hooks at returns, and at tail jumps: jumps to another function, which returns in its place.
+ * The rules of hook.c hold here, but any register may hold a value: the function's result, or the
+ * other function's arguments and address. static_call may turn a jump into a return, and back,
+ * while the site before it is a call: so the hooks of both kinds preserve all registers.
  */
 #include <linux/mcount.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* judge.h tells what for. */
+/* Validate persistent rings; see judge.h. */
 #include <linux/ctype.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
@@ -11,7 +11,7 @@
 
 #define PAGE_WORDS	(SZ_4K / MCTRACER_WORD_SIZE)
 
-/* So many words may be reserved at the end, and those of an interrupt come behind them. */
+/* At the end, so many words may be uncommitted, with an interrupt's words after them. */
 #define UNCOMMITTED	128
 
 #define CONTEXT_BITS	(MCTRACER_PREEMPT_DEPTH | 0xff00 | MCTRACER_HARDIRQ | MCTRACER_NMI | \
@@ -75,10 +75,13 @@ bool mctracer_judge_module(const struct mctracer_kept_module *module)
 	return true;
 }
 
-/* The head is where the fewest words have bits 63 that they can't have; the last such place. */
+/*
+ * The heads are not stored. Before the head, words have the last lap's bit 63; from the head on,
+ * that of the lap before. Find the last place where the fewest words have the wrong bit.
+ */
 void mctracer_judge_range(struct mctracer_judge_range *range, const u64 *ring, size_t slots)
 {
-	/* How many more zeroes than ones there are so far; where these are fewest, and most. */
+	/* Bits 63 so far: zeroes less ones; the minimum and maximum, and their last places. */
 	long sum = 0, least = 0, most = 0;
 	size_t least_at = 0, most_at = 0, i;
 	bool wrapped = false;
@@ -96,7 +99,7 @@ void mctracer_judge_range(struct mctracer_judge_range *range, const u64 *ring, s
 			most_at = i + 1;
 		}
 	}
-	/* Ones are as many as (slots - sum) / 2, so this many are wrong in either case: */
+	/* There are (slots - sum) / 2 ones. So many words are wrong if the last lap has 1, or 0: */
 	range->lap = ((long)slots - sum) / 2 + least <= ((long)slots + sum) / 2 - most;
 	range->head = range->lap ? least_at : most_at;
 	for (i = range->head; i < min(range->head + UNCOMMITTED, slots); i++)
@@ -108,7 +111,7 @@ void mctracer_judge_range(struct mctracer_judge_range *range, const u64 *ring, s
 	range->slots = slots;
 	range->from = 0;
 	range->words = range->head;
-	if (wrapped) {	/* the lap before, from the first notes on */
+	if (wrapped) {	/* also the lap before, from its first sync point on */
 		range->from = round_up(range->head, slots / 4);
 		range->words = slots - (range->from - range->head);
 	}
@@ -120,7 +123,7 @@ static bool is_function(const struct mctracer_kept *kept, u32 ip)
 	       ip - kept->modules <= kept->modules_end - kept->modules;
 }
 
-/* Whether there may be one more word of what has begun. */
+/* Return true if a MCTRACER_MORE may continue the current packet. */
 static bool goes_on(const struct mctracer_state *state)
 {
 	if (state->entity == MCTRACER_TASK)
@@ -151,7 +154,7 @@ static bool other_may_be(const struct mctracer_kept *kept, u64 data)
 	return false;
 }
 
-/* May @word come in this @state? */
+/* Return true if @word may come in this @state. */
 static bool may_be(const struct mctracer_kept *kept, const struct mctracer_state *state, u64 word)
 {
 	const u64 data = mctracer_word_data(word);
@@ -174,7 +177,7 @@ static bool may_be(const struct mctracer_kept *kept, const struct mctracer_state
 	return true;
 }
 
-/* In place of @n words, if so many are enough. */
+/* Replace a dropped page of @n words by an unknown task and a mark, if there is room for them. */
 static void say_damaged(u64 *to, size_t n)
 {
 	const struct mctracer_state state = {
@@ -189,7 +192,10 @@ static void say_damaged(u64 *to, size_t n)
 				  (u64)MCTRACER_MARK_DAMAGED << MCTRACER_MARK_SHIFT);
 }
 
-/* True if a page was copied. */
+/*
+ * Copy a page of @n words, with zeroes for invalid ones. Return false if more than a quarter of the
+ * words is invalid or zero.
+ */
 static bool judge_page(u64 *to, const u64 *ring, const struct mctracer_judge_range *range,
 		       size_t at, size_t n, const struct mctracer_kept *kept,
 		       struct mctracer_judge_sums *sums)
@@ -206,7 +212,7 @@ static bool judge_page(u64 *to, const u64 *ring, const struct mctracer_judge_ran
 		last_lap = slot < range->head;
 		if (last_lap != range->lap)
 			word ^= MCTRACER_WORD_VALID;
-		/* At its beginning a page may go on with what the one before has begun. */
+		/* A page may begin with the end of the previous page's last packet. */
 		if (!(word & MCTRACER_WORD_VALID) ||
 		    (!may_be(kept, &state, word) &&
 		     (i > 2 || mctracer_word_is_call(word) ||
@@ -227,7 +233,7 @@ static bool judge_page(u64 *to, const u64 *ring, const struct mctracer_judge_ran
 	return true;
 }
 
-/* A time later than both of the next two is none, unless the clock is set meanwhile. */
+/* Drop each time later than both of the next two times, unless the clock changes in between. */
 static void judge_times(u64 *words, size_t n, struct mctracer_judge_sums *sums)
 {
 	u64 time, next = U64_MAX, after = U64_MAX;

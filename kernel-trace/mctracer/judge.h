@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What lies in reserved memory, judged as if a stranger had written it: pure functions of it,
- * which nobody else writes meanwhile.
+ * Validate persistent rings of an earlier boot. Nothing in reserved memory is trusted. All are pure
+ * functions of the memory, which nobody writes meanwhile.
  *
- * The memory may not have kept all: so each word is judged by itself. A page in which more than
- * a quarter is no word of its lap, or can't be one, is left out as a whole.
+ * Parts of the memory may be damaged: so each word is validated by itself. A page is dropped if
+ * more than a quarter of its words are invalid or not of its lap.
  */
 #ifndef _KERNEL_TRACE_MCTRACER_JUDGE_H
 #define _KERNEL_TRACE_MCTRACER_JUDGE_H
@@ -13,20 +13,23 @@
 
 #include "kept.h"
 
-/* The first of the two headers that can be believed is copied. NULL; or what is wrong. */
+/*
+ * Copy the first valid one of the two headers in @area, @size bytes, to @kept. Return NULL, or else
+ * what is wrong with the first header.
+ */
 const char *mctracer_judge_header(struct mctracer_kept *kept, const void *area, size_t size);
-/* Is it the kernel that runs? */
+/* Return true if the same build as the running kernel, @now, wrote @kept. */
 bool mctracer_judge_same(const struct mctracer_kept *kept, const struct mctracer_kept *now);
-/* Can this be believed? */
+/* Return true if @module is a valid, used entry. */
 bool mctracer_judge_module(const struct mctracer_kept_module *module);
 
-/* The words of a ring that can be read, the oldest first. */
+/* The readable words of a ring, the oldest first. */
 struct mctracer_judge_range {
-	size_t slots;	/* of the ring, a power of two */
+	size_t slots;	/* in the ring, a power of two */
 	size_t head;	/* slots before it are of the last lap ... */
-	bool lap;	/* ... whose bits 63 are this; those behind it of the lap before */
-	size_t from;	/* the slot of the first one */
-	size_t words;
+	bool lap;	/* ... which has this bit 63; other slots are of the lap before */
+	size_t from;	/* the slot of the oldest word */
+	size_t words;	/* how many are readable */
 };
 
 struct mctracer_judge_sums {
@@ -35,10 +38,12 @@ struct mctracer_judge_sums {
 	u64 bad_pages;
 };
 
+/* Find the readable words of @ring, which has @slots slots. */
 void mctracer_judge_range(struct mctracer_judge_range *range, const u64 *ring, size_t slots);
 /*
- * Copy them, with bit 63, and zeroes for those that are none. Of what is left out it is said
- * that the task is not known behind it.
+ * Copy the words of @range to @to: with bit 63 set, and zeroes for invalid words and dropped pages.
+ * The first one of adjacent dropped pages holds words instead that make the task unknown, and a
+ * mark. Count into @sums.
  */
 void mctracer_judge_words(u64 *to, const u64 *ring, const struct mctracer_judge_range *range,
 			  const struct mctracer_kept *kept, struct mctracer_judge_sums *sums);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the next kernel finds in reserved memory: the rings, and what it must know to read
- * them. It may be another kernel, and what it finds anything at all.
+ * The layout of persistent rings: the rings in reserved memory, and the data that the next kernel
+ * needs to read them. The next kernel may be another build, and may find any bytes there.
  *
  *	MCTRACER_KEPT_HEADER(0), (1)	a struct mctracer_kept, twice
- *	MCTRACER_KEPT_MODULES_AT	the modules, each with a sum of its own
+ *	MCTRACER_KEPT_MODULES_AT	the modules, each with its own checksum
  *	MCTRACER_KEPT_RINGS_AT		the ring of each CPU number, ring_size bytes each
  *
- * Where the head of a ring is need not be known: from there on bit 63 is that of another lap.
+ * The heads of the rings are not stored: from the head on, bit 63 is that of another lap.
  */
 #ifndef _KERNEL_TRACE_MCTRACER_KEPT_H
 #define _KERNEL_TRACE_MCTRACER_KEPT_H
@@ -24,64 +24,71 @@
 #define MCTRACER_KEPT_MODULES		1024
 #define MCTRACER_KEPT_RINGS_AT		SZ_128K
 
-/* Addresses are low halves. */
+/* Addresses are stored as their low halves. */
 struct mctracer_kept {
 	u32 magic;
-	u32 sum;		/* of what follows */
+	u32 sum;		/* checksum of the fields below */
 	u32 version;
 	u32 words_version;	/* MCTRACER_VERSION */
 	u32 bits;		/* of a long */
 	u32 nr_rings;
 	u64 ring_size;
-	u32 text;		/* where the kernel's begins, */
+	u32 text;		/* begin of the kernel's text, */
 	u32 text_end;
-	u32 linked;		/* and where it does without KASLR */
-	u32 modules;		/* where these may be */
+	u32 linked;		/* and its begin without KASLR */
+	u32 modules;		/* the range of modules' addresses */
 	u32 modules_end;
-	u32 has_id;
+	u32 has_id;		/* 1: build_id is valid */
 	u8 build_id[BUILD_ID_SIZE_MAX];
 	u32 reserved;
 	struct mctracer_clock clock;
 };
 
 struct mctracer_kept_module {
-	u32 sum;		/* of what follows */
+	u32 sum;		/* checksum of the fields below */
 	u32 text;
-	u32 size;		/* 0: none */
-	u32 symbols;		/* a sum of their names and of where they are in the text */
+	u32 size;		/* 0: unused entry */
+	u32 symbols;		/* a sum over the symbols' names and offsets in the text */
 	char name[64];
 };
 
-/* One of an earlier boot. */
+/* A module of an earlier boot. */
 struct mctracer_old_module {
 	struct mctracer_kept_module was;
-	u32 now;		/* where its text is now, if the same one is there; or 0 */
+	u32 now;		/* begin of its text if the same module is loaded now, or 0 */
 };
 
 /* reserved.c */
 
-extern const char __start_notes[], __stop_notes[];	/* the linker's */
+extern const char __start_notes[], __stop_notes[];	/* from the linker script */
 
-/* What there is to say of this kernel. */
+/* Fill @kept for the running kernel. */
 void mctracer_kept_fill(struct mctracer_kept *kept);
+/* Return the checksum for ->sum. */
 u32 mctracer_kept_sum(const struct mctracer_kept *kept);
 u32 mctracer_kept_module_sum(const struct mctracer_kept_module *module);
-/* kept_modules.c: with CONFIG_MODULES. All may sleep. */
+
+/* kept_modules.c: only with CONFIG_MODULES. All functions may sleep. */
 
 struct module;
 
+/* Describe @mod in @to. */
 void mctracer_kept_module_of(struct mctracer_kept_module *to, struct module *mod);
-/* Begin to remember the modules of this boot, before the first one comes. */
+/* Begin to record this boot's modules. Call this before the first module is loaded. */
 void mctracer_kept_modules_watch(void);
-/* From now on also at @table, MCTRACER_KEPT_MODULES of them. */
+/* Copy the modules to @table, MCTRACER_KEPT_MODULES entries, now and at each change. */
 void mctracer_kept_modules_put(struct mctracer_kept_module *table);
-/* Tell where these @n @old ones are now, before the first one comes; and no more. */
+/*
+ * Keep ->now of the @n modules in @old up to date, until mctracer_kept_modules_forget(). Call this
+ * before the first module is loaded.
+ */
 void mctracer_kept_modules_match(struct mctracer_old_module *old, unsigned int n);
 void mctracer_kept_modules_forget(struct mctracer_old_module *old);
 
 /*
- * Keep the rings in the memory that "reserve_mem" has reserved by that @name. -ENOENT if it has
- * not, -ENOSPC if it is too small, -EINVAL if the kernel does not map it.
+ * Copy the trace of an earlier boot from the memory that "reserve_mem" reserved as @name, and place
+ * this boot's rings there. Return 0, -ENOENT if there is no such memory, -ENOSPC if it is too
+ * small, or -EINVAL if the kernel does not map it. May sleep.
  */
 int mctracer_reserved_use(const char *name);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The modules of this boot, for the next kernel to find. */
+/* Record this boot's modules in reserved memory: so the next kernel can name their functions. */
 #include <linux/cleanup.h>
 #include <linux/jhash.h>
 #include <linux/kernel.h>
@@ -16,15 +16,21 @@ static_assert(MCTRACER_KEPT_MODULES_AT +
 	      MCTRACER_KEPT_MODULES * sizeof(struct mctracer_kept_module) <=
 	      MCTRACER_KEPT_RINGS_AT);
 
-/* Those that went stay, until others take their place: there may be calls of them. */
+/*
+ * Protects the variables below. An unloaded module keeps its entry until another module takes its
+ * address or the entry: the rings may hold calls of the unloaded one.
+ */
 static DEFINE_MUTEX(modules_mutex);
 static struct mctracer_kept_module *modules;
-static struct mctracer_kept_module *reserved;	/* the same in reserved memory; or NULL */
-static unsigned int next_module;		/* the one to go, if there are so many */
+static struct mctracer_kept_module *reserved;	/* a copy of modules in reserved memory; or NULL */
+static unsigned int next_module;		/* the entry to replace if the table is full */
 static struct mctracer_old_module *old_modules;
 static unsigned int nr_old_modules;
 
-/* In whatever order: the table is another one before the module's init functions have run. */
+/*
+ * Add a symbol to the module's sum, which does not depend on the order: until the module's init
+ * functions have run, it has a different symbol table.
+ */
 static int add_symbol(void *data, const char *name, unsigned long address)
 {
 	struct mctracer_kept_module *module = data;
@@ -45,6 +51,7 @@ void mctracer_kept_module_of(struct mctracer_kept_module *to, struct module *mod
 	to->sum = mctracer_kept_module_sum(to);
 }
 
+/* Set entry @i of modules, and of its copy. */
 static void put(unsigned int i, const struct mctracer_kept_module *module)
 {
 	modules[i] = *module;
@@ -52,7 +59,7 @@ static void put(unsigned int i, const struct mctracer_kept_module *module)
 		reserved[i] = *module;
 }
 
-/* @new has come, or goes. */
+/* Update ->now of the old modules: @new is being loaded if @here, else unloaded. */
 static void match(const struct mctracer_kept_module *new, bool here)
 {
 	struct mctracer_old_module *old;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* last_boot.h tells what for. */
+/* Copy the trace of an earlier boot, and convert its addresses; see last_boot.h. */
 #include <linux/cleanup.h>
 #include <linux/err.h>
 #include <linux/errno.h>
@@ -117,7 +117,7 @@ void mctracer_last_boot_put(struct mctracer_last_boot *last)
 		free_last_boot(last);
 }
 
-/* Return addresses, which may be right behind the end. */
+/* Return true if @low, a return address, is of code in the range: it may be the range's end. */
 static bool is_in(u32 low, u32 begin, u32 size)
 {
 	return low - begin - 1 < size;
@@ -138,7 +138,7 @@ static bool is_text(const struct mctracer_last_boot *last, u32 low)
 	return is_in(low, last->kept.text, last->kept.text_end - last->kept.text);
 }
 
-/* Is it in the running kernel? */
+/* Relocate *@low to the running kernel. Return false if its code is not there. */
 static bool find(const struct mctracer_last_boot *last, u32 *low)
 {
 	const struct mctracer_old_module *module;

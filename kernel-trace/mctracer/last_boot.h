@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What an earlier boot has recorded, found in reserved memory: a copy, which does not change. */
+/* The trace of an earlier boot: a copy of what it left in reserved memory, which doesn't change. */
 #ifndef _KERNEL_TRACE_MCTRACER_LAST_BOOT_H
 #define _KERNEL_TRACE_MCTRACER_LAST_BOOT_H
 
@@ -10,46 +10,51 @@
 #include "judge.h"
 #include "kept.h"
 
-/* What an address that is nowhere in the running kernel is in words. */
+/* In words, stands for an address whose code is not in the running kernel. */
 #define MCTRACER_NOWHERE	BIT(31)
 
 struct mctracer_last_boot {
 	refcount_t users;
 	struct mctracer_kept kept;
-	u32 text;		/* where the running kernel begins */
-	bool same;		/* it is that one */
+	u32 text;		/* begin of the running kernel's text */
+	bool same;		/* the earlier boot ran the same build */
 	struct mctracer_old_module *modules;
 	unsigned int nr_modules;
-	struct mctracer_ring *shape;	/* of each ring */
+	struct mctracer_ring *shape;	/* has the size of each ring */
 	struct mctracer_judge_sums sums;
-	struct mctracer_stream *streams;	/* as readers begin */
+	struct mctracer_stream *streams;	/* of each ring, at its first event */
 	struct mctracer_last_ring {
 		struct mctracer_copy copy;
-		u64 calls;	/* before it */
+		u64 calls;	/* count of calls before the copy */
 	} rings[];		/* kept.nr_rings */
 };
 
+/* The functions below may sleep. */
+
 /*
- * Take what can be believed of @size bytes at @area, which nobody writes. All may sleep.
- * ERR_PTR(-ENOMEM); or ERR_PTR(-ENODATA) and, at @wrong, why.
+ * Copy the valid words of @size bytes at @area, which nobody writes meanwhile. Return the trace, to
+ * be dropped with mctracer_last_boot_put(), ERR_PTR(-ENOMEM), or ERR_PTR(-ENODATA) and, in *@wrong,
+ * the reason.
  */
 struct mctracer_last_boot *mctracer_last_boot_take(const void *area, size_t size,
 						   const char **wrong);
-/* Give it up, the last one for good. */
+/* Drop a reference. The last one frees @last. */
 void mctracer_last_boot_put(struct mctracer_last_boot *last);
-/* For mctracer_text_set_elsewhere(). */
+/* The symbolizer for mctracer_text_set_elsewhere(). */
 size_t mctracer_last_boot_name(const void *last, char *name, u32 *low);
 /*
- * The word as if the running kernel had recorded it. Of another kernel, as if it had run where it
- * was linked to. What is elsewhere is MCTRACER_NOWHERE then.
+ * Return @word with its addresses converted to those of the running kernel; or, if another build
+ * recorded it, to those of that build without KASLR. Other addresses become MCTRACER_NOWHERE.
  */
 u64 mctracer_last_boot_word(const struct mctracer_last_boot *last, u64 word);
 
-/* The one that there is, to be put; or NULL. */
+/* Return the kept trace with a reference, or NULL. */
 struct mctracer_last_boot *mctracer_last_boot_get(void);
+/* Drop the kept trace. */
 void mctracer_last_boot_clear(void);
-/* There may be one: the files are to be shown. */
+/* Return true if reserved memory is in use: then the files exist. */
 bool mctracer_last_boot_possible(void);
+/* At boot: copy the trace in reserved memory, if there is one, and keep it. */
 void mctracer_last_boot_found(const void *area, size_t size);
 
 #endif /* _KERNEL_TRACE_MCTRACER_LAST_BOOT_H */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The deepest stack that a function was called on, and who was on it. While the option
- * is on all functions call the gate, which compares where it was called from with the lowest
- * place so far, counted from the end of its task's stack: of interrupts on stacks of their own
- * nothing is noted.
+ * Record the deepest stack of all traced calls, and the functions on it. While the option max_stack
+ * is on, all functions call the pre-handler. It compares the stack pointer with the lowest one so
+ * far, relative to the task's stack. Interrupts that run on their own stacks are not recorded.
  */
 #include <linux/atomic.h>
 #include <linux/cleanup.h>
@@ -24,20 +23,23 @@
 
 unsigned long mctracer_stack_left = THREAD_SIZE;
 
-/* Who has set it may look at what follows, or change it; hooks do not wait for it. */
+/* A lock: the context that has set it may read and write deepest. Hooks do not wait for it. */
 static atomic_t taken;
 
 static struct max_stack {
-	unsigned int nr;	/* functions; 0: nothing is known */
+	unsigned int nr;	/* functions; 0: no stack recorded */
 	u32 ips[1 + MCTRACER_FRAMES_MAX];
-	u32 stacks[1 + MCTRACER_FRAMES_MAX];	/* where each is on it: addresses' low halves */
+	u32 stacks[1 + MCTRACER_FRAMES_MAX];	/* where each is on the stack: low halves */
 	u32 end;		/* of the stack */
 	char comm[TASK_COMM_LEN];
 	pid_t pid;
 	int cpu;
 } deepest;
 
-/* Who is looked for by guesses, or not at all, may not lie above the one before. */
+/*
+ * Return how many of @n frames are in ascending order: a guessing unwinder may return frames out of
+ * order, or frames whose place is not known.
+ */
 static unsigned int ascending(unsigned int n)
 {
 	unsigned int i;
@@ -76,7 +78,7 @@ void mctracer_note_stack(const unsigned long *ips, const struct mcount_regs *reg
 	atomic_set_release(&taken, false);
 }
 
-/* With preemption disabled. */
+/* Lock deepest. With preemption disabled. */
 static void take(void)
 {
 	while (atomic_xchg_acquire(&taken, true))
@@ -97,7 +99,7 @@ void mctracer_max_stack_clear(void)
 	give_back();
 }
 
-/* In the columns that are known from ftrace. */
+/* Print a line in the format of ftrace's stack_trace. */
 static void show_function(struct seq_file *m, const struct max_stack *stack, unsigned int i)
 {
 	u32 depth = stack->end - stack->stacks[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What lies where an argument points to. Nobody knows whether it points to anything: what can't
- * be read is left out.
+ * Read memory that an argument points to, for the action data. The pointer may be invalid: memory
+ * that can't be read is left out.
  */
 #include <linux/minmax.h>
 #include <linux/types.h>
@@ -28,7 +28,7 @@ void mctracer_read_memory(const struct mctracer_memory *memory, unsigned long ad
 	if (memory->adds && !read_at(&add, object + memory->add, sizeof(add)))
 		return;
 	address += memory->behind + add;
-	/* It may end where the next page is none. */
+	/* The next page may be unmapped: read up to its begin first. */
 	n = min_t(unsigned int, memory->length, PAGE_SIZE - address % PAGE_SIZE);
 	if (!read_at(args->data, address, n))
 		return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Count how many times modules came or went, and remember at which count each module came. So a
- * call whose module has gone does not get a name from a module that was loaded in its place.
+ * Count how often modules are loaded and unloaded, and remember each loaded module's count. So a
+ * call of an unloaded module does not get a name from a module that was loaded in its place.
  */
 #include <linux/cleanup.h>
 #include <linux/gfp.h>
@@ -14,9 +14,9 @@
 
 #include "mctracer.h"
 
-/* Of each module that is there: the count when it came. Modules lie in pages of their own. */
+/* Of each module, by its struct's page: the count at loading. Modules share no pages. */
 static DEFINE_XARRAY(module_counts);
-/* A count could not be stored: a module without one may have come at any time. */
+/* A count could not be stored: a module without a count may have been loaded at any time. */
 static bool incomplete;
 
 static unsigned long module_index(const struct module *mod)
@@ -34,7 +34,7 @@ bool mctracer_module_was_there(unsigned long address, u32 count)
 	if (!mod)
 		return true;	/* an address of the kernel, or of nothing */
 	came = xa_load(&module_counts, module_index(mod));
-	/* One that comes has no count yet, and one that goes has none any more. */
+	/* A module that is being loaded has no count yet; while it is unloaded, no longer. */
 	if (!came)
 		return mod->state == MODULE_STATE_LIVE && !READ_ONCE(incomplete);
 	return (s32)(count - xa_to_value(came)) >= 0;

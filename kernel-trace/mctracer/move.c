@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A ring's words get other memory, larger or smaller. */
+/* Move a ring's words to other memory, larger or smaller. */
 #include <linux/stddef.h>
 #include <linux/string.h>
 
 #include "cursor.h"
 #include "words.h"
 
-/* The most words that are to stay together and begin with another one than a call. */
+/* The most words of a packet that does not begin with a call. */
 #define ENTITY_MAX	(2 + MCTRACER_ARGS * MCTRACER_VALUE_WORDS + \
 			 MCTRACER_OBJECTS + MCTRACER_DATA_WORDS + MCTRACER_FRAMES_MAX)
 
-/* Of those, one that is not the first. */
+/* Return true if @word is not the first one of its packet. */
 static bool goes_on(u64 word)
 {
 	return mctracer_word_type(word) == MCTRACER_MORE ||
@@ -21,7 +21,10 @@ static bool goes_on(u64 word)
 	       mctracer_word_is_other(word, MCTRACER_FRAME);
 }
 
-/* An entity lies in one quarter, and where a quarter begins is said what is to be there. */
+/*
+ * Append @word, before which a reader has @state. Each packet lies in one quarter, and each quarter
+ * begins with sync words.
+ */
 static void append(struct mctracer_ring *ring, const struct mctracer_state *state, u64 word)
 {
 	const u64 quarter = mctracer_ring_quarter(ring);
@@ -63,8 +66,8 @@ static void append_all(struct mctracer_ring *new, const struct mctracer_ring *ri
 }
 
 /*
- * @ring becomes @new, all but the count of lost calls: its CPU may be counting some meanwhile,
- * and does nothing else.
+ * Overwrite @ring with @new, except for the count of lost calls: the ring's CPU may be counting
+ * lost calls meanwhile, but does nothing else.
  */
 static void take_over(struct mctracer_ring *ring, const struct mctracer_ring *new)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the hooks do for few calls: write the words that are no calls.
+ * The slow path of the hooks: write sync words and other meta words, and record events that need
+ * more than the hooks in hook.c do.
  *
- * Called by mcount_direct_call(), with preemption disabled, on the ring's CPU, so all
- * that is said of hooks holds here: nothing may be traced, fault, or take a lock.
- * Interrupts may come at any point and do the same; what each of them has written is
- * whole when they return.
+ * Hooks call these functions by mcount_direct_call(), with preemption disabled, on the ring's CPU.
+ * So the rules for hooks hold here: nothing may be traced, fault, or take a lock. Interrupts may
+ * come at any point and do the same; each one's words are complete when it returns.
  */
 #include <linux/array_size.h>
 #include <linux/atomic.h>
@@ -33,7 +33,7 @@
 #include "mctracer.h"
 #include "words.h"
 
-/* What hooks look at, see mctracer.h. */
+/* State that hooks check; see mctracer.h. */
 unsigned long mctracer_options = BIT(MCTRACER_OVERWRITE);
 bool mctracer_stopped;
 bool mctracer_ending;
@@ -47,13 +47,13 @@ DEFINE_PER_CPU(unsigned long, mctracer_recursions);
 DEFINE_PER_CPU(unsigned long, mctracer_own_calls);
 static DEFINE_PER_CPU(bool, recording);
 
-/* What to write besides what mctracer_compose() does. */
-#define NOTE_GAP	BIT(30)
-#define NOTE_REMEMBER	BIT(31)	/* the task, which the ring does not yet */
+/* For note(), besides MCTRACER_KNOWS_TASK and so on. */
+#define NOTE_GAP	BIT(30)	/* write a gap if calls are missing */
+#define NOTE_REMEMBER	BIT(31)	/* cache the task in the ring */
 
-#define NOTE_MAX	(MCTRACER_NOTES_WORDS + 2)	/* words; the gap, one for pairs */
+#define NOTE_MAX	(MCTRACER_NOTES_WORDS + 2)	/* words: + a gap, and one for pairs */
 
-/* Both as of one moment. */
+/* Load head and *@others as of one moment. */
 static u64 load_head(struct mctracer_ring *ring, u64 *others)
 {
 	u64 head;
@@ -66,7 +66,10 @@ static u64 load_head(struct mctracer_ring *ring, u64 *others)
 	return head;
 }
 
-/* Unless an interrupt has done so. Often enough for the bits in @head to tell. */
+/*
+ * Update the number of meta words, unless an interrupt has done so. Callers do this at least once
+ * per 2^10 meta words, because @head holds only the number's low 10 bits.
+ */
 static void update_others(const struct mctracer_ring *ring, u64 head, u64 others)
 {
 	u64 now = mctracer_ring_others_at(ring, head, others);
@@ -75,6 +78,7 @@ static void update_others(const struct mctracer_ring *ring, u64 head, u64 others
 		this_cpu_try_cmpxchg64(mctracer_rings.others, &others, now);
 }
 
+/* Write @n reserved words at @head. */
 static void put_words(u64 head, const u64 *words, unsigned int n)
 {
 	u32 *slot = mctracer_ring_slot(&mctracer_rings, head);
@@ -84,7 +88,7 @@ static void put_words(u64 head, const u64 *words, unsigned int n)
 		mctracer_ring_put(slot, lap, *words, *words >> 32 & ~BIT(31));
 }
 
-/* A call's callers: the slot and the lap of the first do for all, which are in one quarter. */
+/* Write a call's callers. All words lie in one quarter, so they share the lap. */
 static void put_frames(u64 head, const u32 *frames, unsigned int n)
 {
 	u32 *slot = mctracer_ring_slot(&mctracer_rings, head);
@@ -98,8 +102,8 @@ static void put_frames(u64 head, const u32 *frames, unsigned int n)
 }
 
 /*
- * @n words at @head, of which @others are no calls, in one quarter. False if there is no
- * room in this one, which is filled up then; or if an interrupt has come.
+ * Reserve @n words at @head, @others of them meta words, in one quarter. Return false if this
+ * quarter has no room, after filling it up, or if an interrupt has reserved words.
  */
 static bool reserve_in_quarter(struct mctracer_ring *ring, u64 head, unsigned int n,
 			       unsigned int others)
@@ -118,10 +122,10 @@ static bool reserve_in_quarter(struct mctracer_ring *ring, u64 head, unsigned in
 }
 
 /*
- * Which CPUs' rings may hold a task: of each hash of a task's address, a bit for each CPU, modulo
- * the bits. So a task that changes is looked for on these few CPUs only. Bits are set here and
- * cleared by mctracer_forget_where() alone, for all tasks at once; a bit that is set for nothing
- * costs one more look.
+ * Which CPUs' rings may have a task cached: for each hash of a task's address, a bitmap of CPUs,
+ * modulo the number of bits. So a change of a task visits these few CPUs only. set_where() sets
+ * bits, and only mctracer_forget_where() clears them, for all tasks at once. A stale bit costs a
+ * needless visit.
  */
 #define WHERE_BITS	12
 
@@ -132,7 +136,7 @@ static unsigned long *where_of(const struct task_struct *task)
 	return &where[hash_ptr(task, WHERE_BITS)];
 }
 
-/* Set the bit of the ring's CPU, which holds the current task already. */
+/* Set the bit of the current CPU, whose ring has the current task cached already. */
 static void set_where(void)
 {
 	unsigned long *cpus = where_of(current);
@@ -151,12 +155,12 @@ void mctracer_forget_where(void)
 
 	for (i = 0; i < ARRAY_SIZE(where); i++)
 		WRITE_ONCE(where[i], 0);
-	mctracer_forget_tasks(false);	/* F1 comes with it */
+	mctracer_forget_tasks(false);	/* contains F1 */
 }
 
 /*
- * What is to be said of the current task. That the ring holds it comes first: see F2. What is
- * behind the name's end is not copied, whatever it holds meanwhile.
+ * Fill @say with the description of the current task. With @remember, cache the task in @ring
+ * first: see F2. Copy nothing behind the end of the name, which may be changing.
  */
 static void describe_task(struct mctracer_state *say, struct mctracer_ring *ring, bool remember)
 {
@@ -184,7 +188,7 @@ static bool clock_changed(const struct mctracer_ring *ring, const struct mctrace
 	       clock->is_ns != ring->clock.is_ns;
 }
 
-/* Those lost since the last gap, or clear. */
+/* Return the calls lost since the last gap or clear; 0 if an interrupt has taken them. */
 static u64 newly_lost(struct mctracer_ring *ring)
 {
 	u64 noted = ring->lost_noted, lost = ring->user.lost, since;
@@ -194,7 +198,7 @@ static u64 newly_lost(struct mctracer_ring *ring)
 	return mine && lost > since ? lost - since : 0;
 }
 
-/* How often recording went on after calls were neither recorded nor counted. */
+/* How often recording resumed after calls that were neither recorded nor counted. */
 static atomic_t holes;
 
 void mctracer_note_hole(void)
@@ -203,7 +207,7 @@ void mctracer_note_hole(void)
 	mctracer_forget_tasks(true);
 }
 
-/* How many times modules have come or gone. */
+/* How many times modules were loaded or unloaded. */
 static atomic_t modules;
 
 u32 mctracer_note_modules(void)
@@ -219,13 +223,13 @@ u32 mctracer_module_count(void)
 	return atomic_read(&modules);
 }
 
-/* The ring has words, and the latest of them are from before the last hole. */
+/* Return true if the ring has words, and its latest words are from before the last hole. */
 static bool is_behind_hole(const struct mctracer_ring *ring, u64 head)
 {
 	return ring->hole != atomic_read(&holes) && mctracer_position(head) != ring->user.start;
 }
 
-/* As it is said, from what hooks compare, which raw_context() has made. */
+/* Convert @raw, from raw_context(), to the data of a context word. */
 static u32 context_said(u32 raw)
 {
 	u32 context;
@@ -243,14 +247,14 @@ static u32 context_said(u32 raw)
 	return context;
 }
 
-/* Where the oldest are kept: is there no room any more? */
+/* Return true if the ring keeps its oldest words (nooverwrite) and has no room for more. */
 static bool is_full(const struct mctracer_ring *ring)
 {
 	return !mctracer_option(MCTRACER_OVERWRITE) &&
 	       (s32)(READ_ONCE(ring->limit) - (u32)ring->user.head) <= 0;
 }
 
-/* Then the next call is to look again, and if there is room then, to say everything. */
+/* If the ring is full, have the next call check again and write all sync words if it has room. */
 static void look_whether_full(struct mctracer_ring *ring)
 {
 	if (is_full(ring)) {
@@ -260,15 +264,15 @@ static void look_whether_full(struct mctracer_ring *ring)
 }
 
 /*
- * Write @what: what MCTRACER_KNOWS_TASK and so on and NOTE_GAP and so on say, and all that
- * turns out to be due. @raw is the context, or MCTRACER_NO_CONTEXT.
+ * Write the words of @what, flags MCTRACER_KNOWS_TASK and so on and NOTE_GAP and so on, and all
+ * sync words that are due. @raw is the raw context, or MCTRACER_NO_CONTEXT.
  */
 static void note(u32 what, u32 raw)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
 	const u64 quarter = mctracer_ring_quarter(ring);
 	u64 words[NOTE_MAX], *word = words;
-	struct mctracer_state say;	/* what is said of it is put there */
+	struct mctracer_state say;	/* what the words contain */
 	u64 head, others, lost;
 	unsigned int n, hole;
 
@@ -285,20 +289,20 @@ static void note(u32 what, u32 raw)
 		if ((what & MCTRACER_KNOWS_COUNT) &&
 		    (ring->user.lost != ring->lost_noted || is_behind_hole(ring, head)))
 			what |= NOTE_GAP;
-		/* So an interrupt that comes from here on says its own. */
+		/* An interrupt from here on writes its own context. */
 		if (what & MCTRACER_KNOWS_CONTEXT)
 			WRITE_ONCE(ring->context, MCTRACER_CHANGING_CONTEXT);
 
-		/* Where a block begins: then no hook sees that. */
+		/* If a block begins in these words no hook sees its begin: write the time here. */
 		if (-head % MCTRACER_COMPACT_BLOCK < NOTE_MAX * MCTRACER_WORD_SIZE)
 			what |= MCTRACER_KNOWS_TIME;
-		/* All of it lies in one quarter, and pairs of words at even ones. */
+		/* All words lie in one quarter; with pairs, the next word is at an even slot. */
 		n = mctracer_words_of(what) + !!(what & NOTE_GAP);
 		if (READ_ONCE(mctracer_pairs))
 			n += (head / MCTRACER_WORD_SIZE + n) & 1;
 	} while (!reserve_in_quarter(ring, head, n, n));
 	update_others(ring, head, others);
-	/* Unless such an interrupt has come: then this is not the latest any more. */
+	/* If an interrupt has written its context since, that is the latest: leave it. */
 	if (what & MCTRACER_KNOWS_CONTEXT)
 		this_cpu_cmpxchg(mctracer_rings.context, MCTRACER_CHANGING_CONTEXT, raw);
 	if (what & MCTRACER_KNOWS_TIME)
@@ -335,19 +339,19 @@ static void count_lost(void)
 	} while (!counted);
 }
 
-/* Nothing is recorded, whosever it is; marks neither. */
+/* Return true if nothing is recorded or counted, whatever the task; not even marks. */
 static __always_inline bool is_closed(void)
 {
 	return READ_ONCE(mctracer_ending) || READ_ONCE(mctracer_frozen) != MCTRACER_NOT_FROZEN;
 }
 
-/* Nothing is recorded, but calls are counted as lost. */
+/* Return true if calls are counted as lost instead of being recorded. */
 static __always_inline bool is_held(void)
 {
 	return READ_ONCE(mctracer_stopped) || READ_ONCE(mctracer_holding);
 }
 
-/* Whether the current task's calls are to be recorded, now. */
+/* Return true if the current task's calls must be recorded now. */
 static bool wanted(void)
 {
 	return !is_closed() && atomic_read(&mctracer_recording) != MCTRACER_OFF &&
@@ -355,12 +359,13 @@ static bool wanted(void)
 }
 
 /*
- * Other tasks are recorded, this one is not: say until when those before it were here, or the
- * last calls could only be guessed to come before what they do on other CPUs.
+ * If the current task is not traced, but the cached one is, write a time: until then the cached
+ * task was here at most. Otherwise readers could only guess whether its last calls came before its
+ * calls on other CPUs.
  */
 static void note_end(struct mctracer_ring *ring)
 {
-	/* Where only some functions are recorded it may have gone long before. */
+	/* If only some functions are recorded, the cached task may have left long before. */
 	if (READ_ONCE(mctracer_chosen[MCTRACER_FILTER]) ||
 	    READ_ONCE(mctracer_chosen[MCTRACER_NOTRACE]))
 		return;
@@ -370,8 +375,8 @@ static void note_end(struct mctracer_ring *ring)
 }
 
 /*
- * Tasks that do work for the tracer: what they call is counted, not recorded, or writing a list
- * of functions would fill a ring with itself.
+ * Tasks that do work for the tracer. Their calls are counted, not recorded: otherwise, writing a
+ * list of functions would fill a ring with its own calls.
  */
 #define OWN_TASKS	16
 
@@ -389,7 +394,7 @@ int mctracer_begin_own_work(void)
 		__mctracer_task_changed(current);
 		return i;
 	}
-	return -1;	/* all places are taken: this work is recorded */
+	return -1;	/* no free place: this work is recorded */
 }
 
 void mctracer_end_own_work(int place)
@@ -412,9 +417,9 @@ static bool is_own_task(void)
 }
 
 /*
- * The current task does work for the tracer. Count its call and return 0; return 1 if an
- * interrupt has come, whose calls are recorded. The ring does not remember the task, so each
- * call comes here; but its description is written once only.
+ * Count a call of the current task, which does work for the tracer, and return 0. In an interrupt,
+ * return 1: its calls are recorded. The ring does not cache the task, so each call comes here; but
+ * the task's description is written only once.
  */
 static unsigned long note_own_task(struct mctracer_ring *ring)
 {
@@ -435,9 +440,9 @@ static unsigned long note_own_task(struct mctracer_ring *ring)
 }
 
 /*
- * The task is not the one that the ring remembers. If its calls are to be recorded, say
- * which it is, and return 1; else remember that, say until when the one before was there, and
- * return 0.
+ * Handle a call of a task that is not the cached one. If the task is recorded, cache and describe
+ * it, and return 1. Otherwise write until when the cached task was here, cache the current task as
+ * skipped, and return 0.
  */
 unsigned long mctracer_note_task(unsigned long unused)
 {
@@ -448,7 +453,7 @@ unsigned long mctracer_note_task(unsigned long unused)
 	for (;;) {
 		if (!wanted()) {
 			note_end(ring);
-			/* Who comes back then has been away. */
+			/* Invalidate the cached task, so that it is described when it returns. */
 			WRITE_ONCE(ring->task, NULL);
 			WRITE_ONCE(ring->skipped, current);
 			set_where();	/* F2 */
@@ -456,8 +461,8 @@ unsigned long mctracer_note_task(unsigned long unused)
 				return 0;
 		}
 		held = is_held();
-		smp_rmb();	/* not stopped, before the ring: see resume() */
-		/* When it comes back, so does whoever is remembered now. */
+		smp_rmb();	/* load mctracer_stopped before the ring: pairs with resume() */
+		/* The skipped task must come here again, to invalidate the task cached now. */
 		WRITE_ONCE(ring->skipped, NULL);
 		if (held || is_full(ring)) {
 			WRITE_ONCE(ring->renew, true);
@@ -485,8 +490,8 @@ unsigned long mctracer_note_context(unsigned long raw)
 }
 
 /*
- * The hook has reserved the first words of a block: most often all there is to say is
- * the time, or nothing where each call has one.
+ * Write what is due at a block's begin, whose first words the hook has reserved: usually only the
+ * time, or nothing with the option time.
  */
 void mctracer_note_block(void)
 {
@@ -500,7 +505,7 @@ void mctracer_note_block(void)
 			note(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
 			return;
 		}
-		/* Hooks other than the slow one run while this is the clock. */
+		/* Only the slow hook runs with another clock, and it doesn't call this. */
 		if (words)
 			word = mctracer_word(MCTRACER_TIME, get_cycles() >> 1);
 	} while (words && !mctracer_ring_reserve_at(&mctracer_rings, head, MCTRACER_STEP(1, 1)));
@@ -509,27 +514,27 @@ void mctracer_note_block(void)
 	look_whether_full(ring);
 }
 
-/* Whether the current task's calls are recorded, as hooks find out. */
+/* Return true if the current task's calls are recorded: as must_record() does for hooks. */
 static bool must_note(const struct mctracer_ring *ring)
 {
 	return READ_ONCE(ring->task) == current ||
 	       (READ_ONCE(ring->skipped) != current && mctracer_note_task(0));
 }
 
-/* What is written of one call, return or mark. */
+/* One event to write: a call, return or mark. */
 struct timed {
 	u64 word;
 	u64 said[MCTRACER_ARGS * MCTRACER_VALUE_WORDS + MCTRACER_OBJECTS + MCTRACER_DATA_WORDS];
-						/* before it, */
+						/* pending attributes: before it */
 	unsigned int nr_said;
-	const u32 *frames;			/* and behind it */
+	const u32 *frames;			/* after it */
 	unsigned int nr_frames;
 };
 
-/* Whoever reads as little as may be is given all of it. */
+/* The smallest read() has room for the time, the pending attributes and the event. */
 static_assert(sizeof_field(struct timed, said) + 2 * MCTRACER_WORD_SIZE <= MCTRACER_READ_MIN);
 
-/* Field by field: what is not to be said need not be cleared. */
+/* Initialize field by field: said needs no clearing. */
 static __always_inline void begin_timed(struct timed *what, u64 word, const u32 *frames,
 					unsigned int n)
 {
@@ -540,8 +545,8 @@ static __always_inline void begin_timed(struct timed *what, u64 word, const u32 
 }
 
 /*
- * A time and @what. Who reads finds all of its words, or not yet the last one to be written,
- * which is the word itself. Returns the position behind it.
+ * Write a time and the packet @what. Its event word is written last: so readers find the whole
+ * packet, or an event word that is not committed yet. Return the position behind the event word.
  */
 static u64 put_timed(const struct timed *what)
 {
@@ -564,7 +569,7 @@ static u64 put_timed(const struct timed *what)
 		else if ((READ_ONCE(mctracer_pairs) && (head & MCTRACER_WORD_SIZE)) ||
 			 mctracer_position(head & -quarter) != ring->noted_at ||
 			 clock.is_ns != ring->clock.is_ns)
-			/* With it comes what is due, or what makes it even. */
+			/* Also writes due sync words, and makes the next slot even. */
 			note(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
 		else if (reserve_in_quarter(ring, head, n + fill, n + fill - call))
 			break;
@@ -585,8 +590,9 @@ static u64 put_timed(const struct timed *what)
 }
 
 /*
- * What reads another clock than the cycle counter may be traced: what comes from there, and
- * from interrupts meanwhile, is refused and counted.
+ * Begin to record on this CPU. Reading another clock than the cycle counter may call traced
+ * functions: refuse and count calls from there, and from interrupts meanwhile, by returning false.
+ * Store in *@before what end() needs.
  */
 static bool begin(bool *before)
 {
@@ -606,7 +612,7 @@ static void end(bool before)
 	this_cpu_write(recording, before);
 }
 
-/* As the hooks, for any clock and with any options. */
+/* Record a call or return as the hooks do, with any clock and any options. */
 static void note_timed(const struct timed *what)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
@@ -627,6 +633,7 @@ static void note_timed(const struct timed *what)
 	end(before);
 }
 
+/* Add the objects that the event concerns. */
 static void say_objects(struct timed *what, const struct mctracer_args *args)
 {
 	unsigned int i;
@@ -636,6 +643,7 @@ static void say_objects(struct timed *what, const struct mctracer_args *args)
 			mctracer_other_word(MCTRACER_OBJECT, args->objects[i]);
 }
 
+/* Add the memory that an argument points to. */
 static void say_data(struct timed *what, const struct mctracer_args *args)
 {
 	unsigned int i, j, n;
@@ -665,7 +673,7 @@ void mctracer_note_call(unsigned long ip, unsigned long parent_ip,
 	note_timed(&what);
 }
 
-/* What is known of it, as words. */
+/* Add the duration and the result of a call, as far as they are known. */
 static void say(struct timed *what, const struct mctracer_outcome *outcome)
 {
 	if (outcome->has & MCTRACER_HAS_TOOK)
@@ -700,7 +708,10 @@ unsigned long mctracer_note_tail(unsigned long ip)
 	return 0;
 }
 
-/* Whose calls are not recorded says who it is, for a mark, but is not remembered. */
+/*
+ * Return true if a mark may be written. With @always, name an unrecorded task before its mark, but
+ * do not cache it in the ring.
+ */
 static bool may_mark(struct mctracer_ring *ring, bool always)
 {
 	if (is_full(ring))
@@ -714,7 +725,7 @@ static bool may_mark(struct mctracer_ring *ring, bool always)
 	return true;
 }
 
-/* If there is room. */
+/* Write the mark @what, if there is room. */
 static void note_mark(const struct timed *what, bool always)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
@@ -753,7 +764,7 @@ void mctracer_note_marked(unsigned long ip, const struct mctracer_outcome *outco
 	note_mark(&what, false);
 }
 
-/* Where call sites are static: is the called function recorded? */
+/* With static call sites: return true if the called function is recorded. */
 static bool is_let_through(const unsigned long *ips)
 {
 	switch (mctracer_ip_kind(ips[0])) {
@@ -766,9 +777,8 @@ static bool is_let_through(const unsigned long *ips)
 }
 
 /*
- * For where the cycle counter can't be used, and while one of the hooks of hook.c is
- * exchanged for another. It calls functions, so it saves all registers that they may
- * clobber.
+ * The hook for other clocks than the cycle counter, and for the time while one of the hooks of
+ * hook.c replaces another one. It calls functions, so it saves all registers that they may clobber.
  */
 void __mcount_direct mctracer_hook_slow(void)
 {
@@ -779,6 +789,7 @@ void __mcount_direct mctracer_hook_slow(void)
 	preempt_enable_notrace();
 }
 
+/* Invalidate @task in the cache of @cpu's ring; NULL: any task. */
 static void forget_on(int cpu, const struct task_struct *task)
 {
 	struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);
@@ -795,7 +806,8 @@ void mctracer_forget_tasks(bool renew)
 {
 	int cpu;
 
-	guard(preempt_notrace)();	/* or a task could meet a CPU that is not told yet */
+	/* Be quick: meanwhile, tasks could migrate to a CPU that still has them cached. */
+	guard(preempt_notrace)();
 	smp_mb();	/* F1 */
 	for_each_possible_cpu(cpu) {
 		if (renew)
@@ -804,7 +816,7 @@ void mctracer_forget_tasks(bool renew)
 	}
 }
 
-/* O(CPUs that may hold the task). */
+/* Invalidate @task in all rings, in O(CPUs that may have it cached). Any context. */
 void __mctracer_task_changed(const struct task_struct *task)
 {
 	unsigned long cpus, bit;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Recording, or not, while hooks stay registered: by triggers, in any context, or by the
+ * Turn recording on and off while the hooks stay registered: by triggers, in any context, or by the
  * file tracing_on.
  *
- * What a hook that begins now does is decided where it finds a task that the ring does not
- * remember: so all are forgotten.
+ * A hook checks whether recording is on only if the current task is not the cached one. So each
+ * change invalidates the cached tasks of all rings.
  */
 #include <linux/atomic.h>
 #include <linux/irq_work.h>
@@ -15,7 +15,7 @@
 
 #include "mctracer.h"
 
-/* What has said that it is to be off soon, and when, in jiffies. */
+/* For MCTRACER_OFF_SOON: the trigger's function, and when recording ends, in jiffies. */
 static unsigned long soon_ip, soon_at;
 
 static bool change(enum mctracer_on from, enum mctracer_on to)
@@ -33,12 +33,13 @@ bool mctracer_turn_on(void)
 
 void mctracer_turn_off(void)
 {
-	guard(preempt_notrace)();	/* or a task could go where it is known, and come back */
+	/* Be quick: meanwhile, a task could migrate to a CPU that has it cached, and come back. */
+	guard(preempt_notrace)();
 	atomic_set(&mctracer_recording, MCTRACER_OFF);
 	mctracer_forget_tasks(false);
 }
 
-/* The mark is written before, unless somebody has turned it on meanwhile, or off. */
+/* Write the mark, then turn recording off, unless somebody has turned it on or off meanwhile. */
 static void turn_off_marked(unsigned long ip, bool always)
 {
 	mctracer_note_mark(ip, MCTRACER_MARK_OFF, always);
@@ -58,7 +59,7 @@ static void queue_soon(struct irq_work *work)
 
 static DEFINE_IRQ_WORK(soon_irq_work, queue_soon);
 
-/* It may be that of an earlier time: then it is not the last. */
+/* End the recording. If an earlier request has queued the work, queue it again for the latest. */
 static void soon_fn(struct work_struct *work)
 {
 	if (atomic_read(&mctracer_recording) != MCTRACER_OFF_SOON)

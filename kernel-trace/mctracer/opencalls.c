@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Calls that have not returned, by task; opencalls.h tells how. */
+/* Keep a stack of open calls for each task; see opencalls.h. */
 #include <linux/hash.h>
 #include <linux/list.h>
 #include <linux/overflow.h>
@@ -10,21 +10,21 @@
 #define TASKS_BITS	8
 #define TASKS_MAX	4096
 #define TASKS_OWN	64
-#define DEPTH		128	/* of more the oldest are forgotten */
+#define DEPTH		128	/* in a deeper stack the oldest calls are dropped */
 
 struct task_calls {
 	struct hlist_node node;
 	u32 pid;
-	int cpu;	/* of the idle tasks, which share pid 0; else 0 */
-	u32 nr;		/* ever called, less those that have returned ... */
-	u32 oldest;	/* ... and those before this, which are forgotten */
+	int cpu;	/* for idle tasks, which share pid 0; else 0 */
+	u32 nr;		/* open calls, including the dropped ones, ... */
+	u32 oldest;	/* ... which are the calls before this index */
 	struct mctracer_opencall calls[DEPTH];
 };
 
 struct mctracer_opencalls {
 	struct hlist_head tasks[1 << TASKS_BITS];
 	unsigned int nr, max;
-	struct task_calls own[];	/* so many, or none: then they are allocated */
+	struct task_calls own[];	/* TASKS_OWN for a crash; else none: each is allocated */
 };
 
 struct mctracer_opencalls *mctracer_opencalls_alloc(bool crash)
@@ -70,7 +70,7 @@ static struct task_calls *find(struct mctracer_opencalls *open, u32 pid, int cpu
 	return NULL;
 }
 
-/* Under a mutex that others wait for, so memory is not waited for. */
+/* Add a task. Don't wait for memory: the caller may hold mctracer_mutex. */
 static struct task_calls *add(struct mctracer_opencalls *open, u32 pid, int cpu)
 {
 	struct task_calls *task;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which call does a return belong to? The calls of each task that have not returned are a
- * stack. A return is of the last call of its function; what was called after that and has not
- * returned never will: it does not return, or its return was not recorded. A return whose
- * call is not there was called before the trace begins. Where calls are missing nothing is
- * known any more, so all is to be forgotten.
+ * Find the call that a return belongs to. The open calls of each task, which have not returned, are
+ * a stack. A return belongs to the last open call of its function. Later open calls are dropped:
+ * they do not return, or their returns were not recorded. A return without an open call belongs to
+ * a call from before the trace. Where calls are missing, the stacks are not valid any more: readers
+ * must call mctracer_opencalls_forget().
  */
 #ifndef _KERNEL_TRACE_MCTRACER_OPENCALLS_H
 #define _KERNEL_TRACE_MCTRACER_OPENCALLS_H
@@ -12,25 +12,30 @@
 #include <linux/types.h>
 
 struct mctracer_opencall {
-	u32 function;	/* where it begins, low half */
-	u32 parent_ip;	/* where it will return to */
-	u64 ns;		/* when it was called, */
-	bool exact;	/* which was recorded */
+	u32 function;	/* where the called function begins, low half */
+	u32 parent_ip;	/* return address, low half */
+	u64 ns;		/* time of the call, */
+	bool exact;	/* which was recorded, not estimated */
 };
 
 struct mctracer_opencalls;
 
 /*
- * NULL if there is no memory. May sleep. For use in a @crash, when nothing can be allocated: then
- * there are fewer tasks, and forgetting takes any context, too.
+ * Allocate empty stacks. With @crash, for use when nothing can be allocated: for fewer tasks, and
+ * mctracer_opencalls_forget() may be called in any context. May sleep. Return NULL if there is no
+ * memory.
  */
 struct mctracer_opencalls *mctracer_opencalls_alloc(bool crash);
 void mctracer_opencalls_free(struct mctracer_opencalls *open);
+/* Drop all open calls of all tasks. */
 void mctracer_opencalls_forget(struct mctracer_opencalls *open);
-/* By the task of @pid, on @cpu. If there is no memory it is not there when it returns. */
+/* Add an open call of the task @pid on @cpu. Without memory the call is dropped. */
 void mctracer_opencalls_call(struct mctracer_opencalls *open, u32 pid, int cpu,
 			     const struct mctracer_opencall *call);
-/* Of which @call; false if that is not known. @function may be 0: then it is the last one. */
+/*
+ * Remove the open call that a return of @function belongs to, and store it in *@call. @function 0:
+ * the task's last open call. Return false if there is none.
+ */
 bool mctracer_opencalls_return(struct mctracer_opencalls *open, u32 pid, int cpu, u32 function,
 			       struct mctracer_opencall *call);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is behind the name of an action that is for one of a call's arguments. */
+/* Parse the operand of a trigger's action: an argument, and memory or an object derived from it. */
 #include <linux/ctype.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -9,7 +9,7 @@
 #include "mctracer.h"
 #include "triggers.h"
 
-/* "N", or "ret": what is returned. What is behind it is where @text is then. */
+/* Parse "N", or "ret" for the returned value, and advance *@text behind it. */
 static bool parse_argument(u8 *argument, char **text)
 {
 	char *word = skip_spaces(*text);
@@ -26,7 +26,7 @@ static bool parse_argument(u8 *argument, char **text)
 	return true;
 }
 
-/* Does @word come next? Then what is behind it is where @text is. */
+/* Return true if @word comes next, and advance *@text behind it. */
 static bool skip_word(char **text, const char *word)
 {
 	char *at = skip_spaces(*text);
@@ -44,7 +44,7 @@ static size_t print_argument(char *to, size_t size, const char *before, u8 argum
 						  scnprintf(to, size, "%s%u", before, argument);
 }
 
-#define USUAL_LENGTH	64	/* of memory, in bytes */
+#define USUAL_LENGTH	64	/* default length of memory, in bytes */
 
 static bool parse_offset(u16 *offset, char **text)
 {
@@ -60,7 +60,10 @@ static bool parse_offset(u16 *offset, char **text)
 	return value <= U16_MAX;
 }
 
-/* "->A.B+C,LENGTH": through the pointer at A, B bytes behind that, and the number at C added. */
+/*
+ * Parse "->A.B+C,LENGTH": LENGTH bytes of memory, at the value of the pointer at offset A, plus B,
+ * plus the 16-bit number at offset C from the argument.
+ */
 static int parse_memory(struct mctracer_trigger *trigger, char *text, size_t n, const char **why)
 {
 	const size_t size = sizeof(trigger->operand);
@@ -68,7 +71,7 @@ static int parse_memory(struct mctracer_trigger *trigger, char *text, size_t n, 
 	char *to = trigger->operand;
 	u16 length = USUAL_LENGTH;
 
-	*why = "wants an argument's number, ->OFFSET up to three times, .OFFSET, +OFFSET, ,LENGTH";
+	*why = "needs an argument's number, ->OFFSET up to three times, .OFFSET, +OFFSET, ,LENGTH";
 	while (skip_word(&text, "->")) {
 		if (memory->nr_pointers == MCTRACER_POINTERS ||
 		    !parse_offset(&memory->pointers[memory->nr_pointers], &text))
@@ -94,7 +97,7 @@ static int parse_memory(struct mctracer_trigger *trigger, char *text, size_t n, 
 	}
 	if (*skip_spaces(text))
 		return -EINVAL;
-	*why = "so many bytes are not recorded: 1 to 98";
+	*why = "the length must be 1 to 98 bytes";
 	memory->length = length;
 	return length && length <= MCTRACER_DATA_MAX ? 0 : -EINVAL;
 }
@@ -106,23 +109,23 @@ int mctracer_operand_parse(struct mctracer_trigger *trigger, char *text, const c
 	char *to = trigger->operand;
 	size_t size = sizeof(trigger->operand), n;
 
-	*why = "wants an argument's number, 1 to 6, or ret";
+	*why = "needs an argument's number, 1 to 6, or ret";
 	if (!parse_argument(&trigger->from, &text))
 		return -EINVAL;
 	n = print_argument(to, size, "", trigger->from);
 	if (trigger->action == MCTRACER_DO_DATA) {
-		*why = "is not what an argument is: 1 to 6";
+		*why = "needs an argument's number, 1 to 6";
 		return trigger->from == MCTRACER_OPERAND_RET ? -EINVAL :
 							       parse_memory(trigger, text, n, why);
 	}
 	if (ends && trigger->from != MCTRACER_OPERAND_RET && skip_word(&text, "[")) {
-		*why = "wants an argument's number, 1 to 6, between [ and ]";
+		*why = "needs another argument's number, 1 to 6, between [ and ]";
 		if (!parse_argument(&trigger->length, &text) || trigger->length == trigger->from ||
 		    trigger->length == MCTRACER_OPERAND_RET || !skip_word(&text, "]"))
 			return -EINVAL;
 		scnprintf(to + n, size - n, "[%u]", trigger->length);
 	} else if (follows && trigger->from != MCTRACER_OPERAND_RET && skip_word(&text, "->")) {
-		*why = "wants an argument's number, 1 to 6, or ret, behind ->";
+		*why = "needs another argument's number, 1 to 6, or ret, behind ->";
 		if (!parse_argument(&trigger->to, &text) || trigger->to == trigger->from)
 			return -EINVAL;
 		n += print_argument(to + n, size - n, " -> ", trigger->to);
@@ -130,6 +133,6 @@ int mctracer_operand_parse(struct mctracer_trigger *trigger, char *text, const c
 		trigger->calls = true;
 		scnprintf(to + n, size - n, " +calls");
 	}
-	*why = "is not what can be behind it";
+	*why = "has unknown text at its end";
 	return *skip_spaces(text) ? -EINVAL : 0;
 }

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which processes and threads are recorded: the file "pid".
+ * Select the traced tasks: the file "pid".
  *
- *	1234		a process, all its threads, those to come, too
+ *	1234		a process: all its threads, present and future
  *	tid 1235	one thread
- *	1234 children	a process and its descendants, living and to come
- *	not 1234	never this process, whatever else is written; what it forks is another
+ *	1234 children	a process and all its descendants, present and future
+ *	not 1234	never this process, whatever else matches; its children are not excluded
  *
- * Each expression has a number. A task that it is about has the bit of this number in
- * task->mctracer_pids, and hands it on to threads and processes that it makes, if the
- * expression says so. So the hook needs to look at nothing but the current task, and a
- * pid that is used again means nothing. An expression stays when all its tasks have
- * gone: else all others would be recorded then.
+ * Each expression has a number: a bit in task->mctracer_pids of each task that the expression
+ * matches. New threads and processes of the task inherit the bit, if the expression includes them.
+ * So the hook reads only the current task, and a reused pid matches nothing. An expression stays
+ * when all its tasks have exited: without any expression, all tasks would be recorded.
  *
- * A pid is one of the pid namespace of the task that writes or reads the file. Recorded are pids
- * of the first namespace.
+ * Pids in the file belong to the pid namespace of the task that writes or reads the file. Recorded
+ * pids belong to the initial namespace.
  *
- * Tasks are marked without a lock, under RCU, so that no CPU has interrupts off while all tasks
- * are gone through. In the list of processes each stands behind its parent: a new one is put at
- * the end, one that is handed to another parent is handed to an ancestor, and exec by a thread
- * keeps the place. So one pass marks a process and all its descendants, O(tasks), if none is made
- * meanwhile: fork copies the marks and puts the task on the list with tasklist_lock held. After
- * a pass, taking that lock waits for those that have copied marks before; then another pass is
- * made, until one finds nothing that is missing.
+ * Setting the bits ("marking") takes RCU instead of tasklist_lock: otherwise, CPUs that wait to
+ * write under the lock would have interrupts off during a walk over all tasks. In the list of
+ * processes each process comes after its parent: new processes go to the end, only an ancestor
+ * adopts a process, and exec by a thread keeps the place. So one pass marks a process and all its
+ * descendants, in O(tasks), if no task forks meanwhile. fork copies the marks and adds the task to
+ * the list under tasklist_lock. After each pass, taking this lock waits for forks that have copied
+ * marks before; then another pass follows, until a pass finds no unmarked task.
  */
 #include <linux/bitops.h>
 #include <linux/cleanup.h>
@@ -56,30 +55,30 @@ struct expression {
 	enum kind kind;
 };
 
-/* Under the mutex of lists, and this, which a reader takes, too. */
+/* Protects the variables below, for writers and readers of the file. */
 static DEFINE_MUTEX(pids_mutex);
 static struct expression expressions[BITS_PER_LONG];
 
-/* Which of them there are. While they are being changed, more than are in force. */
+/* The expressions that exist: during a change, more than mctracer_pids, which are in force. */
 static unsigned long used;
 unsigned long mctracer_pids;
-/* Of them, what a new thread and the first one of a new process inherit. */
+/* The expressions that a new thread inherits, and those that a new process inherits. */
 static unsigned long to_threads, to_children;
 
-/* Under tasklist_lock: a task that is being made inherits before or after a change. */
+/* Return the inherited bits of @pids. Under tasklist_lock: a fork is before or after a change. */
 unsigned long mctracer_inherited_pids(unsigned long pids, bool thread)
 {
 	return pids & READ_ONCE(*(thread ? &to_threads : &to_children));
 }
 
-/* Wait for tasks that are being made and have copied marks, until they are on the list. */
+/* Wait until all forks that have copied marks have added their task to the list. */
 static void wait_for_forks(void)
 {
 	read_lock(&tasklist_lock);
 	read_unlock(&tasklist_lock);
 }
 
-/* Do all threads of @process have the mark? If not, now they do. */
+/* Mark all threads of @process. Return true if all were marked before. */
 static bool mark_process(struct task_struct *process, unsigned long bit)
 {
 	struct task_struct *task;
@@ -94,7 +93,7 @@ static bool mark_process(struct task_struct *process, unsigned long bit)
 	return had;
 }
 
-/* The same of all processes whose parent has it. */
+/* Mark all processes whose parent is marked. Return true if all were marked before. */
 static bool mark_children(unsigned long bit)
 {
 	struct task_struct *process, *parent;
@@ -122,7 +121,7 @@ static void mark_all(const struct expression *e, struct task_struct *found, unsi
 	} while (!had);
 }
 
-/* Mark what the expression @nr is about. -ESRCH if there is none. */
+/* Make @e the expression @nr and mark its tasks. Return 0, or -ESRCH if there is no such task. */
 static int mark(int nr, const struct expression *e)
 {
 	struct task_struct *found = get_pid_task(e->pid, PIDTYPE_PID);
@@ -134,10 +133,10 @@ static int mark(int nr, const struct expression *e)
 		put_task_struct(found);
 		return -ESRCH;
 	}
-	put_pid(expressions[nr].pid);	/* all of its tasks have gone, or it is NULL */
+	put_pid(expressions[nr].pid);	/* all tasks of it have exited, or it is NULL */
 	expressions[nr] = (struct expression) { .pid = get_pid(e->pid), .kind = e->kind };
 	used |= bit;
-	/* First what is handed on: a task that is made later has inherited it. */
+	/* First enable inheritance: later forks inherit the mark. */
 	if (e->kind != THREAD)
 		WRITE_ONCE(to_threads, to_threads | bit);
 	if (e->kind == CHILDREN)
@@ -151,7 +150,7 @@ static int mark(int nr, const struct expression *e)
 	return 0;
 }
 
-/* Also of the idle tasks, which nothing is ever about. O(tasks). */
+/* Remove the expressions @pids, and their marks from all tasks, in O(tasks). */
 static void unmark(unsigned long pids)
 {
 	struct task_struct *process, *task;
@@ -159,7 +158,7 @@ static void unmark(unsigned long pids)
 
 	if (!pids)
 		return;
-	/* First, that nothing is handed on any more. */
+	/* First disable inheritance. */
 	WRITE_ONCE(to_threads, to_threads & ~pids);
 	WRITE_ONCE(to_children, to_children & ~pids);
 	wait_for_forks();
@@ -174,13 +173,13 @@ static void unmark(unsigned long pids)
 	used &= ~pids;
 }
 
-/* The bits that expressions of a kind may have. */
+/* Return the bits that expressions of @kind may use. */
 static unsigned long bits_for(enum kind kind)
 {
 	return kind == LEFT_OUT ? MCTRACER_PIDS_OUT : ~MCTRACER_PIDS_OUT;
 }
 
-/* The numbers of those that no living task is marked with any more. O(tasks). */
+/* Return the expressions that no living task is marked with, in O(tasks). */
 static unsigned long dead(void)
 {
 	struct task_struct *process, *task;
@@ -198,13 +197,13 @@ static int refuse(int error, const char *word, const char *why)
 	return error;
 }
 
-/* A line. */
+/* One line of the file. */
 struct line {
 	pid_t number;		/* in the namespace of the task that writes */
 	enum kind kind;
 };
 
-/* One line, which is taken apart. */
+/* Parse one line; modifies @text. Return 0 or -EINVAL, after logging why. */
 static int parse(char *text, struct line *line)
 {
 	char *word = strsep(&text, " \t");
@@ -232,12 +231,13 @@ static int parse(char *text, struct line *line)
 	return 0;
 }
 
+/* Return the pid of expression @nr in the current task's namespace; 0: it has none there. */
 static pid_t number_of(int nr)
 {
 	return pid_nr_ns(expressions[nr].pid, task_active_pid_ns(current));
 }
 
-/* Its number, if it is one of @among, which @but is not; else, -1. */
+/* Return the number of the expression that equals @line, in @among without @but; or -1. */
 static int find(const struct line *line, unsigned long among, unsigned long but)
 {
 	int nr;
@@ -258,7 +258,10 @@ static int mark_line(int nr, const struct line *line)
 	return ret;
 }
 
-/* One whose tasks have gone gets another number, if there are such tasks again. */
+/*
+ * Add the expression of @line to *@wanted. If an equal one has only exited tasks, and the pid has
+ * been reused, the expression gets a new number if one is free.
+ */
 static int add(const struct line *line, unsigned long *wanted)
 {
 	const unsigned long bits = bits_for(line->kind);
@@ -284,6 +287,7 @@ static int add(const struct line *line, unsigned long *wanted)
 	return 0;
 }
 
+/* Remove the expression of @line from *@wanted. */
 static int take_away(const struct line *line, unsigned long *wanted)
 {
 	char word[16];
@@ -296,7 +300,7 @@ static int take_away(const struct line *line, unsigned long *wanted)
 	return 0;
 }
 
-/* What @text says of which are @wanted; NULL: only whether it can be read. */
+/* Apply all lines of @text to *@wanted; modifies @text. @wanted NULL: only check the syntax. */
 static int apply(char *text, unsigned long *wanted)
 {
 	struct line line;
@@ -336,11 +340,11 @@ int mctracer_set_pids(char *text, bool append)
 		wanted = before;
 	WRITE_ONCE(mctracer_pids, wanted);
 	unmark(used & ~wanted);
-	mctracer_note_hole();	/* a call may be recorded whose return is not, or the reverse */
+	mctracer_note_hole();	/* a call may be recorded without its return, or the reverse */
 	return ret;
 }
 
-/* What can't be named in the reader's namespace is told of, and can't be written back. */
+/* Print expression @nr; as a comment if its process has no pid in the reader's namespace. */
 static void show(struct seq_file *m, int nr)
 {
 	static const char * const before[] = { "", "tid ", "", "not " };
