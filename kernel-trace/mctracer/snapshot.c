@@ -26,10 +26,10 @@ struct snapshot_cpu {
 };
 
 struct mctracer_snapshot {
-	struct mctracer_ring_counts counts;	/* all CPUs' */
+	struct mctracer_ring_counts counts;	/* sums of all CPUs */
 	struct mctracer_streams all;		/* one stream for each CPU number */
 	struct mctracer_stream *first;		/* their initial states, to rewind */
-	struct snapshot_cpu cpus[];		/* up to nr_cpu_ids */
+	struct snapshot_cpu cpus[];		/* nr_cpu_ids of them */
 };
 
 /*

@@ -81,6 +81,7 @@ static mcount_direct_func_t hook_for(unsigned long opts, enum mctracer_following
 	return opts & BIT(MCTRACER_WITH_CONTEXT) ? mctracer_hook_context : mctracer_hook;
 }
 
+/* Return true if @func writes pairs of words, which must begin at even slots. */
 static bool needs_pairs(mcount_direct_func_t func)
 {
 	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) &&
@@ -660,7 +661,7 @@ static int start(struct mctracer_ring __percpu *new)
 		mctracer_note_hole();
 	}
 	frozen = mctracer_thaw();
-	was_off = mctracer_turn_on();	/* first: a trigger may turn it off at once */
+	was_off = mctracer_turn_on();	/* first: a trigger may turn recording off at once */
 	ret = register_hook();
 	if (!ret) {
 		mctracer_report_failure(NULL, 0);
@@ -728,7 +729,7 @@ bool mctracer_started(void)
 /* The latest failure that no system call could return; NULL: none. */
 static const char *failed_what;
 static int failed_why;
-static DEFINE_MUTEX(failed_mutex);	/* for both */
+static DEFINE_MUTEX(failed_mutex);	/* protects both */
 
 void mctracer_report_failure(const char *what, int error)
 {
