@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * "reserve_mem=65M:256M:NAME mctracer=@NAME" on the kernel's command line: the rings lie in
- * reserved memory, with what the next kernel must know to read them. kept.h has what is where.
+ * Put the rings into reserved memory, where they outlive a reboot, with the header that the next
+ * kernel needs to read them: "reserve_mem=65M:256M:NAME mctracer=@NAME" on the kernel's command
+ * line. kept.h describes the layout.
  */
 #include <linux/buildid.h>
 #include <linux/cpumask.h>
@@ -63,7 +64,10 @@ void mctracer_kept_fill(struct mctracer_kept *kept)
 	kept->sum = mctracer_kept_sum(kept);
 }
 
-/* The rings that lie there begin, after what was there has been forgotten. */
+/*
+ * Called by tracer.c around initializing the rings: with @forget before, to clear the memory, and
+ * without it after, to write the header.
+ */
 static void begin(bool forget)
 {
 	struct mctracer_kept kept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ring off the hot path: memory, and reading words. ring.h has the design and the
- * writer.
+ * Allocate and free the per-CPU rings, and read words from them. ring.h describes the design and
+ * contains the writer.
  */
 #include <linux/gfp.h>
 #include <linux/log2.h>
@@ -11,10 +11,13 @@
 
 #include "ring.h"
 
-/* Rather fail than make the OOM killer look for pages. */
+/* Fail rather than invoke the OOM killer. */
 #define GFP_RING	(GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
-/* 32-bit has vmalloc faults: the first access by a task may have to be mended. */
+/*
+ * 32-bit gets contiguous pages: the first access to vmalloc memory can fault there, which a hook
+ * cannot handle.
+ */
 static void *alloc_memory(size_t size, int node)
 {
 	struct page *pages;
@@ -48,7 +51,7 @@ static bool may_be_size(size_t size)
 	       size <= MCTRACER_RING_MAX_SIZE;
 }
 
-/* At @base, which is all zeroes. */
+/* Initialize @ring with memory at @base, which is all zeroes. */
 static void init(struct mctracer_ring *ring, void *base, size_t size)
 {
 	ring->base = base;
@@ -98,7 +101,7 @@ void mctracer_ring_free(struct mctracer_ring *ring)
 	ring->base = NULL;
 }
 
-/* For what grows: on 32-bit it is written in one step, but takes two to read. */
+/* Load a counter that only grows. 32-bit writers store it in one step, but a load takes two. */
 static u64 load(const u64 *counter)
 {
 	const u32 *halves = (const u32 *)counter;
@@ -111,7 +114,7 @@ static u64 load(const u64 *counter)
 		high = READ_ONCE(halves[1]);
 		smp_rmb();	/* high before low ... */
 		low = READ_ONCE(halves[0]);
-		smp_rmb();	/* ... before high: as it only grows, they belong together */
+		smp_rmb();	/* ... before high: if high is unchanged, low belongs to it */
 	} while (READ_ONCE(halves[1]) != high);
 	return (u64)high << 32 | low;
 }
@@ -127,9 +130,9 @@ u64 mctracer_ring_end_calls(const struct mctracer_ring *ring, u64 *end)
 
 	do {
 		others = load(&ring->others);
-		smp_rmb();	/* others ... */
+		smp_rmb();	/* others before head ... */
 		head = load(&ring->user.head);
-		smp_rmb();	/* ... as it was when head was so */
+		smp_rmb();	/* ... before others: if unchanged, both are of one moment */
 	} while (load(&ring->others) != others);
 	*end = mctracer_position(head);
 	return mctracer_ring_calls_at(ring, head, others);
@@ -145,7 +148,7 @@ void mctracer_ring_set_read(struct mctracer_ring *ring, u64 pos, u64 calls)
 	u64 notes = pos & -mctracer_ring_quarter(ring);
 
 	if (pos == ring->user.read && calls == ring->read_calls)
-		return;	/* so its cache line stays where it is */
+		return;	/* a store would move the cache line here */
 	ring->user.read = pos;
 	ring->read_calls = calls;
 	WRITE_ONCE(ring->limit, (u32)(notes + mctracer_ring_size(ring) - MCTRACER_KEEP_MARGIN));
@@ -157,7 +160,7 @@ void mctracer_ring_clear(struct mctracer_ring *ring)
 
 	ring->start_calls = mctracer_ring_end_calls(ring, &end);
 	WRITE_ONCE(ring->user.start_calls, ring->start_calls);
-	smp_wmb();	/* in this order, for who looks at start before and after */
+	smp_wmb();	/* start_calls before start: readers load start before and after */
 	WRITE_ONCE(ring->user.start, end);
 	ring->nr_read = 0;
 	ring->lost_before = mctracer_ring_lost(ring);

@@ -1,88 +1,93 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The per-CPU ring: words of 64 bits, overwritten from the oldest on.
+ * The per-CPU ring buffer of 64-bit words: new words overwrite the oldest ones.
  *
- * One ring belongs to one CPU. Only code running on that CPU writes: tasks, and the
- * interrupts and NMIs that nest in them. Anybody reads, at any time, from any CPU, and
- * never stops a writer. Nobody takes a lock, and who records a call uses no locked
- * instruction.
+ * Each CPU has one ring. Only code running on that CPU writes: tasks, and the interrupts and
+ * NMIs that nest in them. Readers on any CPU may read at any time, and never stop a writer.
+ * Neither side takes a lock, and a writer that records a call uses no locked instruction.
+ *
+ * Words are calls and returns ("calls" in names and counts below means both), or meta words:
+ * times, tasks, and all others.
  *
  * Positions
  * ---------
- * A position is the number of bytes ever reserved before it, plus where the count
- * began, modulo 2^54. A word's slot is its position modulo the ring's size, a power of
- * two; its lap is its position divided by the size. Positions begin two laps below
- * their overflow, so that a mistake at the overflow shows soon.
+ * A position is the number of bytes ever reserved before it, plus the position where
+ * counting began (origin), modulo 2^54. A word's slot is its position modulo the ring's
+ * size, a power of two; its lap is its position divided by the size. The origin is two laps
+ * below the overflow, so that a bug at the overflow shows soon.
  *
- *	head	the next position to reserve, and above it the low 10 bits of how many
- *		words are no calls. Both grow in one step: so whoever loads head knows how
- *		many calls there are before that position.
- *	others	that number in full, as of some moment that is less than 2^10 of such
+ *	head	the next position to reserve; above it the low 10 bits of the number of
+ *		meta words. Both grow in one step: so one load of head gives the number of
+ *		calls before that position.
+ *	others	the number of meta words in full, as of some moment less than 2^10 meta
  *		words ago.
- *	start	the position that is counted from; moved up to head to clear the ring,
- *		which leaves the writers alone.
- *	read	the next position to be consumed: start, if nobody has. Nothing before it
- *		is shown any more.
- *	limit	while the oldest words are to be kept: a size above the notes before
- *		read, less a margin. Only the low half, to be read in one step everywhere.
+ *	start	the position from which calls are counted. Clearing the ring moves start
+ *		up to head, which does not disturb the writers.
+ *	read	the next position to consume; start if nothing was consumed. Readers show
+ *		nothing before it.
+ *	limit	with the option overwrite off: the ring is full when head reaches limit.
+ *		It is one size above the sync point at or before read, less a margin. Only
+ *		the low half is stored, which a 32-bit CPU loads in one step, too.
  *
- * At each multiple of a quarter of the size, or soon after it, the writers say again
- * all that readers need to know to go on from there: time, clock, task, count of calls.
- * So readers begin at such a position, the first one that is not overwritten, and what
- * is before it counts as overwritten, too.
+ * Sync points are the multiples of a quarter of the size. At each of them, or soon after it,
+ * the writers write sync words. These repeat all state that a reader needs to start there:
+ * time, clock, task, count of calls. Readers start at the first sync point that is not
+ * overwritten; words before it count as overwritten, too.
  *
  * Life of a slot
  * --------------
- *	written		holds the word of some position, whole.
- *	reserved	head has passed its new position. Still holds the word of one lap
- *			ago, or its upper half.
- *	committed	the upper half, which is stored last, is the new one: written
+ *	written		holds the complete word of some position.
+ *	reserved	head has passed the slot's new position. The slot still holds the
+ *			word of one lap ago, or that word's upper half.
+ *	committed	the upper half, which is stored last, is the new word's: written
  *			again.
  *
- * Bit 63 is inverted on odd laps. So a slot whose upper half is that of one lap ago
- * can be told from one that is committed. Memory begins as zeroes and laps with an even
- * one: what was never written is not committed either.
+ * Bit 63 is inverted on odd laps, which distinguishes a committed slot from one whose upper
+ * half is one lap old. Memory begins as zeroes, and laps begin with an even one: so a slot
+ * that was never written is not committed either.
  *
- * Writing is: advance head by one instruction, store the lower half, store the upper
- * half. An interrupt finds the ring either not yet touched by the writer it interrupts,
- * or with a slot set aside for it. Words that belong together are reserved together.
- * Where a time goes with it, head is loaded before the time is taken, and it must be the
- * same when the slot is reserved: therefore times are in the order of positions.
+ * A writer advances head by one instruction, stores the lower half of the word, and then
+ * stores the upper half. An interrupt comes either before the interrupted writer has changed
+ * the ring, or after the writer has its slot reserved. The words of a packet are reserved
+ * together. To record a time with a word, the writer loads head, reads the clock, and
+ * reserves the slot only if head is unchanged: so times are in the order of positions.
+ * (reserve_with_time() in hook.h is a quicker variant, which may omit the time.)
  *
  * From before the first step to after the last the writer must not be preempted or
- * migrated: the slot would stay half-written for long, or be written from another CPU
- * after it was lapped.
+ * migrated: otherwise the slot would stay half-written for long, or another CPU would write
+ * the slot after it was lapped.
  *
  * When is a copy of a slot valid?
  * -------------------------------
- * A reader that wants position P copies the word (on 32-bit the upper half, then the
- * lower), then looks at head. The copy is the word of P if
+ * A reader of position P copies the word (on 32-bit the upper half, then the lower), and
+ * then loads head. The copy is the word of P if
  *
  *  (V1) head - P <= size after the copy: no writer had reserved the slot for the next
- *	 lap when the last of it was copied; so nothing of the next lap is in it. Else P
- *	 was overwritten.
- *  (V2) bit 63 is that of P's lap: so P was committed when it was copied, and the lower
- *	 half, copied with it or after it, is P's. Else P is reserved, but not committed
- *	 yet.
+ *	 lap when the last part of the word was copied; so the copy contains nothing of the
+ *	 next lap. Otherwise P was overwritten.
+ *  (V2) bit 63 is that of P's lap: so P was committed when the upper half was copied, and
+ *	 the lower half, copied with it or after it, is P's. Otherwise P is reserved, but
+ *	 not committed yet.
  *
- * What the ring remembers
- * -----------------------
- * The task that the latest words belong to, or the one whose calls are not recorded;
- * the hook compares them with the current one. A writer that changes what has been said of
- * a task, or whether it is recorded, changes that first and then clears both on all CPUs (F1).
- * A hook that records a task sets it, and then looks at what must be said of it and whether it
- * must be recorded (F2). So either the hook sees what was changed, or what it set is cleared,
- * and the next call looks again.
+ * Cached tasks
+ * ------------
+ * A ring caches the task that the latest words belong to (task), and the latest task that was
+ * found not to be recorded (skipped). The hook compares both with the current task. An updater
+ * that changes a task's name or ids, or whether the task is recorded, makes the change first
+ * and then clears both caches on all CPUs (F1). A hook sets the cache first, and then reads the
+ * task's name and ids and whether the task is recorded (F2). So either the hook sees the
+ * change, or the updater clears the hook's cache and the next call checks again.
  *
- * If one task has changed only those CPUs are visited that have set a bit for it (where in
- * note.c). A hook sets the bit after the task and before it looks, with a full barrier on either
- * side (F2); the writer reads the bits after its change (F1). So a writer that misses the bit
- * has made its change visible before that hook looks. All bits are cleared before all tasks
- * are: a hook that still found its bit has its task cleared.
+ * If a single task has changed, the updater visits only the CPUs that have set a bit for the
+ * task ("where" in note.c). A hook sets the bit after the cache and before it reads the task's
+ * state, with a full barrier on either side (F2); the updater reads the bits after its change
+ * (F1). So an updater that misses the bit has made its change visible before that hook reads.
+ * mctracer_forget_where() clears all bits before it clears all caches: so a hook that still
+ * found its bit set has its cache cleared.
  *
- * The memory of a task_struct may become another task's. Before that one runs all CPUs
- * forget it (mctracer_task_changed()), and the one before does not run any more: nobody
- * sets it in between.
+ * The memory of a task_struct may be reused for another task. Before the new task runs,
+ * mctracer_task_changed() clears the address from the caches of all CPUs. The old task does not
+ * run any more, so no hook caches the address in between.
  *
  * Barriers
  * --------
@@ -94,25 +99,27 @@
  *	W2 lower half before	R1 upper half before	V2
  *	   upper half		   lower half
  *
- *	F1 what is said of a	F2 task before what is	a task that is not forgotten
- *	   task before task	   said of it		is as it was said to be
+ *	F1 state of a task	F2 cached task		a cached task has the state
+ *	   before cached task	   before its state	that the task words describe
  *
- * What remains
+ * (F1 and F2: the left column is the updater, the middle column the hook.)
+ *
+ * Known limits
  * ------------
- * If interrupts that hit a writer between reserve and commit write a whole ring full of
- * words, then its late stores go to a slot that holds a later word. Once the upper half
- * is stored, V2 rejects that slot. Until then, a word of which the lower half is the
- * late one's can be shown to a reader on another CPU that copies this very slot between
- * the two stores. If interrupts write two rings full, the slot is reserved two laps
- * later while it still holds the word of that lap's parity from before the writer: until
- * it is committed, V1 and V2 take that for the new one. A call whose word is never
- * committed is counted all the same, as an entry, until it is overwritten.
+ * If interrupts that hit a writer between reserve and commit write a whole ring of words, the
+ * writer's late stores go to a slot that holds a later word. Once the upper half is stored, V2
+ * rejects that slot. Until then, a reader on another CPU that copies this very slot between
+ * the two stores can get a word whose lower half is the late one. If interrupts write two
+ * rings of words, the slot is reserved two laps later, while it still holds a word of the same
+ * parity from before the writer: until the slot is committed, V1 and V2 accept the old word as
+ * the new one. A call whose word is never committed is still counted, as an entry, until it
+ * is overwritten.
  *
- * A name that another CPU changes may be recorded half for the calls until it has.
+ * While another CPU changes a task's name, calls may be recorded with a half-changed name.
  *
- * A ring holds at least MCTRACER_RING_MIN_WORDS; at the default size it takes 131072
- * words from within a single interruption of those few instructions. While nobody
- * writes no slot is left like that: mctracer_ring_move() writes all slots anew.
+ * A ring holds at least MCTRACER_RING_MIN_WORDS words. At the default size, the cases above need
+ * 131072 words during a single interruption of these few instructions. No such slot survives a
+ * resize: mctracer_ring_move(), while nobody writes, writes all slots anew.
  */
 #ifndef _KERNEL_TRACE_MCTRACER_RING_H
 #define _KERNEL_TRACE_MCTRACER_RING_H
@@ -133,7 +140,7 @@
 
 struct task_struct;
 
-/* The addresses of a call chain that are recorded with a call, at most. */
+/* The most addresses of a call chain that are recorded with a call or return. */
 #define MCTRACER_FRAMES_MAX	64
 
 #define MCTRACER_WORD_SIZE		sizeof(u64)
@@ -144,61 +151,66 @@ struct task_struct;
 					 PAGE_SIZE << MAX_PAGE_ORDER)
 
 /*
- * After so many bytes at the latest the hook calls out: in compact form a time is
- * recorded then. Each has fewer than 2^10 words that are no calls, with those of the
- * interrupts that delay it.
+ * Sizes of a block in bytes, without and with the option time. A hook whose words begin a block
+ * calls mctracer_note_block(), which brings "others" up to date and, without the option time,
+ * writes a time. Between two such calls there are fewer than 2^10 meta words, including those of
+ * interrupts that delay the call.
  */
 #define MCTRACER_COMPACT_BLOCK		SZ_512
 #define MCTRACER_EXACT_BLOCK		SZ_2K
 
-/* So many bytes are kept free where the oldest are kept: an exact block each of a task, */
-#define MCTRACER_KEEP_MARGIN		(SZ_8K + SZ_4K)	/* softirq, interrupt, NMI; notes, frames */
+/*
+ * With the option overwrite off, a ring with less free space in bytes is full, because hooks check
+ * that once in a block only. SZ_8K: a block each of a task, softirq, interrupt and NMI; SZ_4K: sync
+ * words and frames.
+ */
+#define MCTRACER_KEEP_MARGIN		(SZ_8K + SZ_4K)
 
 #define MCTRACER_OTHERS_BITS		(64 - MCTRACER_POSITION_BITS)
-/* What is added to head for words: all are calls, or @others of them are not. */
+/* What a writer adds to head to reserve @words words, @others of them meta words. */
 #define MCTRACER_STEP(words, others)	((words) * MCTRACER_WORD_SIZE + \
 					 ((u64)(others) << MCTRACER_POSITION_BITS))
 
 static_assert(BIT(MCTRACER_PID_BITS) >= PID_MAX_LIMIT);
 
-/* In context: not recorded; and while a word is being written that says which. */
+/* Values of ring->context: not recorded; and while a context word is being written. */
 #define MCTRACER_NO_CONTEXT		U32_MAX
 #define MCTRACER_CHANGING_CONTEXT	(U32_MAX - 1)
 
 struct mctracer_ring {
 	/*
-	 * The page that user space maps. head and lost are written by the ring's CPU
-	 * while tracing; the rest under the tracer's mutex.
+	 * The page that user space maps. The ring's CPU writes head and lost while tracing;
+	 * the rest changes under mctracer_mutex.
 	 */
 	struct mctracer_ring_header user;
 
-	/* See "What the ring remembers". Written by the ring's CPU, and cleared by others. */
+	/* See "Cached tasks". Set by the ring's CPU, and cleared by all. */
 	struct task_struct *task __aligned(PAGE_SIZE);
 	struct task_struct *skipped;
 
-	/* Under the mutex, but read by writers, whom it keeps away to be changed: */
+	/* Read by writers; changed under mctracer_mutex, while writers are paused: */
 	void *base;		/* NULL: no memory yet, nothing may be written */
 	u64 mask;		/* size in bytes - 1 */
 	u32 lap_factor;		/* moves a position's lowest lap bit to bit 31 */
 
-	/* Of the ring's CPU. */
-	u32 context;		/* of the latest words, as hooks compare it */
+	/* Written by the ring's CPU: */
+	u32 context;		/* of the latest words, as raw_context() returns it */
 	u32 time_low;		/* low half of the position behind the hook's latest time */
 	u64 others;
-	u64 noted_at;		/* the quarter whose notes are written */
-	u64 lost_noted;		/* so many of user.lost a gap has been written for */
+	u64 noted_at;		/* the latest sync point whose sync words are written */
+	u64 lost_noted;		/* the part of user.lost that gap words have reported */
 	u64 last_time;
 	u64 marked;		/* the position behind the latest mark */
-	struct task_struct *described;	/* by the latest words of a task; as task */
-	u32 hole;		/* the last hole before the latest notes, see note.c */
-	struct mctracer_clock clock;	/* which has been written */
-	bool renew;		/* write all notes; also set by others */
-	bool lent;		/* base is not the ring's to free; as base */
-	u32 moves;		/* how often its words got other memory; under the mutex */
+	struct task_struct *described;	/* by the latest task words; cleared like task */
+	u32 hole;		/* the number of holes at the latest sync words, see note.c */
+	struct mctracer_clock clock;	/* as in the latest clock words */
+	bool renew;		/* write all sync words; other CPUs set it, too */
+	bool lent;		/* base is external memory: don't free it; changes like base */
+	u32 moves;		/* how often the words were moved; under mctracer_mutex */
 
 	/*
-	 * Under the mutex, and on a cache line that writers do not need: consumers write
-	 * it all the time. Only writers that keep the oldest read limit.
+	 * Under mctracer_mutex, and on a cache line that writers do not need, because consumers
+	 * write it all the time. Writers read limit, with the option overwrite off only.
 	 */
 	u32 limit ____cacheline_aligned;
 	u64 origin;		/* the position where counting began */
@@ -208,55 +220,60 @@ struct mctracer_ring {
 	u64 lost_before;	/* user.lost at the last clear */
 };
 
-/*
- * How many calls, at one moment: written = read + entries + overwritten + lost.
- */
+/* Numbers of calls at one moment: written = read + entries + overwritten + lost. */
 struct mctracer_ring_counts {
-	u64 written;	/* calls that came, lost ones too */
+	u64 written;	/* including lost ones */
 	u64 read;
 	u64 entries;
 	u64 overwritten;
 	u64 lost;
 };
 
-/* May sleep. -EINVAL if @size, in bytes, isn't a power of two in range; -ENOMEM. */
+/*
+ * Allocate memory for @ring on NUMA node @node. May sleep. Return 0, -EINVAL if @size, in bytes,
+ * isn't a power of two in range, or -ENOMEM.
+ */
 int mctracer_ring_alloc(struct mctracer_ring *ring, size_t size, int node);
 
-/* The same at @base, which is all zeroes and stays where it is. -EINVAL. */
+/* Use external memory at @base, which must be all zeroes. Return 0 or -EINVAL, likewise. */
 int mctracer_ring_place(struct mctracer_ring *ring, void *base, size_t size);
 
-/* Only when nobody writes or reads any more. */
+/* Free the ring's memory, unless it is external. No writer or reader may use the ring any more. */
 void mctracer_ring_free(struct mctracer_ring *ring);
 
-/* Forget what is in the ring. Needs no pause of its writers. Under the tracer's mutex. */
+/* Drop all words. Writers need not be paused. Under mctracer_mutex. */
 void mctracer_ring_clear(struct mctracer_ring *ring);
 
-/* All that is before @pos, with so many @calls before it, was consumed or overwritten. */
+/*
+ * Set the position to consume next: @pos, with @calls calls before it. All words before it were
+ * consumed or overwritten. Under mctracer_mutex.
+ */
 void mctracer_ring_set_read(struct mctracer_ring *ring, u64 pos, u64 calls);
 
-/* The page frame at @offset in the ring. */
+/* Return the page frame number at @offset, in bytes, in the ring. */
 unsigned long mctracer_ring_pfn(const struct mctracer_ring *ring, size_t offset);
 
-/* The next position to be reserved, and how many calls there are before it. */
+/* Return the next position to reserve. */
 u64 mctracer_ring_end(const struct mctracer_ring *ring);
+/* Return the number of calls before that position, which is stored at @end. */
 u64 mctracer_ring_end_calls(const struct mctracer_ring *ring, u64 *end);
 
-/* Calls lost since boot: @ring's CPU may be counting. */
+/* Return the number of calls lost since boot, while @ring's CPU may be counting. */
 u64 mctracer_ring_lost(const struct mctracer_ring *ring);
 
-/* Append @word while nobody else writes. */
+/* Append @word. Nobody else may write. */
 void mctracer_ring_put_at_rest(struct mctracer_ring *ring, u64 word);
 
-/* Where to begin to read: the first position with notes that is not overwritten. */
+/* Return the first position to read: the first sync point that is not overwritten. */
 u64 mctracer_ring_oldest(const struct mctracer_ring *ring);
 
-/* What is to be inverted in words of the lap of @pos. */
+/* Return the bits to invert in words of the lap of @pos: bit 63, or none. */
 static __always_inline u64 mctracer_ring_flip(const struct mctracer_ring *ring, u64 pos)
 {
 	return (u64)((u32)pos * ring->lap_factor & BIT(31)) << 32;
 }
 
-/* What is in @slot now, with bit 63 set if that is committed. */
+/* Load the word in @slot, with bit 63 set if it is committed. @flip: see mctracer_ring_flip(). */
 static __always_inline u64 mctracer_slot_load(const void *slot, u64 flip)
 {
 	const u32 *halves = slot;
@@ -270,7 +287,7 @@ static __always_inline u64 mctracer_slot_load(const void *slot, u64 flip)
 	return (high | READ_ONCE(halves[0])) ^ flip;
 }
 
-/* The same, of the slot of @pos. */
+/* Load the word in the slot of @pos likewise. */
 static inline u64 mctracer_ring_load(const struct mctracer_ring *ring, u64 pos)
 {
 	return mctracer_slot_load(ring->base + (pos & ring->mask), mctracer_ring_flip(ring, pos));
@@ -282,7 +299,10 @@ enum mctracer_read {
 	MCTRACER_READ_UNCOMMITTED,
 };
 
-/* Copy the word of @pos, which is before the end, with bit 63 set. Any context. */
+/*
+ * Copy the word of @pos to @word, with bit 63 set. @pos must be before mctracer_ring_end(). Any
+ * context.
+ */
 enum mctracer_read mctracer_ring_read(const struct mctracer_ring *ring, u64 pos, u64 *word);
 
 static inline u64 mctracer_position(u64 head)
@@ -290,13 +310,13 @@ static inline u64 mctracer_position(u64 head)
 	return head & MCTRACER_POSITION_MASK;
 }
 
-/* How far @to is ahead of @from. */
+/* Return how many bytes @to is ahead of @from. */
 static inline u64 mctracer_distance(u64 from, u64 to)
 {
 	return mctracer_position(to - from);
 }
 
-/* Of two positions that are less than half of all apart. */
+/* Compare two positions that are less than half of the number space apart. */
 static inline bool mctracer_is_before(u64 a, u64 b)
 {
 	return mctracer_distance(b, a) >= BIT_ULL(MCTRACER_POSITION_BITS - 1);
@@ -313,8 +333,8 @@ static inline u64 mctracer_ring_quarter(const struct mctracer_ring *ring)
 }
 
 /*
- * How many words that are no calls there are before the position of @head, from @others,
- * which is such a number and not older than 2^10 of them. The position's overflow carries.
+ * Return the number of meta words before the position of @head. @others is an earlier such number,
+ * less than 2^10 meta words old. An overflow of the position carries into the bits above.
  */
 static inline u64 mctracer_ring_others_at(const struct mctracer_ring *ring, u64 head, u64 others)
 {
@@ -324,7 +344,7 @@ static inline u64 mctracer_ring_others_at(const struct mctracer_ring *ring, u64 
 	return others + ((low - others) & GENMASK_ULL(MCTRACER_OTHERS_BITS - 1, 0));
 }
 
-/* Calls before the position of @head. */
+/* Return the number of calls before the position of @head. @others: as above. */
 static inline u64 mctracer_ring_calls_at(const struct mctracer_ring *ring, u64 head, u64 others)
 {
 	return (mctracer_distance(ring->origin, head) / MCTRACER_WORD_SIZE -
@@ -333,26 +353,27 @@ static inline u64 mctracer_ring_calls_at(const struct mctracer_ring *ring, u64 h
 }
 
 /*
- * The steps of writing. Inlined into the hook: no calls, no faults, and all of it
- * relative to the CPU's own ring. Preemption must be off from before the first step to
- * after the last.
+ * The steps of writing, inlined into the hook: they call nothing, cannot fault, and access the
+ * CPU's own ring only. Preemption must be disabled from before the first step to after the last.
  */
+
+/* Load head. The clock is read after it. */
 static __always_inline u64 mctracer_ring_head(struct mctracer_ring __percpu *ring)
 {
-	/* On 32-bit in two steps; if an interrupt gets in between, reserving fails. */
+	/* 32-bit loads two halves; if an interrupt comes in between, reserving fails. */
 	u64 head = raw_cpu_read(ring->user.head);
 
 	barrier();	/* head before the time */
 	return head;
 }
 
-/* Enough to see whether something was reserved lately. */
+/* Load the low half of head: enough to check whether an interrupt has just reserved words. */
 static __always_inline u32 mctracer_ring_head_low(struct mctracer_ring __percpu *ring)
 {
 	return raw_cpu_read(*(u32 __percpu *)&ring->user.head);
 }
 
-/* False if an interrupt has reserved something since @head was loaded. */
+/* Reserve at @head. Return false if an interrupt has reserved words since @head was loaded. */
 static __always_inline bool mctracer_ring_reserve_at(struct mctracer_ring __percpu *ring,
 						     u64 head, u64 step)
 {
@@ -361,7 +382,7 @@ static __always_inline bool mctracer_ring_reserve_at(struct mctracer_ring __perc
 	return this_cpu_try_cmpxchg64(ring->user.head, &expected, head + step);
 }
 
-/* What head was. */
+/* Reserve at the current head. Return that head. */
 static __always_inline u64 mctracer_ring_reserve(struct mctracer_ring __percpu *ring, u64 step)
 {
 	u64 head;
@@ -378,7 +399,7 @@ static __always_inline u64 mctracer_ring_reserve(struct mctracer_ring __percpu *
 static __always_inline u32 *mctracer_ring_slot(struct mctracer_ring __percpu *ring, u64 head)
 {
 	smp_wmb();	/* W1 */
-	/* raw: lets the compiler use them as memory operands */
+	/* raw: the compiler can use memory operands */
 	return raw_cpu_read(ring->base) + (head & raw_cpu_read(ring->mask));
 }
 
@@ -387,7 +408,7 @@ static __always_inline u32 mctracer_ring_lap(struct mctracer_ring __percpu *ring
 	return (u32)head * raw_cpu_read(ring->lap_factor) & BIT(31);
 }
 
-/* @high without bit 31. */
+/* Write one word. @high has bit 31 clear. */
 static __always_inline void mctracer_ring_put(u32 *slot, u32 lap, u32 low, u32 high)
 {
 	WRITE_ONCE(slot[0], low);
@@ -395,7 +416,7 @@ static __always_inline void mctracer_ring_put(u32 *slot, u32 lap, u32 low, u32 h
 	WRITE_ONCE(slot[1], high + lap + (u32)BIT(31));
 }
 
-/* The same in two steps, for a call; @parent_ip has bit 31. */
+/* Write a call in two steps: this one, and mctracer_ring_commit(). @parent_ip has bit 31 set. */
 static __always_inline void mctracer_ring_put_ip(u32 *slot, u32 ip)
 {
 	WRITE_ONCE(slot[0], ip);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A copy of all rings, one CPU's after the other's, and its calls in time order.
+ * Copy all rings, one CPU after the other, and return the events of the copies in time order, for
+ * the files trace and snapshot.
  *
- * Text is made some thirty times more slowly than words, so a reader of the live
- * rings would be overtaken for ever. Copying is quicker than writing; and what was copied
- * does not change while it is printed.
+ * Printing an event takes about thirty times longer than recording it, so writers would overtake a
+ * reader of the live rings again and again. Copying is quicker than recording; and copied words do
+ * not change while they are printed.
  */
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
@@ -25,16 +26,16 @@ struct snapshot_cpu {
 };
 
 struct mctracer_snapshot {
-	struct mctracer_ring_counts counts;	/* all CPUs' */
-	struct mctracer_streams all;		/* by CPU */
-	struct mctracer_stream *first;		/* as they were at first */
-	struct snapshot_cpu cpus[];		/* up to nr_cpu_ids */
+	struct mctracer_ring_counts counts;	/* sums of all CPUs */
+	struct mctracer_streams all;		/* one stream for each CPU number */
+	struct mctracer_stream *first;		/* their initial states, to rewind */
+	struct snapshot_cpu cpus[];		/* nr_cpu_ids of them */
 };
 
 /*
- * Copy the words that are there, as many as there is room for, and tell how many calls
- * there are before the end. What was overwritten meanwhile goes, and so does what is
- * then before the first notes.
+ * Copy the latest words of @ring, from a sync point on, as many as there is room for. Drop words
+ * that were overwritten meanwhile, up to the next sync point. Return the number of calls before the
+ * end.
  */
 static u64 copy_words(struct snapshot_cpu *cpu, const struct mctracer_ring *ring)
 {
@@ -84,8 +85,8 @@ static void take_ring(struct mctracer_snapshot *snapshot, int i, const struct mc
 }
 
 /*
- * Ask for as much as the rings need now: more may be written before they are copied,
- * but nobody has to wait meanwhile for the tracer's mutex.
+ * Allocate as much memory as the rings need now, plus a quarter of a ring for words that are
+ * written before the copying. So mctracer_mutex is not held while memory is allocated.
  */
 static bool alloc_copies(struct mctracer_snapshot *snapshot, int only)
 {

@@ -12,7 +12,7 @@ static bool stream_precedes(const struct mctracer_streams *all, unsigned int a, 
 {
 	const struct mctracer_stream *x = &all->streams[a], *y = &all->streams[b];
 
-	/* A caller's address follows its call at once. */
+	/* The frames of a call follow it before events of other CPUs. */
 	if (x->found == MCTRACER_FOUND_FRAME || y->found == MCTRACER_FOUND_FRAME)
 		return y->found != MCTRACER_FOUND_FRAME;
 	return x->cursor.ns != y->cursor.ns ? x->cursor.ns < y->cursor.ns : a < b;

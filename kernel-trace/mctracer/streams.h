@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The calls of many rings in the order of their times. */
+/* Merge the events of many rings in the order of their times. */
 #ifndef _KERNEL_TRACE_MCTRACER_STREAMS_H
 #define _KERNEL_TRACE_MCTRACER_STREAMS_H
 
@@ -8,11 +8,11 @@
 
 #include "cursor.h"
 
-/* Zeroed until it is allocated. */
+/* All zeroes before mctracer_streams_alloc(). */
 struct mctracer_streams {
 	struct mctracer_stream *streams;	/* one for each ring */
 	unsigned int nr_streams;
-	/* A binary heap of the numbers of those that have something, the oldest first. */
+	/* A binary heap of the indices of streams that have a next event, the oldest first. */
 	unsigned int *heap;
 	unsigned int nr;
 };
@@ -24,7 +24,7 @@ static inline void mctracer_streams_free(struct mctracer_streams *all)
 	*all = (struct mctracer_streams) { };
 }
 
-/* Allocate @n zeroed streams. May sleep. -ENOMEM: then there are none. */
+/* Allocate @n zeroed streams. May sleep. Return 0, or -ENOMEM and leave @all zeroed. */
 static inline int mctracer_streams_alloc(struct mctracer_streams *all, unsigned int n)
 {
 	*all = (struct mctracer_streams) {
@@ -40,7 +40,7 @@ static inline int mctracer_streams_alloc(struct mctracer_streams *all, unsigned 
 
 /* Build the heap. O(streams). */
 void mctracer_streams_order(struct mctracer_streams *all);
-/* Return the stream whose next event is the oldest, or NULL if none has one. O(1). */
+/* Return the stream that has the oldest next event, or NULL if none has any. O(1). */
 struct mctracer_stream *mctracer_streams_oldest(const struct mctracer_streams *all);
 /* Move the oldest stream on to its next event, if there is one. O(log streams). */
 void mctracer_streams_advance(struct mctracer_streams *all);

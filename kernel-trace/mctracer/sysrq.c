@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* SysRq-T: nothing more is recorded, as when the kernel crashes; a leaf. */
+/* SysRq-T freezes recording, as a crash of the kernel does. */
 #include <linux/init.h>
 #include <linux/mctracer.h>
 #include <linux/sysrq.h>

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A record as a line of text:
+ * Format each event of a ring as a line of text:
  *
  *	CPU 2: hackbench:11867 preempt_schedule+0xc/0x84 <-- avc_has_perm_noaudit+0x45d/0x52c
  *
- * and before it, if asked for, "[seconds.nanoseconds] " and the context. Behind it may
- * come the chain of its callers, each address in a line of its own. And what triggers do:
+ * With the options time and context, "[seconds.nanoseconds] " and the context precede it. The
+ * call's chain of callers may follow, each address in a line of its own. Triggers write marks:
  *
  *	    -- avc_has_perm_noaudit+0x45d/0x52c
  *	# traceoff [12.345678901] CPU 2: bash:123 do_exit+0x5/0x9d0
  *
- * A call may come with what the registers of its arguments held:
+ * A call may have the values of its argument registers:
  *
  *	CPU 0: cat:65 vfs_read+0x5/0x270 (0xffff888003c8a000, 0x7ffe1, 0x20000, ...) <-- ...
  *
- * A return has its time since the call, "~" where that is estimated, and the caller:
+ * A return has the time since its call, with "~" if that is estimated, and the caller:
  *
  *	CPU 2: hackbench:11867 vfs_read+0x95/0xa0 returns after 1234 ns --> ksys_read+0x5f/0xb0
  */
@@ -42,11 +42,10 @@
 #include "opencalls.h"
 
 /*
- * To look a symbol up takes thousands of instructions, and a trace names few
- * thousand different addresses. One who reads a trace remembers their names, but
- * not beyond the file's close, nor beyond the coming or going of a module. What
- * belongs neither to the kernel nor to a module, a BPF program's, is not
- * remembered: nobody tells when that goes.
+ * Looking up a symbol takes thousands of instructions, and a trace contains only a few thousand
+ * different addresses. So each open file caches the names, until it is closed or until a module is
+ * loaded or unloaded. Other addresses, such as those of BPF programs, are not cached, because no
+ * notifier reports when these go away.
  */
 #define SYMBOLS_BITS	12
 
@@ -54,34 +53,34 @@ static atomic_t modules_changed = ATOMIC_INIT(0);
 
 struct symbol {
 	u32 address;
-	u32 function;	/* where it begins, low half; 0: not known */
-	u32 length;	/* 0: empty */
-	char text[116];	/* not terminated; longer ones are not remembered */
+	u32 function;	/* the function's first address, low half; 0: unknown */
+	u32 length;	/* 0: the entry is unused */
+	char text[116];	/* not terminated; longer names are not cached */
 };
 
 struct mctracer_text {
 	struct symbol symbols[1 << SYMBOLS_BITS];
-	bool addresses;		/* may be seen */
-	size_t (*elsewhere)(const void *data, char *name, u32 *low);	/* or NULL */
-	const void *data;	/* for it */
-	int modules_changed;	/* when the first of them was looked up */
-	u32 module_count;	/* of the event that is printed */
-	char name[KSYM_SYMBOL_LEN];	/* for what is not remembered */
+	bool addresses;		/* the reader may see raw addresses */
+	size_t (*elsewhere)(const void *data, char *name, u32 *low);	/* symbolizer; or NULL */
+	const void *data;	/* for the symbolizer */
+	int modules_changed;	/* the global counter when the cache was last emptied */
+	u32 module_count;	/* mctracer_module_count() at the event that is printed */
+	char name[KSYM_SYMBOL_LEN];	/* buffer for a name that is not cached */
 	struct {		/* "CPU 2: hackbench:11867 " ... */
 		int cpu;
 		u32 pid;
 		char comm[MCTRACER_COMM_LEN];
-	} who;			/* ... of the last line; few have another */
+	} who;			/* ... of the last line; few lines differ */
 	size_t who_length;
 	char who_text[64];
 	u64 seconds;		/* of the last line's time ... */
 	size_t seconds_length;
-	char seconds_text[32];	/* ... as text; few lines have another */
-	struct mctracer_opencalls *open;	/* for CONFIG_MCOUNT_RETURNS */
-	struct {		/* The last call or return, which may be asked for once more */
+	char seconds_text[32];	/* ... as text; few lines differ */
+	struct mctracer_opencalls *open;	/* with CONFIG_MCOUNT_RETURNS */
+	struct {		/* the last call or return, which may be formatted again */
 		int cpu;
 		u64 pos;
-		bool known;	/* of a return: when it was called */
+		bool known;	/* a return's call was found */
 		struct mctracer_opencall call;
 	} last;
 	struct seq_buf line;
@@ -130,9 +129,14 @@ void mctracer_text_rewind(struct mctracer_text *text)
 }
 
 /*
- * What is recorded are return addresses. The call before may be the last instruction of
- * its function, so it is the call that is looked up; then the offset equals the size.
- * Otherwise the text is that of %pS, but never a raw address.
+ * Print the symbol of the return address @low to @name, as %pS does, but never a raw address.
+ * Return the length.
+ *
+ * The call before a return address may be the last instruction of its function. So look up the
+ * call's address, and print the return address, whose offset may then equal the function's size.
+ *
+ * @function: the function's first address, low half, or 0. @lasting: the name stays valid while no
+ * module is loaded or unloaded.
  */
 static size_t name_function(char *name, u32 low, u32 *function, bool *lasting)
 {
@@ -142,10 +146,10 @@ static size_t name_function(char *name, u32 low, u32 *function, bool *lasting)
 	char buffer[KSYM_NAME_LEN];
 	const char *symbol;
 
-	guard(rcu)();	/* keeps the module's name */
+	guard(rcu)();	/* keeps the module's name valid */
 	symbol = kallsyms_lookup(address - 1, &size, &offset, &module, buffer);
 	*lasting = symbol && (module || is_kernel(address - 1));
-	/* The part that is rarely run has another beginning. */
+	/* FUNCTION.cold, the rarely run part, does not begin where the function does. */
 	*function = symbol && !strstr(symbol, ".cold") ? address - 1 - offset : 0;
 	if (!symbol)
 		return scnprintf(name, KSYM_SYMBOL_LEN, "[unknown]");
@@ -163,7 +167,7 @@ size_t mctracer_name_address(char *name, u32 low, bool *lasting)
 	return name_function(name, low, &function, lasting);
 }
 
-/* Returns where the function begins. */
+/* Print the symbol of @low. Return the function's first address, low half, or 0 if unknown. */
 static u32 print_address(struct mctracer_text *text, u32 low)
 {
 	struct symbol *symbol = &text->symbols[hash_32(low, SYMBOLS_BITS)];
@@ -195,10 +199,9 @@ static u32 print_address(struct mctracer_text *text, u32 low)
 }
 
 /*
- * COMING is before the first call of the new module, GOING after the last one of
- * the old, LIVE before its init functions are freed. A name that is still looked up
- * and remembered after that is that of what was there, and is forgotten before the
- * next module takes its place.
+ * COMING precedes the first call of a new module, GOING follows the last call of an old one, and
+ * LIVE precedes the freeing of init functions. A name that is looked up and cached after GOING or
+ * LIVE is still the old name; the COMING of the next module at this address empties the cache.
  */
 static int module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
@@ -247,7 +250,7 @@ const struct seq_buf *mctracer_text_header(struct mctracer_text *text,
 	return &text->line;
 }
 
-/* printf would cost as much as the rest of the line. */
+/* seq_buf_printf() would take as long as the rest of the line. */
 static void print_time(struct mctracer_text *text, u64 time)
 {
 	char fraction[] = "000000000] ";
@@ -267,15 +270,15 @@ static void print_time(struct mctracer_text *text, u64 time)
 	seq_buf_putmem(&text->line, fraction, sizeof(fraction) - 1);
 }
 
-/* In the letters of ftrace's latency format. */
+/* Print the context in the letters of ftrace's latency format. */
 static void print_context(struct mctracer_text *text, u32 context)
 {
-	static const char resched[] = ".npN";	/* by the task's flag and the count's */
+	static const char resched[] = ".npN";	/* index: the task's flag, 2 * the count's flag */
 	u32 depth = min(context & MCTRACER_PREEMPT_DEPTH, 15U), flags;
 	char irq;
 
 	if (context & MCTRACER_CONTEXT_UNKNOWN) {
-		seq_buf_puts(&text->line, "---- ");	/* the option was off */
+		seq_buf_puts(&text->line, "---- ");	/* the option context was off */
 		return;
 	}
 	if (context & MCTRACER_NMI)
@@ -292,7 +295,7 @@ static void print_context(struct mctracer_text *text, u32 context)
 		       irq, depth ? hex_asc_lo(depth) : '.');
 }
 
-/* A name may hold anything; a line must stay one line. */
+/* Print CPU, name and pid. A task's name may contain any bytes, but a line must stay one line. */
 static void print_who(struct mctracer_text *text, const struct mctracer_state *state, int cpu)
 {
 	char comm[MCTRACER_COMM_LEN], *c;
@@ -334,7 +337,7 @@ static const struct seq_buf *print_frame(struct mctracer_text *text, u32 address
 	return &text->line;
 }
 
-/* What may be an address, also of the kernel's text or a module's, is hashed as elsewhere. */
+/* Print a value. If it may be a kernel address, hash it as %p does for those who may not see it. */
 static void print_value(struct mctracer_text *text, u64 value)
 {
 	if (!text->addresses && value >= (u64)PAGE_OFFSET && value < (u64)MODULES_END)
@@ -344,8 +347,8 @@ static void print_value(struct mctracer_text *text, u64 value)
 }
 
 /*
- * What a function returns, of which nobody knows the type: a number if it may well be one,
- * with its sign if it is an int's. Else an address, which may look like a negative int.
+ * Print a return value, whose type is unknown: as an int if the upper half is all zeroes, or if the
+ * value is negative and small (above all addresses); else as an address or 64-bit number.
  */
 static void print_result(struct mctracer_text *text, u64 result)
 {
@@ -356,7 +359,7 @@ static void print_result(struct mctracer_text *text, u64 result)
 		print_value(text, result);
 }
 
-/* Whether it has so many arguments is not known. */
+/* Print all recorded argument registers: how many arguments the function has is unknown. */
 static void print_args(struct mctracer_text *text, const struct mctracer_state *state)
 {
 	unsigned int i;
@@ -377,7 +380,7 @@ static void print_took(struct mctracer_text *text, u64 ns, bool exact)
 	seq_buf_printf(&text->line, " after %s%llu ns", exact ? "" : "~", ns);
 }
 
-/* What a trigger has found out of a return. */
+/* Print the return value and the time that a trigger has recorded with a return or mark. */
 static void print_outcome(struct mctracer_text *text, const struct mctracer_state *state)
 {
 	if (state->has & MCTRACER_HAS_RESULT)
@@ -414,7 +417,10 @@ static const struct seq_buf *print_mark(struct mctracer_text *text,
 	return &text->line;
 }
 
-/* Text if it may well be some; else, digits. Either may hold secrets, as addresses do. */
+/*
+ * Print recorded memory: as text if all characters are printable, else in hexadecimal. Memory may
+ * contain secrets: hide it from readers who may not see addresses.
+ */
 static void print_data(struct mctracer_text *text, const struct mctracer_state *state)
 {
 	const char *data = (const char *)state->data;
@@ -438,7 +444,7 @@ static void print_data(struct mctracer_text *text, const struct mctracer_state *
 	seq_buf_putc(&text->line, '>');
 }
 
-/* "+#3:1": object 3, which begins to be followed, is argument 1. */
+/* Print objects: "+#3:1" means that object 3 is argument 1, and is followed from here on. */
 static void print_objects(struct mctracer_text *text, const struct mctracer_state *state)
 {
 	unsigned int i, role;
@@ -456,7 +462,10 @@ static void print_objects(struct mctracer_text *text, const struct mctracer_stat
 	}
 }
 
-/* Keep the calls that have not returned. Once for each call and return. */
+/*
+ * Track which calls have not returned, to find the call of each return. Each event counts once,
+ * even if it is formatted twice.
+ */
 static void follow(struct mctracer_text *text, const struct mctracer_stream *stream, int cpu,
 		   u32 function)
 {
@@ -479,7 +488,7 @@ static void follow(struct mctracer_text *text, const struct mctracer_stream *str
 	mctracer_opencalls_call(text->open, state->pid, cpu, &text->last.call);
 }
 
-/* Behind the function's name. */
+/* Print the rest of a return's line, behind the function's name. */
 static void print_return(struct mctracer_text *text, const struct mctracer_cursor *cursor)
 {
 	const struct mctracer_state *state = &cursor->state;
@@ -517,7 +526,7 @@ const struct seq_buf *mctracer_text_event(struct mctracer_text *text,
 		return print_frame(text, state->value);
 	if (stream->found == MCTRACER_FOUND_MARK && state->value != MCTRACER_MARK_MARK &&
 	    state->value != MCTRACER_MARK_SNAPSHOT)
-		mctracer_text_rewind(text);	/* what was not recorded is not known */
+		mctracer_text_rewind(text);	/* returns may be missing here */
 	if (stream->found == MCTRACER_FOUND_MARK)
 		return print_mark(text, cursor, cpu);
 	seq_buf_clear(&text->line);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When did a call begin? Remembered by the place on the stack that its return address has,
- * which no other call has until it returns: whatever task or interrupt it belongs to.
+ * Remember when calls began, for the trigger condition "slow TIME". The address of a call's return
+ * address on the stack identifies the call: no other call has that address until this one returns,
+ * whatever task or interrupt runs.
  *
- * Calls that never return are left behind, until another one has the same place, or the room
- * is needed: then the oldest of a bucket goes, and if it was not one of those it is not timed.
- * So are calls whose return is not seen, since nobody is called then or their trigger has
- * gone; these are told by when that was.
+ * The entry of a call that never returns stays until another call has the same address, or until a
+ * full bucket evicts its oldest entry; if the evicted call was still running, it is not timed. The
+ * tracer misses a return if no hook is called at that moment, or if the trigger was removed: the
+ * number that since() returns has changed then, so the stale entry is not used.
  *
- * A place is written by whoever has claimed it: nobody else does anything with it meanwhile.
- * It is claimed by cmpxchg, so an interrupt finds it free, claimed, or whole. T1: began is
- * written before where says whose it is, and read behind that.
+ * A context claims an entry by cmpxchg() before it writes the entry, and nobody else touches a
+ * claimed entry. So an interrupt finds an entry free, claimed, or complete. T1: began is written
+ * before where, and read after where.
  */
 #include <linux/atomic.h>
 #include <linux/cache.h>
@@ -37,15 +38,15 @@
 #define CLAIMED		1UL	/* return addresses are aligned */
 
 struct timed_call {
-	unsigned long where;
-	u64 began;
-	unsigned int since;	/* what since() was */
+	unsigned long where;	/* address of the return address; or FREE, CLAIMED */
+	u64 began;		/* local_clock() at the call */
+	unsigned int since;	/* since() at the call */
 };
 
-static struct timed_call (*buckets)[WAYS];	/* NULL: nobody has asked yet */
-static DEFINE_PER_CPU(unsigned long, missed);
-static unsigned long missed_before;	/* of these, those nobody is told of any more */
-static unsigned int forgotten;
+static struct timed_call (*buckets)[WAYS];	/* NULL until a trigger needs it */
+static DEFINE_PER_CPU(unsigned long, missed);	/* evicted or untimed calls */
+static unsigned long missed_before;	/* sum of missed when the count was last reset */
+static unsigned int forgotten;		/* how often all entries were invalidated */
 
 int mctracer_timed_alloc(void)
 {
@@ -60,7 +61,7 @@ void mctracer_timed_forget(void)
 	WRITE_ONCE(forgotten, forgotten + 1);
 }
 
-/* Another number when returns may not have been seen. Both parts only grow. */
+/* Return a number that changes when returns may have been missed. Both addends only grow. */
 static __always_inline unsigned int since(void)
 {
 	return READ_ONCE(forgotten) + READ_ONCE(mcount_away);
@@ -92,7 +93,7 @@ static __always_inline bool claim(struct timed_call *call, unsigned long where)
 	return try_cmpxchg(&call->where, &where, CLAIMED);
 }
 
-/* One that is claimed, or NULL: that of @where, a free one, or the oldest. */
+/* Claim an entry: the one of @where, else a free one, else the oldest. NULL: others hold it. */
 static struct timed_call *claim_one(unsigned long where)
 {
 	struct timed_call *calls = bucket_of(where), *oldest = NULL;
@@ -146,7 +147,7 @@ bool mctracer_timed_end(const unsigned long *where, u64 *took)
 		if (!claim(&calls[i], (unsigned long)where))
 			return false;
 		WRITE_ONCE(calls[i].where, FREE);
-		/* Clocks of two CPUs may differ a little. */
+		/* The clocks of two CPUs may differ slightly. */
 		*took = max_t(s64, local_clock_noinstr() - began, 0);
 		return its == since();
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Starting and stopping the tracer, and its memory.
+ * Start and stop the tracer, set its options, and manage the memory of the rings.
  *
- * Rings are allocated at the first start, for each possible CPU, and kept: a
- * CPU may come at any time, and the records of one that went stay readable.
+ * The first start allocates a ring for each possible CPU, and the rings stay allocated: a CPU may
+ * come online at any time, and the words of a CPU that went offline stay readable.
  */
 #include <linux/atomic.h>
 #include <linux/bitops.h>
@@ -39,22 +39,22 @@
 #undef pr_fmt
 #define pr_fmt(fmt) "mctracer: " fmt
 
-/* What each protects, and what may be waited for under each: see mctracer.h. */
+/* See "Locks" in mctracer.h for what each protects, and what may be waited for under each. */
 static DEFINE_MUTEX(memory_mutex);
 static DEFINE_MUTEX(hook_mutex);
-DEFINE_MUTEX(mctracer_mutex);	/* the last */
+DEFINE_MUTEX(mctracer_mutex);	/* innermost */
 
 static size_t ring_size = SZ_1M;	/* 131072 words */
 static bool have_rings;
-/* Where the rings are to lie, if not just anywhere. Set before there are any. */
+/* External memory for the rings, if any. Set before the rings exist. */
 static struct {
 	void *base;
 	void (*begin)(bool forget);
 } given;
 
-/* Which of our hooks is registered, if it was not overridden. Under hook_mutex. */
+/* The tracer's hook that is registered, unless another hook has replaced it. Under hook_mutex. */
 static mcount_direct_func_t hook;
-/* Whether it must look up what is chosen: then there is a map. Under hook_mutex. */
+/* The hook must look up in mctracer_map which functions are selected. Under hook_mutex. */
 static bool look_up;
 
 static mcount_direct_func_t hook_chosen_for(unsigned long opts)
@@ -81,6 +81,7 @@ static mcount_direct_func_t hook_for(unsigned long opts, enum mctracer_following
 	return opts & BIT(MCTRACER_WITH_CONTEXT) ? mctracer_hook_context : mctracer_hook;
 }
 
+/* Return true if @func writes pairs of words, which must begin at even slots. */
 static bool needs_pairs(mcount_direct_func_t func)
 {
 	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) &&
@@ -89,7 +90,7 @@ static bool needs_pairs(mcount_direct_func_t func)
 	return func != mctracer_hook && func != mctracer_hook_context;
 }
 
-/* Where returns are recorded, too. What is called there is for the same options as the hook. */
+/* The choice that also records returns. set_hook() sets the hooks at returns to match the hook. */
 static struct mcount_choice graph_choice = {
 	.kind = mctracer_site_kind,
 	.gate = mctracer_gate,
@@ -133,10 +134,12 @@ static int replace_hook(mcount_direct_func_t new)
 }
 
 /*
- * Have @new take our hook's place. On an error ours is what it was, or the slow one.
- * Hooks that write pairs of words and those that don't are never registered at the same
- * time: in between is the slow one, which leaves each ring as pairs need it, and then all
- * CPUs look once more.
+ * Replace the tracer's hook with @new. Return 0 (also if the hook is not registered) or an error;
+ * then the old hook, or the slow one, stays registered.
+ *
+ * Some hooks write pairs of words at even slots, and must not run while CPUs still run hooks that
+ * do not. So the slow hook is registered in between, which aligns each ring for pairs; then the
+ * cached tasks are invalidated, so that all CPUs check again.
  */
 static int exchange_hook(mcount_direct_func_t new)
 {
@@ -165,8 +168,8 @@ static int exchange_hook(mcount_direct_func_t new)
 bool mctracer_memory_available(size_t size)
 {
 	/*
-	 * An estimate, but better than to find out by means of the OOM killer.
-	 * Early in boot not all memory is counted yet.
+	 * An estimate, but it avoids the OOM killer. Early in boot not all memory is
+	 * counted yet.
 	 */
 	return system_state != SYSTEM_RUNNING ||
 	       si_mem_available() >= (long)DIV_ROUND_UP(size, PAGE_SIZE);
@@ -191,7 +194,7 @@ static void place_rings(struct mctracer_ring __percpu *rings)
 	given.begin(false);
 }
 
-/* NULL if there is no memory. Without the tracer's mutex. */
+/* Allocate rings of @size bytes for all CPUs. Return NULL if there is no memory. */
 static struct mctracer_ring __percpu *alloc_rings(size_t size)
 {
 	struct mctracer_ring __percpu *rings;
@@ -218,7 +221,7 @@ static struct mctracer_ring __percpu *alloc_rings(size_t size)
 	return rings;
 }
 
-/* While nobody writes. */
+/* Move all words to the rings of @new. Writers must be paused, under mctracer_mutex. */
 static void move_rings(struct mctracer_ring __percpu *new)
 {
 	int cpu;
@@ -246,7 +249,10 @@ void mctracer_unlock_copied(void)
 static void watch_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(watch_work, watch_fn);
 
-/* Where another clock is used from now on the rings say so: the hook's task is forgotten. */
+/*
+ * Switch to nanoseconds if the kernel does not trust the cycle counter any more. All cached tasks
+ * are invalidated, so that the rings get clock words. Return 0 or an error.
+ */
 static int check_clock(void)
 {
 	int ret;
@@ -255,7 +261,7 @@ static int check_clock(void)
 
 	if (!mctracer_clock_is_lost())
 		return 0;
-	/* First the hook: to read the other clock calls functions that are traced. */
+	/* First the slow hook: reading the other clock calls traced functions. */
 	WRITE_ONCE(mctracer_pairs, true);
 	ret = mctracer_is_following() ? 0 : exchange_hook(mctracer_hook_slow);
 	if (ret) {
@@ -267,21 +273,21 @@ static int check_clock(void)
 	return ret;
 }
 
-/* Our hook is not registered: forks and execs need not tell the rings. */
+/* The tracer's hook is not registered: fork and exec need not invalidate cached tasks. */
 static void leave_unused(void)
 {
 	lockdep_assert_held(&hook_mutex);
 	static_branch_disable(&mctracer_in_use);
 }
 
-/* While ours is the registered hook, and once more when it is not. */
+/* Runs every WATCH_SECONDS while the tracer's hook is registered, and once more after that. */
 static void watch_fn(struct work_struct *work)
 {
 	bool registered = true;
 
 	mctracer_forget_where();
 	mctracer_finish_armed();
-	/* It may be held over a grace period: then the next time. */
+	/* hook_mutex may be held for a grace period: then wait for the next time. */
 	if (mutex_trylock(&hook_mutex)) {
 		check_clock();
 		registered = mcount_direct_registered(hook);
@@ -299,10 +305,11 @@ size_t mctracer_ring_bytes(void)
 }
 
 /*
- * On return no hook writes to a ring, and none will until resume(). A hook that comes
- * meanwhile is told so before it does, and counts its call as lost; one that was told
- * otherwise has preemption disabled. A CPU on its way up or down is not waited for, so
- * there must be none.
+ * Pause all writers until resume(). Waits for a grace period.
+ *
+ * A hook that starts now finds mctracer_stopped set, and counts its call as lost. A hook that found
+ * it clear runs with preemption disabled, so the grace period waits for it. RCU does not wait for a
+ * CPU that is going online or offline, so cpus_read_lock() excludes such CPUs.
  */
 static void pause(void)
 {
@@ -315,12 +322,12 @@ static void pause(void)
 
 static void resume(void)
 {
-	smp_wmb();	/* the rings before stopped; mctracer_note_task() has the other */
+	smp_wmb();	/* rings before mctracer_stopped; pairs with mctracer_note_task() */
 	WRITE_ONCE(mctracer_stopped, false);
 	mctracer_forget_tasks(true);
 }
 
-/* Larger or smaller rings take the place of those that there are. */
+/* Replace the rings with rings of @size bytes that have the latest words. Return 0 or -ENOMEM. */
 static int replace_rings(size_t size)
 {
 	struct mctracer_ring __percpu *new;
@@ -336,17 +343,17 @@ static int replace_rings(size_t size)
 	}
 	resume();
 
-	free_rings(new);	/* what was not moved */
+	free_rings(new);	/* the old memory */
 	free_percpu(new);
 	return 0;
 }
 
-/* How many mappings there are; -1 while there must be none. */
+/* The number of mappings by user space; -1 while rings are being replaced. */
 static atomic_t mappings;
 
 int mctracer_mapped(void)
 {
-	if (!smp_load_acquire(&have_rings))	/* before their memory */
+	if (!smp_load_acquire(&have_rings))	/* have_rings before their memory */
 		return -ENXIO;
 	return atomic_inc_unless_negative(&mappings) ? 0 : -EBUSY;
 }
@@ -409,7 +416,7 @@ static const struct mcount_choice *function_choice(void)
 									&all_functions;
 }
 
-/* The choice that was given to mcount last. Under hook_mutex. */
+/* The choice that mcount got last. Under hook_mutex. */
 static const struct mcount_choice *given_choice;
 
 static int register_hook(void)
@@ -427,8 +434,11 @@ static int choose_functions(void)
 }
 
 /*
- * While objects are followed the hook is one that calls the gate, and nothing is recorded but by
- * that: so it comes when the gate is there and knows, and goes before.
+ * Start or stop following objects, as the triggers need it.
+ *
+ * While objects are followed, the hook is mcount's arg filter, which calls the pre-handler, and
+ * only the pre-handler records. So the arg filter is registered after the pre-handler is set and
+ * mctracer_following is written; and it is replaced before either changes back.
  */
 static int apply_following(void)
 {
@@ -446,18 +456,24 @@ static int apply_following(void)
 		ret = exchange_hook(hook_for(mctracer_options, now));
 	if (ret && ret != -ENOENT) {
 		WRITE_ONCE(mctracer_following, before);
-		exchange_hook(hook_for(mctracer_options, before));	/* changes no site */
+		exchange_hook(hook_for(mctracer_options, before));	/* patches no site */
 	}
 	return ret;
 }
 
-/* Other functions are to be recorded than before. */
+/*
+ * Make a change of the selected functions take effect. @map: with static call sites, what
+ * mctracer_map_make() has made. Return 0 or an error.
+ */
 static int apply_functions(u8 *map)
 {
 	u8 *old;
 	int ret;
 
-	/* Who was here when these were recorded may not have been since: before and after. */
+	/*
+	 * A cached task may have run unrecorded meanwhile: invalidate the cached tasks before and
+	 * after.
+	 */
 	mctracer_forget_tasks(false);
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC)) {
 		guard(mutex)(&hook_mutex);
@@ -469,9 +485,9 @@ static int apply_functions(u8 *map)
 	scoped_guard(mutex, &hook_mutex) {
 		old = mctracer_map;
 		if (map)
-			smp_store_release(&mctracer_map, map);	/* filled before it is seen */
+			smp_store_release(&mctracer_map, map);	/* contents before the pointer */
 		look_up = map;
-		/* Changes no site: can't fail. */
+		/* Patches no site: can't fail. */
 		exchange_hook(hook_for(mctracer_options, MCTRACER_FOLLOW_NOT));
 		mctracer_map = map;
 	}
@@ -480,7 +496,9 @@ static int apply_functions(u8 *map)
 	return 0;
 }
 
-/* All functions call the gate, or those that have triggers. */
+/*
+ * Set the option max_stack: with @on all functions call the pre-handler, not only triggered ones.
+ */
 static int set_max_stack(bool on)
 {
 	u8 *map = NULL;
@@ -500,7 +518,7 @@ static int set_max_stack(bool on)
 		assign_bit(MCTRACER_MAX_STACK, &mctracer_options, on);
 	mctracer_triggers_update();
 	if (!on)
-		mctracer_chosen_synchronize();	/* nobody takes note any more */
+		mctracer_chosen_synchronize();	/* no CPU records its stack any more */
 	return ret;
 }
 
@@ -549,7 +567,7 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 	ret = exchange_hook(hook_for(mctracer_options, READ_ONCE(mctracer_following)));
 	if (ret)
 		assign_bit(option, &mctracer_options, !on);
-	/* What is full may go on, and what has been said of contexts may not hold. */
+	/* A full ring may now have room, and the latest context words may be out of date. */
 	mctracer_forget_tasks(true);
 	return ret;
 }
@@ -560,7 +578,7 @@ int mctracer_set_functions(enum mctracer_function_list which, char *text, bool a
 	int ret = mctracer_functions_set(which, text, append, apply_functions);
 
 	mctracer_triggers_update();
-	mctracer_note_hole();	/* a call may be chosen whose return is not, or the reverse */
+	mctracer_note_hole();	/* a call may be selected without its return, or the reverse */
 	return ret;
 }
 
@@ -572,7 +590,7 @@ int mctracer_set_triggers(char *text, bool append)
 }
 
 #ifdef CONFIG_MODULES
-/* More is asked of mcount than before: returns of functions, or objects that are followed. */
+/* Return true if mcount needs another choice: for returns, or because objects are followed. */
 static bool needs_another_choice(void)
 {
 	return READ_ONCE(given_choice) != function_choice() ||
@@ -580,8 +598,8 @@ static bool needs_another_choice(void)
 }
 
 /*
- * Before mcount asks for the module's call sites, which it does in a notifier that comes later: so
- * most often nothing else must be done.
+ * Add the functions of a module that is being loaded. mcount's notifier runs later and asks for the
+ * module's call sites then, so usually nothing else is necessary.
  */
 static int module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
@@ -616,7 +634,7 @@ static int __init watch_modules(void)
 core_initcall(watch_modules);
 #endif /* CONFIG_MODULES */
 
-/* With @new rings, if there were none. On error they are as they were. */
+/* Register the hook. @new: the rings to use, if there are none yet. On error nothing changes. */
 static int start(struct mctracer_ring __percpu *new)
 {
 	enum mctracer_crash frozen;
@@ -637,20 +655,20 @@ static int start(struct mctracer_ring __percpu *new)
 	static_branch_enable(&mctracer_in_use);
 	if (!was_registered) {
 		if (IS_ENABLED(CONFIG_MCOUNT_FILTER))
-			mctracer_follow_forget();	/* where they end was not seen */
+			mctracer_follow_forget();	/* their ends may have been missed */
 		set_hook(hook_for(mctracer_options, READ_ONCE(mctracer_following)));
 		WRITE_ONCE(mctracer_pairs, needs_pairs(hook));
 		mctracer_note_hole();
 	}
 	frozen = mctracer_thaw();
-	was_off = mctracer_turn_on();	/* first: a trigger may turn it off at once */
+	was_off = mctracer_turn_on();	/* first: a trigger may turn recording off at once */
 	ret = register_hook();
 	if (!ret) {
 		mctracer_report_failure(NULL, 0);
 		queue_delayed_work(system_wq, &watch_work, WATCH_SECONDS * HZ);
-		/* Only now may they be mapped: those of all CPUs are there to stay. */
+		/* Only now may rings be mapped: an error would have freed them. */
 		if (new)
-			smp_store_release(&have_rings, true);	/* behind their memory */
+			smp_store_release(&have_rings, true);	/* memory before have_rings */
 		return 0;
 	}
 	if (was_off)
@@ -680,7 +698,7 @@ int mctracer_start(void)
 	}
 	ret = start(new);
 	if (new) {
-		free_rings(new);	/* what was not moved */
+		free_rings(new);	/* if not used */
 		free_percpu(new);
 	}
 	return ret;
@@ -690,12 +708,12 @@ void mctracer_stop(void)
 {
 	CLASS(mctracer_own_work, own)();
 	guard(mutex)(&hook_mutex);
-	/* At one moment, while calls, returns and jumps have stubs of their own to be switched. */
+	/* At one moment, because the stubs of calls, returns and jumps are switched one by one. */
 	scoped_guard(preempt_notrace) {
 		WRITE_ONCE(mctracer_ending, true);
 		mctracer_forget_tasks(false);
 	}
-	/* -ENOENT: another hook has taken over, and ours is not running. */
+	/* -ENOENT: another hook has replaced the tracer's, which does not run any more. */
 	unregister_mcount_direct(hook);
 	mctracer_forget_soon();
 	leave_unused();
@@ -708,10 +726,10 @@ bool mctracer_started(void)
 	return mcount_direct_is_current(READ_ONCE(hook)) && !mcount_error();
 }
 
-/* The latest failure that no system call could return; NULL: there is none. */
+/* The latest failure that no system call could return; NULL: none. */
 static const char *failed_what;
 static int failed_why;
-static DEFINE_MUTEX(failed_mutex);	/* for both */
+static DEFINE_MUTEX(failed_mutex);	/* protects both */
 
 void mctracer_report_failure(const char *what, int error)
 {
@@ -741,5 +759,5 @@ void mctracer_clear(int only)
 	for_each_possible_cpu(cpu)
 		if (only == MCTRACER_ALL_CPUS || cpu == only)
 			mctracer_ring_clear(per_cpu_ptr(&mctracer_rings, cpu));
-	mctracer_forget_tasks(true);	/* so that all is said again soon */
+	mctracer_forget_tasks(true);	/* so that all sync words are written again soon */
 }

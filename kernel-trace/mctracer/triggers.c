@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the file "triggers" says: lines of FUNCTION:[WHEN:]ACTION[ OPTION=VALUE][:COUNT].
+ * Parse the lines of the file triggers, FUNCTION:[WHEN:]ACTION[ OPTION=VALUE][:COUNT], and make the
+ * table of call sites in which the pre-handler finds them.
  *
- * What they come to is a table of call sites, which the gate looks at. It is made anew when
- * the file is written, and when a module comes, and replaced whole. How often a function
- * was called is kept from one table to the next, for each line; so no call is missed.
+ * A new table replaces the current one as a whole when the file is written or a module is loaded.
+ * Hit counters pass from table to table, one for each pair of line and site: so no hit is missed.
  */
 #include <linux/atomic.h>
 #include <linux/cleanup.h>
@@ -43,9 +43,9 @@ static const char file[] = "triggers";
 
 static const struct {
 	const char *name, *option;
-	unsigned int usual, min, max;	/* what the option may be */
-	bool writes;			/* words for each call */
-	bool operand;			/* there is one instead, see operands.c */
+	unsigned int usual, min, max;	/* default and range of the option's value */
+	bool writes;			/* it writes words for each call */
+	bool operand;			/* it has an operand instead of an option, see operands.c */
 } actions[MCTRACER_ACTIONS] = {
 	[MCTRACER_DO_TRACEON] = { "traceon" },
 	[MCTRACER_DO_COUNT] = { "count" },
@@ -67,12 +67,12 @@ static const struct {
 	{ "s", NSEC_PER_SEC }, { "ms", NSEC_PER_MSEC }, { "us", NSEC_PER_USEC }, { "ns", 1 },
 };
 
-/* What is written; under the mutex of sets. NULL: nothing. */
+/* The file's lines; NULL: none. Under mctracer_sets_mutex. */
 static struct mctracer_expressions *lines;
 
 /*
- * Counters of several sites: percpu memory takes long to allocate piece by piece. Under the mutex
- * of sets.
+ * A block of hit counters, shared by @users sites, because many small percpu allocations take long.
+ * Under mctracer_sets_mutex.
  */
 struct mctracer_hit_block {
 	unsigned long __percpu *hits;
@@ -86,7 +86,7 @@ static int refuse(const char *word, const char *why)
 	return mctracer_expression_refuse(file, -EINVAL, word, why);
 }
 
-/* The action that @text begins with, or MCTRACER_ACTIONS. */
+/* Return the action whose name @text begins with, or MCTRACER_ACTIONS. */
 static enum mctracer_action action_of(const char *text)
 {
 	size_t length = strcspn(text, ": \t");
@@ -111,7 +111,7 @@ static bool is_when(const char *text)
 	       begins_with_word(text, "followed");
 }
 
-/* The colon before the action, or before when that is; those of "mod:" are others. */
+/* Return the colon before [WHEN:]ACTION, or NULL. A colon of "mod:" is skipped. */
 static char *find_action(char *line)
 {
 	char *colon, *word = line + (*line == '!');
@@ -125,7 +125,7 @@ static char *find_action(char *line)
 	return NULL;
 }
 
-/* "10ms" */
+/* Parse a time like "10ms". */
 static int parse_time(u64 *ns, char *text)
 {
 	char *unit = text + strspn(text, "0123456789"), *end = unit;
@@ -139,7 +139,7 @@ static int parse_time(u64 *ns, char *text)
 		    !strncmp(unit, units[i].name, end - unit))
 			break;
 	if (unit == text || *end || i == ARRAY_SIZE(units))
-		return refuse(text, "wants a time: 10ms, or s, us, ns");
+		return refuse(text, "needs a time like 10ms, in s, ms, us or ns");
 	*unit = '\0';
 	if (kstrtou64(text, 10, &number) || number > div64_u64(MAX_TIME, units[i].ns))
 		return refuse(text, "is too long");
@@ -147,7 +147,9 @@ static int parse_time(u64 *ns, char *text)
 	return 0;
 }
 
-/* "slow TIME:", "fail:" or "followed:", if it begins so; what is behind it is in @text then. */
+/*
+ * Parse "slow TIME:", "fail:" or "followed:", if *@text begins with it, and move *@text behind it.
+ */
 static int parse_when(struct mctracer_trigger *trigger, char **text)
 {
 	char *word = *text, *colon = strchr(word, ':');
@@ -161,7 +163,7 @@ static int parse_when(struct mctracer_trigger *trigger, char **text)
 		return mctracer_expression_refuse(file, -EOPNOTSUPP, word,
 						  "needs CONFIG_MCOUNT_RETURNS");
 	if (!colon || action_of(colon + 1) == MCTRACER_ACTIONS)
-		return refuse(word, "wants an action behind it");
+		return refuse(word, "needs an action after it");
 	*colon = '\0';
 	*text = colon + 1;
 	word = strim(word);
@@ -174,15 +176,15 @@ static int parse_when(struct mctracer_trigger *trigger, char **text)
 		return 0;
 	}
 	if (!begins_with_word(word, "slow"))
-		return refuse(word, "is not how that is written");
+		return refuse(word, "takes no parameter");
 	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
-		return -EOPNOTSUPP;	/* as was said */
+		return -EOPNOTSUPP;	/* never reached: the compiler drops the rest */
 	trigger->when = MCTRACER_WHEN_SLOW;
 	return parse_time(&trigger->longer, skip_spaces(word + strlen("slow"))) ?:
 	       mctracer_timed_alloc();
 }
 
-/* " OPTION=VALUE" of @trigger, or nothing. */
+/* Parse the " OPTION=VALUE" of @trigger; without one, use the default. */
 static int parse_option(struct mctracer_trigger *trigger, char *text)
 {
 	const enum mctracer_action action = trigger->action;
@@ -215,7 +217,7 @@ static bool needs_filter(enum mctracer_action action)
 	return action == MCTRACER_DO_FOLLOW || action == MCTRACER_DO_UNFOLLOW;
 }
 
-/* What is returned is the object, or what comes of it. */
+/* Return true if the object, or the object derived from it, is the return value. */
 static bool needs_return(const struct mctracer_trigger *trigger)
 {
 	return trigger->from == MCTRACER_OPERAND_RET || trigger->to == MCTRACER_OPERAND_RET;
@@ -238,7 +240,7 @@ static int parse_operand(struct mctracer_trigger *trigger, char *text)
 	return IS_ENABLED(CONFIG_MCOUNT_FILTER) && trigger->calls ? mctracer_below_alloc() : 0;
 }
 
-/* "[WHEN:]ACTION[ OPTION][:COUNT]" */
+/* Parse "[WHEN:]ACTION[ OPTION][:COUNT]". */
 static int parse_action(struct mctracer_trigger *trigger, char *text)
 {
 	char *count;
@@ -264,17 +266,17 @@ static int parse_action(struct mctracer_trigger *trigger, char *text)
 		return -ENOMEM;
 	if ((needs_args(trigger->action) || needs_filter(trigger->action)) &&
 	    trigger->when != MCTRACER_WHEN_CALLED && trigger->when != MCTRACER_WHEN_FOLLOWED)
-		return refuse(text, "arguments are known when it is called, not when it returns");
+		return refuse(text, "arguments are known at calls only, not at returns");
 	if ((needs_filter(trigger->action) || trigger->action == MCTRACER_DO_RET) &&
 	    trigger->when == MCTRACER_WHEN_FOLLOWED)
-		return refuse(text, "is not done when something is followed");
+		return refuse(text, "can't be combined with followed:");
 	if (trigger->action == MCTRACER_DO_RET && trigger->when == MCTRACER_WHEN_CALLED)
 		trigger->when = MCTRACER_WHEN_RETURNS;
 	if (count) {
 		*count++ = '\0';
 		count = strim(count);
 		if (trigger->action == MCTRACER_DO_COUNT)
-			return refuse(count, "count counts all calls");
+			return refuse(count, "the action count takes no :COUNT");
 		if (kstrtou64(count, 10, &n) || n > S64_MAX)
 			return refuse(count, "is not a count");
 		atomic64_set(&trigger->left, n);
@@ -285,7 +287,10 @@ static int parse_action(struct mctracer_trigger *trigger, char *text)
 						  parse_option(trigger, text);
 }
 
-/* What tells lines for the same function from each other. To be freed. */
+/*
+ * Return the normalized text of [WHEN:]ACTION[ OPTION], which distinguishes lines for the same
+ * function; or NULL if there is no memory. The caller frees it.
+ */
 static char *purpose_of(const struct mctracer_trigger *trigger)
 {
 	const char *name = actions[trigger->action].name, *option = actions[trigger->action].option;
@@ -314,7 +319,7 @@ static bool is_everything(const struct mctracer_expression *e)
 	return !e->module && !e->name[strspn(e->name, "*?")];
 }
 
-/* @line, which is taken apart. */
+/* Parse @line, which is modified, and append its expression to @to, or remove an equal one. */
 static int parse_line(struct mctracer_expressions *to, char *line)
 {
 	struct mctracer_trigger *trigger __free(kfree) = kzalloc(sizeof(*trigger), GFP_KERNEL);
@@ -328,7 +333,7 @@ static int parse_line(struct mctracer_expressions *to, char *line)
 	colon = find_action(line);
 	if (!colon)
 		return refuse(line,
-			      "wants :args :data :stacktrace :count :mark :traceon :traceoff :snapshot :ret :follow or :unfollow");
+			      "needs :args :data :stacktrace :count :mark :traceon :traceoff :snapshot :ret :follow or :unfollow");
 	*colon = '\0';
 	ret = parse_action(trigger, colon + 1);
 	if (ret)
@@ -350,7 +355,7 @@ static int parse_line(struct mctracer_expressions *to, char *line)
 	}
 	if (actions[trigger->action].writes && !trigger->counted && is_everything(e) &&
 	    (trigger->when == MCTRACER_WHEN_CALLED || trigger->when == MCTRACER_WHEN_RETURNS))
-		return refuse(e->name, "all functions need a count: more than enough is written");
+		return refuse(e->name, "all functions write too much: needs a :COUNT");
 	e->data = no_free_ptr(trigger);
 	return 0;
 }
@@ -380,7 +385,7 @@ static u64 sum_of(const struct mctracer_triggered *at)
 	return sum;
 }
 
-/* What @table has at @site for @trigger, or NULL. */
+/* Return the entry of @table for @site and @trigger, or NULL. */
 static const struct mctracer_triggered *find(const struct mctracer_triggered_sites *table,
 					     unsigned long site,
 					     const struct mctracer_trigger *trigger)
@@ -410,7 +415,7 @@ static void free_table(struct mctracer_triggered_sites *table)
 	kvfree(table);
 }
 
-/* Add up what was counted at @at, which no hook uses any more. */
+/* Add the hits of @at to its trigger, and drop @at, which no hook uses any more. */
 static void retire_site(struct mctracer_triggered *at)
 {
 	struct mctracer_trigger *trigger = at->trigger;
@@ -425,8 +430,8 @@ static void retire_site(struct mctracer_triggered *at)
 }
 
 /*
- * Free @table after it was replaced, and what was dropped then. Waits for hooks that still use it,
- * and so must hold none of the mutexes that a module's loading takes.
+ * Free @table, which was replaced, and retire its dropped sites, after waiting for hooks that still
+ * use it. So the caller must hold none of the mutexes that loading a module takes.
  */
 static void retire_table(struct mctracer_triggered_sites *table)
 {
@@ -447,7 +452,7 @@ static void retire_table(struct mctracer_triggered_sites *table)
 		}
 	}
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && begins)
-		mctracer_timed_forget();	/* their returns are not seen */
+		mctracer_timed_forget();	/* the tracer misses their returns */
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && begins)
 		mctracer_awaited_forget();
 	free_table(table);
@@ -468,7 +473,7 @@ static bool is_recorded(unsigned long site, bool returns)
 	return mctracer_site_chosen(site) && (!returns || READ_ONCE(mctracer_graph));
 }
 
-/* Is that all the gate has to do there? */
+/* Return true if the pre-handler only has to count at the site of @at. */
 static bool only_counts(const struct mctracer_triggered *at)
 {
 	return at->trigger->action == MCTRACER_DO_COUNT && !at->begins &&
@@ -483,7 +488,10 @@ static bool needs_result(const struct mctracer_trigger *trigger)
 	       needs_return(trigger);
 }
 
-/* Is @trigger concerned by a site of its function, which is one before a return or not? */
+/*
+ * Return true if @trigger needs sites of this kind: with @returns those before returns, else those
+ * at the head of functions.
+ */
 static bool is_for(const struct mctracer_trigger *trigger, bool returns)
 {
 	if (trigger->when == MCTRACER_WHEN_SLOW || trigger->to == MCTRACER_OPERAND_RET)
@@ -511,7 +519,7 @@ static void add(struct mctracer_triggered_sites *table, unsigned long site,
 	};
 }
 
-/* What @hit says, if that is something to be done. */
+/* Add the site of @hit to @table, if its trigger needs it. Else store the reason. */
 static void add_hit(struct mctracer_triggered_sites *table, const struct mctracer_hit *hit)
 {
 	struct mctracer_trigger *trigger = hit->by->data;
@@ -545,7 +553,7 @@ static int compare_by_trigger(const void *a, const void *b)
 	return x->site < y->site ? -1 : x->site > y->site;
 }
 
-/* A table with room for @nr sites. NULL if there is no memory. */
+/* Return a table with room for @nr sites, or NULL if there is no memory. */
 static struct mctracer_triggered_sites *alloc_table(size_t nr)
 {
 	struct mctracer_triggered_sites *table;
@@ -562,8 +570,8 @@ static struct mctracer_triggered_sites *alloc_table(size_t nr)
 }
 
 /*
- * Fill @table with what @hits come to; with @mod, of it, and of everything else what there is. That
- * may be nothing, yet. Tells how many counters are missing.
+ * Fill @table with the sites of @hits. With @mod, @hits are of this module only, and sites
+ * elsewhere are copied from the current table, if any. Return how many sites have no counters yet.
  */
 static size_t fill_table(struct mctracer_triggered_sites *table, const struct mctracer_hits *hits,
 			 const struct module *mod)
@@ -584,7 +592,7 @@ static size_t fill_table(struct mctracer_triggered_sites *table, const struct mc
 			    old->sites[i].returns, old->sites[i].tail);
 	for (hit = hits->hits; hit < end; before = hit++) {
 		if (before && before->site == hit->site && before->by == hit->by)
-			continue;	/* another name of the same function */
+			continue;	/* an alias of the function */
 		add_hit(table, hit);
 	}
 	table->sites[table->nr + 1] = (struct mctracer_triggered) {};
@@ -598,7 +606,7 @@ static size_t fill_table(struct mctracer_triggered_sites *table, const struct mc
 	return missing;
 }
 
-/* Blocks with @nr counters, as a list. */
+/* Newly allocated blocks with @nr counters. */
 struct new_hits {
 	struct mctracer_hit_block **blocks;
 	size_t nr;
@@ -609,7 +617,7 @@ static size_t nr_blocks(size_t nr)
 	return DIV_ROUND_UP(nr, BLOCK_HITS);
 }
 
-/* What give_hits() has not given away. */
+/* Free @new, except for blocks that give_hits() has given to sites. */
 static void free_hits(struct new_hits *new)
 {
 	size_t i;
@@ -649,7 +657,7 @@ static int alloc_hits(struct new_hits *new, size_t nr)
 	return -ENOMEM;
 }
 
-/* To all sites of @table that have none: there are enough. */
+/* Give counters of @new to all sites of @table without any. @new must have enough. */
 static void give_hits(struct mctracer_triggered_sites *table, struct new_hits *new)
 {
 	struct mctracer_triggered *at;
@@ -691,7 +699,7 @@ static enum mctracer_following what_follows(const struct mctracer_triggered_site
 	return following;
 }
 
-/* Does it time calls that @old does not? */
+/* Return true if @table times calls that @old does not time. */
 static bool times_others(const struct mctracer_triggered_sites *table,
 			 const struct mctracer_triggered_sites *old)
 {
@@ -707,8 +715,8 @@ static bool times_others(const struct mctracer_triggered_sites *table,
 }
 
 /*
- * Have hooks use @table. What the one before has and @table does not is dropped, until
- * retire_table(), or until the one before is used again.
+ * Make hooks use @table. Return the table before. Its sites that @table lacks are marked as
+ * dropped, until retire_table() or until this function makes hooks use it again.
  */
 static struct mctracer_triggered_sites *exchange_table(struct mctracer_triggered_sites *table)
 {
@@ -727,13 +735,13 @@ static struct mctracer_triggered_sites *exchange_table(struct mctracer_triggered
 		at->dropped = !find(table, at->site, at->trigger);
 		at->trigger->pending += at->dropped;
 	}
-	smp_store_release(&mctracer_triggered, table);	/* filled before it is seen */
+	smp_store_release(&mctracer_triggered, table);	/* contents before the pointer */
 	WRITE_ONCE(mctracer_returns_triggered, has_returns(table));
 	WRITE_ONCE(mctracer_follow_triggered, what_follows(table));
 	return old;
 }
 
-/* The triggers of @gone go, but for those of @kept. */
+/* Free the list @gone and its triggers, except for triggers that the list @kept has, too. */
 static void free_lines(struct mctracer_expressions *gone, struct mctracer_expressions *kept)
 {
 	struct mctracer_trigger *trigger;
@@ -759,7 +767,7 @@ static void free_lines(struct mctracer_expressions *gone, struct mctracer_expres
 	mctracer_expressions_free(gone);
 }
 
-/* Other functions may be recorded now, or call the gate; or objects are followed. */
+/* Bring each site's recorded and counts up to date after a change of lists, mode or options. */
 static void update(void)
 {
 	struct mctracer_triggered *at;
@@ -779,17 +787,20 @@ void mctracer_triggers_update(void)
 	update();
 }
 
-/* The way from one list of lines to another, and back. */
+/* A change of the lines, which can be undone. */
 struct change {
 	struct mctracer_hits hits;
-	struct mctracer_triggered_sites *table;		/* to be used; then, that before */
+	struct mctracer_triggered_sites *table;		/* the new one; once in use, the old one */
 	struct new_hits counters;
-	struct mctracer_expressions *before;
-	unsigned int modules;				/* how many had come */
-	bool times_others;
+	struct mctracer_expressions *before;		/* the old lines */
+	unsigned int modules;				/* mctracer_modules_seen() at the start */
+	bool times_others;				/* the new table times more calls */
 };
 
-/* What @new, NULL for no lines, comes to. Finds memory: no mutex of a module's loading is held. */
+/*
+ * Find the sites for the lines @new, NULL for none, and allocate a table. Under no mutex that
+ * loading a module takes, because it may wait for memory.
+ */
 static int prepare(struct change *change, struct mctracer_expressions *new)
 {
 	int ret;
@@ -809,8 +820,8 @@ static int prepare(struct change *change, struct mctracer_expressions *new)
 }
 
 /*
- * Have hooks use what was prepared. -EAGAIN: a module has come meanwhile. -ENOSPC: @missing
- * counters are needed.
+ * Make hooks use the prepared table. Return 0, -EAGAIN if a module was loaded meanwhile, -ENOSPC if
+ * *@missing counters are needed, or another error.
  */
 static int exchange_lines(struct change *change, struct mctracer_expressions *new, size_t *missing)
 {
@@ -836,7 +847,10 @@ static int exchange_lines(struct change *change, struct mctracer_expressions *ne
 	return 0;
 }
 
-/* O(n log n) for n sites and lines, once more for each module that comes meanwhile. */
+/*
+ * Replace the lines with @new. O(n log n) for n sites and lines, repeated for each module that is
+ * loaded meanwhile. Return 0 or an error.
+ */
 static int begin_change(struct change *change, struct mctracer_expressions *new)
 {
 	size_t missing;
@@ -860,8 +874,9 @@ static int begin_change(struct change *change, struct mctracer_expressions *new)
 }
 
 /*
- * Have hooks use what @lines come to now, and return the table before. If there is no memory for
- * it, no trigger acts any more. Rare: so that memory is found under the mutex.
+ * Make hooks use a new table for the current lines, and return the table before. Without memory,
+ * set *@error: then no trigger acts any more. This is rare, so it may wait for memory under
+ * mctracer_sets_mutex.
  */
 static struct mctracer_triggered_sites *refill(int *error)
 {
@@ -887,8 +902,9 @@ static struct mctracer_triggered_sites *refill(int *error)
 }
 
 /*
- * The lines before, again. If a module has come since, the table before may name counters that went
- * with the table that the module has replaced: then what the lines come to is found anew.
+ * Restore the lines before @change. If a module was loaded since, it has replaced the new table,
+ * and the table before may point to counters that were freed with the new one: then make another
+ * table.
  */
 static void undo_change(struct change *change)
 {
@@ -911,7 +927,10 @@ static void undo_change(struct change *change)
 	retire_table(unused);
 }
 
-/* Exchange the lines for @new, or NULL; @before is those that no one has any more then. */
+/*
+ * Replace the lines with @new, or NULL for none, and store the old ones at @before for the caller
+ * to free. @apply: as in mctracer_functions_set(). Return 0, or an error, and all is as before.
+ */
 static int exchange(struct mctracer_expressions *new, int (*apply)(u8 *map),
 		    struct mctracer_expressions **before)
 {
@@ -929,12 +948,12 @@ static int exchange(struct mctracer_expressions *new, int (*apply)(u8 *map),
 		undo_change(&change);
 		return ret;
 	}
-	/* One that begins to be timed has returned unseen while not all call sites were changed. */
+	/* Timed calls may have returned unseen while only some call sites were patched. */
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && change.times_others)
 		mctracer_timed_forget();
 	retire_table(change.table);
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && !READ_ONCE(mctracer_follow_triggered))
-		mctracer_follow_forget();	/* nobody follows any more */
+		mctracer_follow_forget();	/* no trigger follows any more */
 	*before = change.before;
 	return 0;
 }
@@ -968,7 +987,9 @@ int mctracer_triggers_set(char *text, bool append, int (*apply)(u8 *map))
 }
 
 #ifdef CONFIG_MODULES
-/* Something of @table lies in @mod, which may be what was there before. */
+/*
+ * Return true if @table has sites at addresses of @mod, perhaps of a module that was there before.
+ */
 static bool has_sites_in(const struct mctracer_triggered_sites *table, const struct module *mod)
 {
 	size_t i;
@@ -979,18 +1000,19 @@ static bool has_sites_in(const struct mctracer_triggered_sites *table, const str
 	return false;
 }
 
-/* A new table for what lines match in a module, and what it needs. */
+/* A new table that also has the sites of a module, and its memory. */
 struct addition {
 	struct mctracer_hits hits;
-	struct mctracer_triggered_sites *table;	/* with so much ... */
+	struct mctracer_triggered_sites *table;	/* with room for so many sites: */
 	size_t room;
 	struct new_hits counters;
-	size_t missing;			/* counters */
+	size_t missing;			/* the number of counters that are needed */
 };
 
 /*
- * Have hooks use what is matched in @mod, too, and put the table before into @gone. -ENOSPC: more
- * room, or more counters, are needed, as @addition says.
+ * Make hooks also use the sites that the lines match in @mod, and store the table before at @gone.
+ * Return 1 if something has changed, 0, -ENOMEM, or -ENOSPC if @addition needs a table or counters
+ * as its room and missing require.
  */
 static int try_add_module(struct addition *addition, struct module *mod,
 			  struct mctracer_triggered_sites **gone)
@@ -1023,7 +1045,7 @@ static int try_add_module(struct addition *addition, struct module *mod,
 	return 1;
 }
 
-/* 1 if something has changed, 0, or -ENOMEM. */
+/* Add the sites of @mod. Return 1 if something has changed, 0, or -ENOMEM. */
 static int add_module(struct module *mod, struct mctracer_triggered_sites **gone)
 {
 	struct addition addition = {};
@@ -1058,13 +1080,13 @@ bool mctracer_triggers_module_coming(struct module *mod)
 }
 #endif /* CONFIG_MODULES */
 
-/* What a line comes to: so many sites from @first on, ascending. */
+/* The sites of one line: @nr entries from @first on, ascending. */
 struct sites_of {
 	struct mctracer_triggered **first;
 	size_t nr;
 };
 
-/* O(log n) and what they are. */
+/* Find the sites of @trigger in the current table. O(log n + its sites). */
 static struct sites_of find_sites_of(const struct mctracer_trigger *trigger)
 {
 	const struct mctracer_triggered_sites *table = mctracer_triggered;
@@ -1092,7 +1114,7 @@ static void show_function(struct seq_file *m, u64 hits, unsigned long begin)
 		seq_printf(m, "#\t%llu\t%ps\n", hits, (void *)begin);
 }
 
-/* Those that were called. What has no name any more was of a module that is gone. */
+/* Print each function that has hits. Sites without a symbol were in a module that is gone. */
 static void show_functions(struct seq_file *m, struct sites_of sites)
 {
 	unsigned long begin, last = 0, size, offset;
@@ -1146,7 +1168,7 @@ static void show_line(struct seq_file *m, const struct mctracer_expression *e)
 		show_functions(m, sites);
 }
 
-/* O(n log n) for n sites and lines. */
+/* Print the file triggers. O(n log n) for n sites and lines. */
 void mctracer_triggers_show(struct seq_file *m)
 {
 	const struct mctracer_expression *e;
@@ -1155,7 +1177,7 @@ void mctracer_triggers_show(struct seq_file *m)
 	if (lines) {
 		list_for_each_entry(e, &lines->list, list) {
 			if (seq_has_overflowed(m))
-				return;		/* all of it is done again, with more room */
+				return;		/* seq_file calls this again with a larger buffer */
 			show_line(m, e);
 		}
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What is to happen at functions besides that they are recorded. */
+/* Triggers: actions at calls and returns of functions, as written to the file triggers. */
 #ifndef _KERNEL_TRACE_MCTRACER_TRIGGERS_H
 #define _KERNEL_TRACE_MCTRACER_TRIGGERS_H
 
@@ -10,37 +10,38 @@
 
 #include "mctracer.h"
 
-/* In the order in which they are done at one function. */
+/* Several triggers of one function act in this order. */
 enum mctracer_action {
-	MCTRACER_DO_TRACEON,	/* record again, on all CPUs */
-	MCTRACER_DO_COUNT,		/* nothing: calls are counted for all actions */
-	MCTRACER_DO_FOLLOW,	/* from now on record what concerns this object */
-	MCTRACER_DO_UNFOLLOW,	/* the object's end: first of all, or it would not be written */
-	MCTRACER_DO_ARGS,	/* record the call with its arguments: once, with all else */
-	MCTRACER_DO_DATA,	/* and with memory that one of these points to */
+	MCTRACER_DO_TRACEON,	/* turn recording on, on all CPUs */
+	MCTRACER_DO_COUNT,		/* nothing: hits are counted for all actions */
+	MCTRACER_DO_FOLLOW,	/* follow this object: record all calls that concern it */
+	MCTRACER_DO_UNFOLLOW,	/* the object ends; before the actions that write this call */
+	MCTRACER_DO_ARGS,	/* record the call with its arguments, data and objects at once */
+	MCTRACER_DO_DATA,	/* record the call with memory that an argument points to */
 	MCTRACER_DO_STACKTRACE,	/* record the call, or return, with its chain of callers */
-	MCTRACER_DO_RET,	/* record the return with what is returned */
-	MCTRACER_DO_MARK,		/* write a line */
-	MCTRACER_DO_SNAPSHOT,	/* keep a copy of the rings as they are then */
-	MCTRACER_DO_TRACEOFF,	/* don't record any more, on all CPUs */
+	MCTRACER_DO_RET,	/* record the return with the return value */
+	MCTRACER_DO_MARK,		/* write a mark */
+	MCTRACER_DO_SNAPSHOT,	/* keep a copy of the rings */
+	MCTRACER_DO_TRACEOFF,	/* turn recording off, on all CPUs */
 	MCTRACER_ACTIONS,
 };
 
 enum mctracer_when {
 	MCTRACER_WHEN_CALLED,
 	MCTRACER_WHEN_RETURNS,
-	MCTRACER_WHEN_FAILS,	/* when it returns an error */
-	MCTRACER_WHEN_SLOW,	/* when the call took longer than that */
-	MCTRACER_WHEN_FOLLOWED,	/* when the call concerns an object that is followed */
+	MCTRACER_WHEN_FAILS,	/* the function returns an error */
+	MCTRACER_WHEN_SLOW,	/* the call took longer than trigger->longer */
+	MCTRACER_WHEN_FOLLOWED,	/* the call concerns a followed object */
 };
 
-/* Arguments are counted from 1. */
-#define MCTRACER_OPERAND_RET	MCTRACER_OBJECT_RETURNED	/* what is returned */
+/* Arguments are numbered from 1; this number means the return value. */
+#define MCTRACER_OPERAND_RET	MCTRACER_OBJECT_RETURNED
 
 /*
- * Memory that argument @from points to: through so many pointers, each found so many bytes behind
- * where the one before points to; and so many bytes behind the last; and with a 16-bit number
- * added, if there is one, that is found so many bytes behind where the argument points to.
+ * How to find the memory for "data N->A.B+C,LENGTH" from the value of argument N. For each of
+ * @pointers, load the pointer at this offset in bytes from the current address, which becomes the
+ * current address. Then add @behind and, if @adds, the 16-bit number at offset @add from the
+ * argument's value.
  */
 struct mctracer_memory {
 	u8 nr_pointers;
@@ -52,94 +53,103 @@ struct mctracer_memory {
 	u8 length;		/* bytes, MCTRACER_DATA_MAX at most */
 };
 
-/* What one line of the file triggers says. */
+/* One line of the file triggers. */
 struct mctracer_trigger {
 	enum mctracer_when when;
 	u64 longer;		/* nanoseconds */
 	enum mctracer_action action;
-	unsigned int option;	/* frames at most; or milliseconds until it is done */
-	u8 from;		/* which argument is the address, or MCTRACER_OPERAND_RET */
-	u8 to;			/* ... and of what comes of that, or 0 */
-	u8 length;		/* which argument counts the addresses where @from points, or 0 */
-	bool calls;		/* also record what is called for it */
+	unsigned int option;	/* the most frames; or the delay in milliseconds */
+	u8 from;		/* number of the argument with the address; MCTRACER_OPERAND_RET */
+	u8 to;			/* "N -> M": likewise, of the object derived from it; or 0 */
+	u8 length;		/* "N[M]": number of the argument with the array's length; or 0 */
+	bool calls;		/* "+calls": also record nested calls */
 	struct mctracer_memory memory;
-	char operand[48];	/* how that is written */
-	bool counted;
-	atomic64_t left;	/* if so: how often it is still done */
-	u64 hits;		/* of functions that are gone; under the mutex of sets */
-	u64 unknown;		/* of these, jumps to others, which return instead */
-	bool kept;		/* while lists are exchanged: it is in the one that stays */
-	size_t pending;		/* so many sites that were dropped may still be in use by hooks */
-	bool gone;		/* no line has it any more: free it when none is */
+	char operand[48];	/* the operand as text */
+	bool counted;		/* the line has a :COUNT, */
+	atomic64_t left;	/* and the action is done so many more times */
+	u64 hits;		/* of retired sites; under mctracer_sets_mutex */
+	u64 unknown;		/* of retired jumps to other functions: their result is unknown */
+	bool kept;		/* while lists are exchanged: the new list has it, too */
+	size_t pending;		/* dropped sites that hooks may still use */
+	bool gone;		/* no list has it any more: free it when pending is 0 */
 };
 
 struct mcount_regs;
 struct mctracer_triggered;
 
-/* What triggers act on: a function is called, or returns. */
+/* Trigger context: the call or return that triggers act on. */
 struct mctracer_occasion {
 	unsigned long ip, parent_ip;
 	const struct mcount_regs *regs;
-	struct mctracer_args args;		/* if they are to be recorded */
-	bool returns;
-	u32 how;				/* if so: MCTRACER_RETURN_TAIL and so on, */
-	struct mctracer_outcome outcome;	/* and what is known of it */
+	struct mctracer_args args;		/* to record with the call */
+	bool returns;				/* it is a return: */
+	u32 how;				/* MCTRACER_RETURN_TAIL and so on, */
+	struct mctracer_outcome outcome;	/* return value and time, if known */
 };
 
 /*
- * gate.c, for both: count it, and act. True if the call or return is recorded, which is still
- * to be done if @record says so; @done: it has been. With preemption disabled. Any context.
+ * gate.c, for calls and returns: count the hit and run the action. @record: the call or return must
+ * be recorded; @done: it has been recorded. Return the new value of @done. Any context, with
+ * preemption disabled.
  */
 bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_occasion *occasion,
 		  bool record, bool done);
 
+/* Load the argument registers, once. */
 static __always_inline void mctracer_take_args(struct mctracer_occasion *at)
 {
 	if (!at->args.nr)
 		at->args.nr = mcount_args(at->regs, at->args.values);
 }
 
-/* memory.c: what there is of it is put into @args. Any context, with preemption disabled. */
+/*
+ * memory.c: copy the readable part of @memory to @args. @address: the argument's value. Any
+ * context, with preemption disabled.
+ */
 void mctracer_read_memory(const struct mctracer_memory *memory, unsigned long address,
 			  struct mctracer_args *args);
 
-/* gate.c: write it. Any context, with preemption disabled. */
+/* gate.c: record the call or return with @n @callers. Any context, with preemption disabled. */
 void mctracer_record_occasion(const struct mctracer_occasion *at, const u32 *callers,
 			      unsigned int n);
-/* False if it was done as often as it is to be done. */
+/* Use up one of the trigger's :COUNT. Return false if none is left. */
 bool mctracer_take_one(struct mctracer_trigger *trigger);
 
-/* gate_follow.c: for gates; what @at is about then is in its args. */
+/* gate_follow.c, for pre-handlers. All of these store the objects they find in @at's args. */
+
+/* Run the action follow. */
 void mctracer_gate_follow(struct mctracer_trigger *trigger, struct mctracer_occasion *at);
-/* @record: write the call when its words have no room for another object. */
+/* Run the action unfollow. @record: if the call's words have no room for an object, write them. */
 void mctracer_gate_unfollow(struct mctracer_trigger *trigger, struct mctracer_occasion *at,
 			    bool record);
-/* What is to be done of the triggers from @at on, or NULL, although the task is not chosen. */
+/*
+ * Run unfollow of the site's triggers from @at on, or none if NULL, for a task that is not traced.
+ */
 void mctracer_gate_ends(const struct mctracer_triggered *at, struct mctracer_occasion *occasion);
-/* A call begins whose result is to be followed, or may be. */
+/* Add a pending return, if the argument of "follow N -> ret" is a followed object. */
 void mctracer_gate_await(const struct mctracer_trigger *trigger, struct mctracer_occasion *at);
-/* Which objects does the call concern, by its arguments, or by whom it is made for? */
+/* Find the followed objects among the arguments, or else the object that the call is nested in. */
 void mctracer_gate_objects(struct mctracer_occasion *at);
 
 /*
- * operands.c: @text is what follow, unfollow and so on are for. 0, or -EINVAL and @why, or
- * -EOPNOTSUPP and what is missing in @why.
+ * operands.c: parse the operand @text of follow, unfollow or data. Return 0, or -EINVAL and the
+ * reason at @why.
  */
 int mctracer_operand_parse(struct mctracer_trigger *trigger, char *text, const char **why);
 
-/* timed.c: when calls have begun, by where on the stack they have to return from. */
+/* timed.c: the begin of calls, by the address of their return address on the stack. */
 
-/* May sleep. -ENOMEM. */
+/* Allocate the table, once. May sleep. Under mctracer_lists_mutex. Return 0 or -ENOMEM. */
 int mctracer_timed_alloc(void);
-/* All that have begun are not known any more. */
+/* Invalidate all begins. */
 void mctracer_timed_forget(void);
-/* How many calls were not timed, for there were more than can be remembered. */
+/* Return how many calls may not have been timed, because the table had no room for more. */
 unsigned long mctracer_timed_missed(void);
-/* From now on. Under the mutex of sets, which who asks holds, too. */
+/* Reset that count. Under mctracer_sets_mutex, which callers of the function above hold, too. */
 void mctracer_timed_count_anew(void);
-/* Any context. */
+/* Remember that the call whose return address is at @where begins now. Any context. */
 void mctracer_timed_begin(const unsigned long *where);
-/* Nanoseconds since then; false if it is not known. */
+/* Store the nanoseconds since that call began at @took; false if unknown. Once. Any context. */
 bool mctracer_timed_end(const unsigned long *where, u64 *took);
 
 #endif /* _KERNEL_TRACE_MCTRACER_TRIGGERS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Composing words that are no calls: what uapi/linux/mctracer_decode.h undoes. Inlined
- * into what hooks call, too.
+ * Compose meta words, which uapi/linux/mctracer_decode.h decodes. Functions that hooks call inline
+ * these, too.
  */
 #ifndef _KERNEL_TRACE_MCTRACER_WORDS_H
 #define _KERNEL_TRACE_MCTRACER_WORDS_H
@@ -11,13 +11,13 @@
 #include <uapi/linux/mctracer.h>
 #include <uapi/linux/mctracer_decode.h>
 
-/* What a reader needs to know that begins here; of the state, what it says it knows. */
+/* State that is repeated at each sync point, for readers that start there. */
 #define MCTRACER_NOTES		(MCTRACER_KNOWS_COUNT | MCTRACER_KNOWS_CLOCK |	\
 				 MCTRACER_KNOWS_TIME | MCTRACER_KNOWS_CONTEXT |	\
 				 MCTRACER_KNOWS_MODULES | MCTRACER_KNOWS_TASK)
 #define MCTRACER_NOTES_WORDS	10
 
-/* How many words say what is @known. */
+/* Return how many words hold the state in @known, MCTRACER_KNOWS_TASK and so on. */
 static __always_inline unsigned int mctracer_words_of(u32 known)
 {
 	return !!(known & MCTRACER_KNOWS_COUNT) + 2 * !!(known & MCTRACER_KNOWS_CLOCK) +
@@ -40,7 +40,7 @@ static __always_inline u64 mctracer_comm_chars(const char *comm, unsigned int n)
 	return chars;
 }
 
-/* Say what @state knows, from @word on. The word behind it. */
+/* Write all known state to the words from @word on. Return the address behind the last word. */
 static __always_inline u64 *mctracer_compose(u64 *word, const struct mctracer_state *state)
 {
 	const struct mctracer_clock *clock = &state->clock;
@@ -74,7 +74,9 @@ static __always_inline u64 *mctracer_compose(u64 *word, const struct mctracer_st
 	return word;
 }
 
-/* What is to be said at @state's place to who begins there. How many words that takes. */
+/*
+ * Compose the sync words for a reader that starts where @state is the state. Return their number.
+ */
 static inline unsigned int mctracer_compose_notes(const struct mctracer_state *state,
 						  u64 words[MCTRACER_NOTES_WORDS])
 {
@@ -88,7 +90,7 @@ static inline unsigned int mctracer_compose_notes(const struct mctracer_state *s
 
 #define MCTRACER_VALUE_WORDS	2
 
-/* @value as words; returns how many. */
+/* Store @value as one or two words. Return their number. */
 static __always_inline unsigned int mctracer_value_words(u64 *words, u64 value)
 {
 	words[0] = mctracer_word(MCTRACER_VALUE, value);

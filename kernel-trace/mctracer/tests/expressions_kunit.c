@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit tests of the expressions that choose functions. */
+/* KUnit tests of the expressions that select functions. */
 #include <kunit/test.h>
 #include <linux/array_size.h>
 #include <linux/list.h>
@@ -112,5 +112,5 @@ static struct kunit_suite expressions_suite = {
 
 kunit_test_suite(expressions_suite);
 
-MODULE_DESCRIPTION("KUnit tests of the expressions that choose functions");
+MODULE_DESCRIPTION("KUnit tests of the expressions that select functions");
 MODULE_LICENSE("GPL");

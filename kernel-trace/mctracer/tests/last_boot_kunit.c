@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of what is made of reserved memory: it holds two rings of a kernel that lay elsewhere,
- * and then all kinds of damage are done to it.
+ * KUnit tests of reading and validating a persistent ring. The tests write two rings as an earlier
+ * kernel at another address would, and then damage the memory in many ways.
  */
 #include <kunit/test.h>
 #include <linux/compiler.h>
@@ -24,7 +24,7 @@
 #define PAGE_WORDS	512
 #define RINGS		2
 #define SIZE		(MCTRACER_KEPT_RINGS_AT + RINGS * RING_SIZE)
-/* So far away that kernel was: below, unless KASLR has left no room there. */
+/* How far from this kernel the earlier one was: below, unless KASLR has left no room there. */
 #define FAR		0x3200000L
 #define MOVED		(((u32)(unsigned long)_stext - FAR) & BIT(31) ? FAR : -FAR)
 #define OLD(ip)		((u32)((ip) - MOVED))
@@ -32,9 +32,9 @@
 
 struct last_boot_test {
 	void *area;
-	struct mctracer_ring *ring;	/* being written */
+	struct mctracer_ring *ring;	/* the ring that is being written */
 	struct rnd_state rnd;
-	u32 calls[RINGS];		/* that were written */
+	u32 calls[RINGS];		/* how many calls each ring has */
 };
 
 static struct mctracer_kept *header(struct last_boot_test *t, int i)
@@ -47,7 +47,7 @@ static u64 *words_of(struct last_boot_test *t, int ring)
 	return t->area + MCTRACER_KEPT_RINGS_AT + ring * RING_SIZE;
 }
 
-/* The call with that number. */
+/* Return the word of call @number, as the earlier kernel has recorded it. */
 static u64 call(u32 number)
 {
 	const u32 ip = OLD((u32)(unsigned long)_stext + 1 + number);
@@ -136,7 +136,10 @@ static void expect_refused(struct kunit *test)
 		mctracer_last_boot_put(last);
 }
 
-/* All calls of a ring from some number on, but for @missing of them. The first one. */
+/*
+ * Expect the calls of a ring from some number to the last, except for @missing of them. Return the
+ * first number.
+ */
 static u32 expect_calls(struct kunit *test, struct mctracer_last_boot *last, int ring, u32 missing)
 {
 	struct last_boot_test *t = test->priv;
@@ -167,7 +170,7 @@ static u32 expect_calls(struct kunit *test, struct mctracer_last_boot *last, int
 	return first;
 }
 
-/* From nothing to several laps: what is there, in order, and nothing else. */
+/* Undamaged rings, from empty to several laps, have all calls in order, and nothing else. */
 static void test_whole(struct kunit *test)
 {
 	static const u32 sizes[] = {
@@ -196,7 +199,7 @@ static void test_whole(struct kunit *test)
 	}
 }
 
-/* A page of whatever costs that page, wherever it is. */
+/* A page of zeroes, ones or noise damages that page only, wherever it is. */
 static void test_bad_page(struct kunit *test)
 {
 	struct last_boot_test *t = test->priv;
@@ -228,7 +231,7 @@ static void test_bad_page(struct kunit *test)
 	}
 }
 
-/* Calls whose words were damaged are left out, and only these. */
+/* Only damaged words are left out. */
 static void test_bad_words(struct kunit *test)
 {
 	struct last_boot_test *t = test->priv;
@@ -304,7 +307,7 @@ static void test_names(struct kunit *test)
 	u32 here, low;
 	u64 word;
 
-	/* Else it is a constant, which objtool takes for a call to where no ENDBR is. */
+	/* objtool would take a constant for a call target without ENDBR. */
 	OPTIMIZER_HIDE_VAR(function);
 	here = function + 5;
 	low = OLD(here);
@@ -358,7 +361,7 @@ static void damage(struct last_boot_test *t)
 		case 2:
 			memcpy(t->area + at, words_of(t, 0), length);
 			break;
-		case 3:	/* a header that is wrong, but whole */
+		case 3:	/* a wrong header with a valid checksum */
 			at = prandom_u32_state(&t->rnd) % sizeof(kept);
 			((u8 *)&kept)[at] ^= prandom_u32_state(&t->rnd);
 			write_headers(t, &kept);
@@ -366,7 +369,7 @@ static void damage(struct last_boot_test *t)
 	}
 }
 
-/* All that readers do: words become lines, and no more of them than there are. */
+/* Do all that readers do: each event becomes one line, and there are not more events than words. */
 static void read_all(struct kunit *test, struct mctracer_last_boot *last)
 {
 	struct mctracer_text *text = mctracer_text_alloc(true, false);
@@ -396,7 +399,7 @@ static void read_all(struct kunit *test, struct mctracer_last_boot *last)
 	mctracer_streams_free(&all);
 }
 
-/* Whatever is there is refused or read to its end, by the same steps each time. */
+/* Any damage is either refused or read to the end. The seed is fixed. */
 static void test_fuzz(struct kunit *test)
 {
 	struct last_boot_test *t = test->priv;
@@ -422,7 +425,7 @@ static void test_fuzz(struct kunit *test)
 	KUNIT_EXPECT_GT(test, refused, 0);
 }
 
-/* Nothing but noise behind a header that is right. */
+/* A valid header, and nothing but noise behind it. */
 static void test_noise(struct kunit *test)
 {
 	struct last_boot_test *t = test->priv;
@@ -480,5 +483,5 @@ static struct kunit_suite last_boot_suite = {
 
 kunit_test_suite(last_boot_suite);
 
-MODULE_DESCRIPTION("KUnit tests of what mctracer finds of an earlier boot");
+MODULE_DESCRIPTION("KUnit tests of mctracer's persistent rings");
 MODULE_LICENSE("GPL");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of mctracer's ring and cursor. The ring is written by the very steps that the
- * hook takes; what interrupts do in between is done by hand.
+ * KUnit tests of mctracer's ring and cursor. The tests write the ring with the same steps as the
+ * hook, and do between these steps what interrupts would do.
  */
 #include <kunit/test.h>
 #include <linux/cpumask.h>
@@ -21,8 +21,8 @@
 
 struct ring_test {
 	struct mctracer_ring __percpu *ring;
-	struct mctracer_ring *mine;	/* the same, of the CPU that the test stays on */
-	struct mctracer_state said;	/* what notes say */
+	struct mctracer_ring *mine;	/* the ring of the CPU that the test runs on */
+	struct mctracer_state said;	/* the state in sync words */
 };
 
 static int ring_init(struct kunit *test)
@@ -36,7 +36,7 @@ static int ring_init(struct kunit *test)
 		return -ENOMEM;
 	test->priv = t;
 
-	/* The thread that runs this runs one case and ends. */
+	/* KUnit runs each case in a thread of its own, which then ends. */
 	cpu = raw_smp_processor_id();
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(cpu)), 0);
 	t->mine = per_cpu_ptr(t->ring, cpu);
@@ -59,7 +59,7 @@ static void ring_exit(struct kunit *test)
 	free_percpu(t->ring);
 }
 
-/* What a call has tells its number. */
+/* Return the ip of call @number. */
 static u32 ip_of(u64 number)
 {
 	return (u32)number | BIT(31);
@@ -114,7 +114,7 @@ static void write_notes(struct kunit *test)
 		write_word(test, words[i]);
 }
 
-/* As hooks do: a call each 10 units of the clock, a time each 64 words, notes as due. */
+/* Record calls as hooks do: a call each 10 units of the clock, a time each 64 words, sync words. */
 static void record(struct kunit *test, u64 from, u64 to)
 {
 	struct ring_test *t = test->priv;
@@ -133,7 +133,7 @@ static void record(struct kunit *test, u64 from, u64 to)
 	}
 }
 
-/* The words that hold calls [from, to), but for @missing, end here. */
+/* Expect the last words to be the calls [from, to), call @missing of them uncommitted. */
 static void expect_calls(struct kunit *test, u64 from, u64 to, u64 missing)
 {
 	struct ring_test *t = test->priv;
@@ -177,7 +177,7 @@ static void ring_no_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mctracer_ring_counts(&ring).entries, 0);
 }
 
-/* Positions overflow after two laps, and take nothing from what is above them. */
+/* Positions overflow after two laps, and the overflow does not change the bits above. */
 static void ring_wraps(struct kunit *test)
 {
 	struct ring_test *t = test->priv;
@@ -203,14 +203,14 @@ static void ring_overwritten(struct kunit *test)
 	write(test, 0, WORDS);
 	KUNIT_EXPECT_EQ(test, mctracer_ring_read(t->mine, pos, &word), MCTRACER_READ_OK);
 
-	/* Reserved for the next lap, if not written yet: no longer to be trusted. */
+	/* A slot reserved for the next lap, though not written yet, is no longer valid. */
 	reserve(test);
 	KUNIT_EXPECT_EQ(test, mctracer_ring_read(t->mine, pos, &word),
 			MCTRACER_READ_OVERWRITTEN);
 	KUNIT_EXPECT_EQ(test, mctracer_ring_read(t->mine, pos + WORD, &word), MCTRACER_READ_OK);
 }
 
-/* An interrupt between taking the time and reserving makes the writer start again. */
+/* An interrupt between reading the clock and reserving makes the writer start again. */
 static void ring_interrupted_before_reserve(struct kunit *test)
 {
 	struct ring_test *t = test->priv;
@@ -237,13 +237,13 @@ static void interrupted_after_reserve(struct kunit *test, u64 before, u64 nested
 	expect_calls(test, from, to, NONE);
 }
 
-/* A slot that is reserved, but not committed, is not shown: if it is the first of all ... */
+/* Readers don't show a slot that is reserved but not committed: if it is the first of all ... */
 static void ring_uncommitted_first(struct kunit *test)
 {
 	interrupted_after_reserve(test, 0, 20);
 }
 
-/* ... on the first lap, when it still holds the lap before, and when it is the newest. */
+/* ... on the first lap, while it still holds the lap before, and if it is the newest. */
 static void ring_uncommitted_first_lap(struct kunit *test)
 {
 	interrupted_after_reserve(test, 10, 20);
@@ -259,7 +259,7 @@ static void ring_uncommitted_newest(struct kunit *test)
 	interrupted_after_reserve(test, 3 * WORDS - 1, 0);
 }
 
-/* Half-written: all is new but what commits it. */
+/* Half-written: the upper half, which commits the word, is still old. */
 static void ring_torn(struct kunit *test)
 {
 	struct ring_test *t = test->priv;
@@ -274,8 +274,8 @@ static void ring_torn(struct kunit *test)
 }
 
 /*
- * The residual hole that ring.h describes: a writer lapped while interrupted
- * destroys a later word, which then is not shown; neither is its own.
+ * See "Known limits" in ring.h: a writer that was lapped while interrupted destroys a later word.
+ * Readers then show neither that word nor the writer's.
  */
 static void ring_lapped_writer(struct kunit *test)
 {
@@ -288,7 +288,7 @@ static void ring_lapped_writer(struct kunit *test)
 	expect_calls(test, 151, 101 + WORDS + 50, 100 + WORDS);
 }
 
-/* Calls are known at each position, however many other words there are. */
+/* The number of calls is known at each position, however many meta words there are. */
 static void ring_counts_calls(struct kunit *test)
 {
 	struct ring_test *t = test->priv;
@@ -303,7 +303,7 @@ static void ring_counts_calls(struct kunit *test)
 		calls++;
 		KUNIT_ASSERT_EQ(test, mctracer_ring_end_calls(t->mine, &end), calls);
 	}
-	/* They need not be counted in full at once. */
+	/* "others" may be up to 2^10 meta words old. */
 	for (i = 0; i < 1000; i++)
 		mctracer_ring_reserve(t->ring, MCTRACER_STEP(2, 1));
 	KUNIT_EXPECT_EQ(test, mctracer_ring_end_calls(t->mine, &end), calls + 1000);
@@ -336,7 +336,7 @@ static void ring_clear(struct kunit *test)
 
 /* Cursor */
 
-/* The calls [from, to) come next, 10 units of time each. */
+/* Expect the calls [from, to) next, 10 units of time each. */
 static void expect_found(struct kunit *test, struct mctracer_cursor *cursor, u64 from, u64 to)
 {
 	for (; from < to; from++) {
@@ -370,7 +370,7 @@ static void cursor_begins_anywhere(struct kunit *test)
 	}
 }
 
-/* It begins where it is to begin, also where the words before are no calls. */
+/* A cursor begins at the wanted position, also if the words before it are meta words. */
 static void cursor_begins_behind_notes(struct kunit *test)
 {
 	struct mctracer_cursor cursor = {};
@@ -387,7 +387,7 @@ static void cursor_begins_behind_notes(struct kunit *test)
 	expect_found(test, &cursor, 100, 110);
 }
 
-/* Of what is overwritten the number of calls is known, exactly. */
+/* The number of overwritten calls is exact. */
 static void cursor_overtaken(struct kunit *test)
 {
 	struct mctracer_cursor cursor = {};
@@ -407,7 +407,7 @@ static void cursor_overtaken(struct kunit *test)
 	expect_found(test, &cursor, oldest, 3 * WORDS + 500);
 }
 
-/* What is not committed yet is waited for, but not for ever. */
+/* A cursor waits for an uncommitted word, but not for ever. */
 static void cursor_uncommitted(struct kunit *test)
 {
 	struct mctracer_cursor cursor = {};
@@ -431,7 +431,7 @@ static void cursor_uncommitted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cursor.state.ip, ip_of(11));
 }
 
-/* A pause is before the time that ends it, not spread over the calls before. */
+/* A pause comes right before the time that ends it, and is not spread over the calls before. */
 static void cursor_pause(struct kunit *test)
 {
 	struct mctracer_cursor cursor = {};
@@ -456,7 +456,7 @@ static void cursor_pause(struct kunit *test)
 	KUNIT_EXPECT_LE(test, cursor.ns, 1000100);
 }
 
-/* Where pauses are the rule they are none the less not spread. */
+/* Pauses are not spread over calls even if they are frequent. */
 static void cursor_pauses(struct kunit *test)
 {
 	struct mctracer_cursor cursor = {};
@@ -517,7 +517,7 @@ static void move(struct kunit *test, size_t size)
 	mctracer_ring_free(new);
 }
 
-/* Larger, smaller and the same: what is kept is whole, and the counts stay exact. */
+/* After moves to larger, smaller and equal rings the words are complete and the counts exact. */
 static void ring_moves(struct kunit *test)
 {
 	static const int factors[] = { 4, 1, 2, 1, 1 };
@@ -540,7 +540,7 @@ static void ring_moves(struct kunit *test)
 	}
 }
 
-/* A word that nobody will commit any more is not there after a move, nor a lap later. */
+/* A word that nobody will commit any more does not appear after a move, nor a lap later. */
 static void ring_moves_uncommitted(struct kunit *test)
 {
 	struct mctracer_cursor cursor = {};
@@ -556,7 +556,7 @@ static void ring_moves_uncommitted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cursor.state.ip, ip_of(WORDS + 19));
 }
 
-/* Cleared where a quarter begins, so that nothing is there but what is to come. */
+/* Move a ring that was cleared exactly at a sync point, and so is empty. */
 static void ring_moves_nothing(struct kunit *test)
 {
 	struct ring_test *t = test->priv;
@@ -573,7 +573,7 @@ static void ring_moves_nothing(struct kunit *test)
 	expect_counts(test, 0, 0, 0);
 }
 
-/* What belongs together does not lie in two quarters: so none of it is half of it. */
+/* A packet never lies in two quarters: so a reader never gets half of one. */
 static void ring_moves_entities(struct kunit *test)
 {
 	struct mctracer_cursor cursor = {};

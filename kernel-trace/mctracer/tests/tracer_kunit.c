@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tests of mctracer's switch. */
+/* KUnit test of stopping the tracer. */
 #include <kunit/test.h>
 #include <linux/mutex.h>
 
 #include "../mctracer.h"
 
-/* Who reads holds the mutex, perhaps for long. */
+/* A reader may hold mctracer_mutex for long: stopping must not wait for it. */
 static void tracer_stops_while_others_read(struct kunit *test)
 {
 	if (mctracer_started())
@@ -29,5 +29,5 @@ static struct kunit_suite tracer_suite = {
 
 kunit_test_suite(tracer_suite);
 
-MODULE_DESCRIPTION("KUnit tests of mctracer's switch");
+MODULE_DESCRIPTION("KUnit test of stopping mctracer");
 MODULE_LICENSE("GPL");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tests of mctracer's words: composing and decoding. */
+/* KUnit tests of mctracer's words: composing and decoding. */
 #include <kunit/test.h>
 
 #include "../words.h"
@@ -48,7 +48,7 @@ static void words_notes(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, heard.comm, said.comm);
 }
 
-/* What is not known is passed over, and does no harm to what is. */
+/* The decoder skips unknown words, which do not change the state. */
 static void words_unknown(struct kunit *test)
 {
 	struct mctracer_state state = {};
@@ -67,7 +67,7 @@ static void words_unknown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.known, MCTRACER_KNOWS_TASK);
 }
 
-/* What is returned belongs to one return, and what was not said is not known. */
+/* Pending attributes belong to the next return only. */
 static void words_values(struct kunit *test)
 {
 	static const u64 values[] = {
@@ -105,7 +105,7 @@ static void words_values(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.has, 0);
 }
 
-/* Arguments belong to one call; more than there can be, or one that is missing: then none. */
+/* Arguments belong to one call, which has none if there are too many or if one is missing. */
 static void words_args(struct kunit *test)
 {
 	static const u64 args[MCTRACER_ARGS + 1] = {
@@ -161,7 +161,7 @@ static u64 data_word(const char *text)
 	return mctracer_word(MCTRACER_DATA, word);
 }
 
-/* Objects and memory belong to one call, and a time says that it does not come. */
+/* Objects and memory belong to one call; a time word in between drops them. */
 static void words_about(struct kunit *test)
 {
 	const u64 object = 3 | 2ULL << MCTRACER_OBJECT_ROLE_SHIFT | MCTRACER_OBJECT_BEGINS;
@@ -188,7 +188,7 @@ static void words_about(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.nr_objects, 0);
 	KUNIT_EXPECT_EQ(test, state.nr_data, 0);
 
-	/* More than there can be is cut. */
+	/* The decoder drops what exceeds the maximum. */
 	for (i = 0; i < MCTRACER_OBJECTS + 1; i++)
 		mctracer_decode(&state, mctracer_other_word(MCTRACER_OBJECT, object + i));
 	for (i = 0; i < MCTRACER_DATA_WORDS + 1; i++)
