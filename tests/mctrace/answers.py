@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# Compares what mctrace says of recordings with the truth, which recordings.py knows. Prints TAP.
+# Tests mctrace on simulated recordings: compares its output with the truth, which recordings.py
+# computes. Prints TAP.
 #
 #     answers.py [--header H] [--sanitized MCTRACE_WITH_ASAN] [--seeds N] MCTRACE
 import argparse
@@ -38,16 +39,16 @@ from harness import (TIMEOUT, Case, Mctrace, Tap, Wrong, attempt, compare, compa
 # --- the recordings themselves ---
 
 def check_decoder(_, case):
-    """They say what the truth does: by another decoder, and its matching of returns to calls."""
+    """decoder.py decodes the recording to the truth, and matches returns to calls."""
     got = list(decoder.match(decoder.decode(case.path)))
     wanted = case.truth["events"]
-    if case.truth["mode"] == "function":        # how deep they are is not in it
+    if case.truth["mode"] == "function":        # the recording does not have the depth
         got, wanted = [[e[0], *e[2:]] for e in got], [[e[0], *e[2:]] for e in wanted]
     return compare_lists("event", got, wanted)
 
 
 def check_header(path):
-    """The words are still what include/uapi/linux/mctracer.h says."""
+    """recordings.py has the constants of include/uapi/linux/mctracer.h."""
     with open(path, encoding="utf-8") as file:
         values = dict(re.findall(r"^#define\s+MCTRACER_(\w+)\s+(\d+)\b", file.read(), re.M))
     names = ("TIME MORE TASK OTHER CONTEXT VALUE DATA RETURN COUNT CLOCK GAP FRAME MARK TOOK "
@@ -59,11 +60,11 @@ def check_header(path):
 
 
 def small_recording():
-    """The truth of it is worked out by hand below. All steps are of 2 ns, and the waits."""
+    """Return a recording. Its truth is worked out by hand below. A step takes 2 ns, plus waits."""
     rec = recordings.Recording(cpus=2, late=False, now=0)
     cat = rec.task(65, "cat", inside=["vfs_open"])
     rec.run(0, cat)
-    rec.leave(0)                        # 2: called before
+    rec.leave(0)                        # 2: called before the recording
     rec.call(0, "vfs_read")             # 4
     rec.call(0, "kfree")                # 6
     rec.wait(100)
@@ -121,7 +122,7 @@ REPORT_LINE = re.compile(
 
 
 def parse_report(text):
-    """Events as in the truth, but for the depth, and the other lines."""
+    """Return events as in the truth, without the depth, and all other lines."""
     events, others = [], []
     for line in text.splitlines():
         found = REPORT_LINE.match(line)
@@ -156,10 +157,10 @@ MARKS = [(1000000000, "$"), (100000000, "@"), (10000000, "*"), (1000000, "#"), (
 
 
 class Tree:
-    """Reads one, and finds out whether it is well nested."""
+    """Parses the text of report --tree, and checks that it is well nested."""
     def __init__(self, text):
-        self.events = {}        # of each task [depth, what, function, took], ...
-        self.stacks = {}        # ... and the names that have a "{" and no "}"
+        self.events = {}        # task: [[depth, what, function, took], ...]
+        self.stacks = {}        # task: names with a "{" and no "}" yet
         self.wrong = []
         self.task = None
         for self.nr, line in enumerate(text.splitlines(), 1):
@@ -177,16 +178,16 @@ class Tree:
     def line(self, line):
         found = TREE_LINE.match(line)
         if not found or self.task is None:
-            self.complain("what is '%s'?" % line)
+            self.complain("unexpected line '%s'" % line)
             return
         mark, about, us, ns, indent, text = found.groups()
         took = int(us + ns) if us else None
         if us and mark != next(m for least, m in MARKS if took > least):
-            self.complain("'%s' is no mark for %d ns" % (mark, took))
+            self.complain("'%s' is the wrong mark for %d ns" % (mark, took))
         if about:
-            self.complain("that time is no estimate")
+            self.complain("the time is shown as an estimate")
         if text.startswith(("/* traceoff ", "/* traceon ")):
-            self.stacks.clear()         # what is not recorded is not known
+            self.stacks.clear()         # calls may be missing
         if text.startswith("/*"):
             return
         stack = self.stacks.setdefault(self.task, [])
@@ -215,9 +216,9 @@ class Tree:
         name = text[2:].replace(" goes on", "").replace(", called before", "")
         before = text.endswith(", called before")
         if before and (stack or depth):
-            self.complain("'%s' is within %s" % (text, stack))
+            self.complain("'%s' is nested in %s" % (text, stack))
         if not before and (not stack or stack.pop() != name or depth != len(stack)):
-            self.complain("'%s', %d deep, closes another one" % (text, depth))
+            self.complain("'%s', %d deep, closes another call" % (text, depth))
         if before or took is not None:
             self.add(depth, "leave", name, took)
 
@@ -240,7 +241,7 @@ def check_tree(mctrace, case):
 
 
 def check_function_tree(mctrace, case):
-    """Without returns: each call is there once, in its task's order."""
+    """Without returns, each call is shown once, in the order of its task."""
     tree = Tree(mctrace.text("report", "--tree", case.path))
     differences = list(tree.wrong)
     got = {task: [e[2] for e in events if e[1] == "enter"]
@@ -266,7 +267,7 @@ def check_profile(mctrace, case):
             continue
         line["function"] = plain(line["function"])
         if line["function"] in got:
-            differences.append("%s is there twice" % line["function"])
+            differences.append("%s appears twice" % line["function"])
         got[line["function"]] = [line[key] for key in keys]
     wanted = {name: [name] + [one[key] for key in keys[1:]]
               for name, one in case.truth["functions"].items()}
@@ -274,7 +275,7 @@ def check_profile(mctrace, case):
 
 
 def latency_functions(case):
-    """Some that are called often, and the slowest."""
+    """Return some functions that are called often, and the slowest."""
     functions = case.truth["functions"]
     names = [name for name in functions if functions[name]["completed"]]
     often = sorted(names, key=lambda name: -functions[name]["completed"])
@@ -287,9 +288,9 @@ def check_buckets(name, lines, durations, cpu_durations):
     end = 0
     for line in lines:
         begin, to, count = line["from_ns"], line["to_ns"], line["count"]
-        behind = to if not to & (to - 1) else to + 1    # is to_ns the last, or behind it?
+        behind = to if not to & (to - 1) else to + 1    # accept an inclusive or an exclusive to_ns
         if begin & (begin - 1) or behind & (behind - 1) or behind < 2 * begin or begin < end:
-            differences.append("%s: %s is no bucket behind %d" % (name, line, end))
+            differences.append("%s: %s is no bucket after %d" % (name, line, end))
         inside = [ns for ns in left if begin <= ns < behind]
         on_cpu = [ns for ns in cpu_durations if begin <= ns < behind]
         if line["count_cpu"] != len(on_cpu):
@@ -317,7 +318,7 @@ def check_latency(mctrace, case):
                   "avg_ns": one["avg_ns"], "max_cpu_ns": max(one["cpu_durations"]),
                   "avg_cpu_ns": sum(one["cpu_durations"]) // len(durations),
                   "total_cpu_ns": sum(one["cpu_durations"])}
-        # "calls" may be those that have a duration, and a recursive one may be within another.
+        # "calls" may be only the calls with a duration. The total may count recursive calls once.
         if last.get("calls") in (one["calls"], one["completed"]):
             wanted["calls"] = last["calls"]
         else:
@@ -336,7 +337,7 @@ def check_folded(mctrace, case):
     for line in mctrace.text("export", "--to", "folded", case.path).splitlines():
         stack, ns = plain(line).rsplit(" ", 1)
         if stack in got or ns == "0":
-            differences.append("'%s' is too much" % line)
+            differences.append("'%s' is superfluous" % line)
         got[stack] = int(ns)
     wanted = {stack: ns for stack, ns in case.truth["folded"].items() if ns}
     differences += compare("sum", {"": sum(got.values())}, {"": sum(wanted.values())})
@@ -344,7 +345,7 @@ def check_folded(mctrace, case):
 
 
 def export(mctrace, case, to, name, *options):
-    """To a file or folder beside the recording."""
+    """Export to a file or folder beside the recording, and return its path."""
     out = case.path + "." + name
     if os.path.isdir(out):
         shutil.rmtree(out)
@@ -362,20 +363,20 @@ def to_ns(us):
 
 
 def check_nested(spans):
-    """[begin, end] each, of one thread."""
+    """Check that the spans [begin, end] of one thread are nested."""
     stack = []
     for begin, end in sorted(spans, key=lambda span: (span[0], -span[1])):
         while stack and stack[-1] <= begin:
             stack.pop()
         if stack and end > stack[-1]:
-            return ["from %d to %d is not within what ends at %d" % (begin, end, stack[-1])]
+            return ["%d to %d is not nested in the span that ends at %d" % (begin, end, stack[-1])]
         stack.append(end)
     return []
 
 
 def chrome_calls(events):
-    """(name, begin, end, cut) of each thread, and what is wrong. Cut is what has an end that says
-    something: that no return was recorded."""
+    """Return (name, begin, end, cut) of the calls of each thread, and complaints. The end event of
+    a cut call has arguments: its return was not recorded."""
     calls, stacks, wrong = {}, {}, []
     last = {}
     for event in [event for event in events if event["ph"] in "BE"]:
@@ -394,7 +395,7 @@ def chrome_calls(events):
         elif event["ph"] == "B":
             stack.append(event)
         elif not stack or event.get("name", stack[-1]["name"]) != stack[-1]["name"]:
-            wrong.append("%s ends what has not begun" % event)
+            wrong.append("%s ends a call that has not begun" % event)
         else:
             begun = stack.pop()
             mine.append((begun["name"], to_ns(begun["ts"]), to_ns(event["ts"]),
@@ -422,7 +423,7 @@ def check_chrome(mctrace, case):
 
 
 def check_profile_of(profile, frames):
-    """One of speedscope's: what is wrong."""
+    """Return what is wrong with one of speedscope's profiles."""
     if profile.get("type") != "evented":
         return ["a profile of type %s" % profile.get("type")]
     wrong, stack, last = [], [], profile["startValue"]
@@ -431,15 +432,15 @@ def check_profile_of(profile, frames):
             wrong.append("%s is before %s" % (event, last))
         last = event["at"]
         if not 0 <= event["frame"] < len(frames):
-            wrong.append("%s: there is no such frame" % event)
+            wrong.append("%s: no such frame" % event)
         if event["type"] == "O":
             stack.append(event["frame"])
         elif event["type"] != "C" or not stack or stack.pop() != event["frame"]:
-            wrong.append("%s closes another one" % event)
+            wrong.append("%s closes another frame" % event)
     if stack:
-        wrong.append("%d are not closed" % len(stack))
+        wrong.append("%d frames are not closed" % len(stack))
     if last > profile["endValue"]:
-        wrong.append("%s is behind the end" % last)
+        wrong.append("%s is after the end" % last)
     return ["%s: %s" % (profile.get("name"), what) for what in wrong]
 
 
@@ -448,18 +449,18 @@ def check_speedscope(mctrace, case):
     wrong = [] if "speedscope.app/file-format-schema" in scope.get("$schema", "") else ["$schema"]
     frames = scope["shared"]["frames"]
     names = collections.Counter(frame["name"] for frame in frames)
-    wrong += ["frame %s is there %d times" % item for item in names.items() if item[1] > 1]
+    wrong += ["frame %s appears %d times" % item for item in names.items() if item[1] > 1]
     opened = 0
     for profile in scope["profiles"]:
         wrong += check_profile_of(profile, frames)
         opened += sum(event["type"] == "O" for event in profile["events"])
     if opened < case.completed():
-        wrong.append("%d calls, and %d were completed" % (opened, case.completed()))
+        wrong.append("%d calls, but %d were completed" % (opened, case.completed()))
     return wrong
 
 
 def read_by(program, *arguments):
-    """What another program says of what was exported."""
+    """Return the output of a program that reads an export."""
     ran = subprocess.run([program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          stdin=subprocess.DEVNULL, timeout=60, check=False)
     if ran.returncode:
@@ -479,7 +480,7 @@ def check_trace_cmd(mctrace, case):
         if found and "exit" not in found[2]:
             text = found[3].split("|")[-1].strip()
             got.append((float(found[1]), re.split(r"[ (+]", text)[0]))
-    # A call that returns on another CPU is printed too late.
+    # trace-cmd prints a call too late if it returns on another CPU.
     got.sort(key=lambda call: call[0])
     return compare_lists("function", [name for _, name in got], case.calls())
 
@@ -500,12 +501,12 @@ def check_kshark(mctrace, case):
 
 
 def between(got, case):
-    """Each function is there as often as it was called; those without an end may be left out."""
+    """Check how often each function appears. Calls that did not return may be left out."""
     wrong = []
     for name in sorted(set(got) | set(case.truth["functions"])):
         one = case.truth["functions"].get(name, {"calls": 0, "completed": 0})
         if not one["completed"] <= got.get(name, 0) <= one["calls"]:
-            wrong.append("%s: %d, not %d, or %d that were completed" %
+            wrong.append("%s: %d, not %d, or the %d completed" %
                          (name, got.get(name, 0), one["calls"], one["completed"]))
     return wrong
 
@@ -532,7 +533,7 @@ def check_perfetto(mctrace, case):
                                            case.calls())
     calls = collections.Counter((plain(name), ns) for name, ns in trace.calls)
     missing = wanted_durations(case) - calls
-    return trace.wrong + ["there is no call that took %s" % (call,) for call in missing] + \
+    return trace.wrong + ["no call took %s" % (call,) for call in missing] + \
         between(collections.Counter(plain(name) for name, _ in trace.calls), case)
 
 
@@ -548,7 +549,7 @@ def check_ctf(mctrace, case):
     return wrong
 
 
-# --- files that are not as they should be ---
+# --- damaged files ---
 
 READERS = [("report",), ("report", "--tree"), ("profile", "--json"),
            ("latency", "vfs_read", "--json"), ("graph", "vfs_read"), ("slow", "vfs_read"),
@@ -556,7 +557,7 @@ READERS = [("report",), ("report", "--tree"), ("profile", "--json"),
            ("export", "--to", "json", "-o", "/dev/null"),
            ("export", "--to", "speedscope", "-o", "/dev/null"),
            ("export", "--to", "trace.dat", "-o", "/dev/null")]
-# With the one that looks at itself, if there is one. GOOD and OUT: see with_file().
+# Only for --sanitized, if it is given. GOOD and OUT: see with_file().
 MORE_READERS = [("report", "--json"), ("report", "--tree", "--json"), ("diff", "-I", "GOOD"),
                 ("why", "--from"), ("export", "--to", "perfetto", "-o", "/dev/null"),
                 ("export", "--to", "ctf", "-o", "OUT"), ("export", "--to", "uftrace", "-o", "OUT")]
@@ -568,7 +569,7 @@ def readers(mctrace, more=True):
 
 
 def with_file(arguments, path):
-    """Beside the file there is a good one, and room for a folder."""
+    """Return the arguments, with @path. GOOD becomes a good file, OUT the name of a new folder."""
     folder = os.path.dirname(path)
     out = os.path.join(folder, "out")
     if "OUT" in arguments:
@@ -578,7 +579,7 @@ def with_file(arguments, path):
 
 
 def outcome(mctrace, arguments, path, sanitized, says):
-    """What is wrong with how it ends, or nothing."""
+    """Run a command. Return what is wrong with its end, or None. @says: the error it must print."""
     try:
         ran = mctrace.run(*with_file(arguments, path), sanitized=sanitized)
     except subprocess.TimeoutExpired:
@@ -590,22 +591,22 @@ def outcome(mctrace, arguments, path, sanitized, says):
     if ran.returncode not in (0, 1):
         return "status %d, %s" % (ran.returncode, error.strip()[:200])
     if says and (ran.returncode != 1 or says not in error):
-        return "status %d, and it says '%s'" % (ran.returncode, error.strip())
+        return "status %d, and it prints '%s'" % (ran.returncode, error.strip())
     return None
 
 
-# Of the damages that are known, every so many-th is tried, by all commands.
+# Try each sparse-th cut or flipped bit.
 sparse = 1
 
 
 class Complaints:
-    """The same only once."""
+    """Collects complaints, equal ones once."""
     def __init__(self, mctrace):
         self.mctrace = mctrace
         self.found = {}
 
     def file(self, path, what, says=None):
-        """All commands with that file: they don't break, and say so if it is known to be bad."""
+        """Run all commands on @path: they must not crash, and must print @says, if it is given."""
         for sanitized in [False, True] if self.mctrace.sanitized else [False]:
             for arguments in readers(self.mctrace, sanitized or not self.mctrace.sanitized):
                 wrong = outcome(self.mctrace, arguments, path, sanitized, says)
@@ -614,7 +615,7 @@ class Complaints:
                     self.found.setdefault((who, wrong), []).append(what)
 
     def lines(self):
-        return ["%s, %d times, the first is %s: %s" % (who, len(files), files[0], wrong)
+        return ["%s, %d times, first with %s: %s" % (who, len(files), files[0], wrong)
                 for (who, wrong), files in self.found.items()]
 
 
@@ -650,7 +651,7 @@ def check_cuts(mctrace, folder, data):
 
 
 def before_cut(data, cut):
-    """A whole recording of what is there before, and where mctrace is to say that it ends."""
+    """Return a complete recording of the part before @cut, and the offset to be reported."""
     result, offset = data[:16], cut
     for at, _ in recordings.chunks_of(data):
         if at < cut < at + recordings.CHUNK.size:
@@ -665,7 +666,7 @@ def before_cut(data, cut):
 
 
 def check_up_to_cut(mctrace, folder):
-    """As a full disk leaves it: what is there is shown, up to the end, and where that is."""
+    """A full disk has cut a file: mctrace shows the events before, and reports the offset."""
     rec = recordings.Recording(cpus=2, late=False, notes=1024)
     recordings.Simulation(rec).steps(600)
     path = os.path.join(folder, "whole.dat")
@@ -699,7 +700,7 @@ def flip(data, at, bit):
 
 
 def check_flips(mctrace, folder, data, places, says=None):
-    """@places: offsets of bytes."""
+    """Flip a bit in each byte of @places, one at a time."""
     rng = random.Random(2)
     complaints = Complaints(mctrace)
     path = os.path.join(folder, "flipped.dat")
@@ -711,7 +712,7 @@ def check_flips(mctrace, folder, data, places, says=None):
 
 
 def check_garbage(mctrace, folder, case):
-    """Words that no kernel would write."""
+    """Words that no kernel writes."""
     complaints = Complaints(mctrace)
     path = os.path.join(folder, "garbage.dat")
     with open(case.path, "rb") as file:
@@ -743,7 +744,7 @@ def check_future(mctrace, folder, data):
 
 
 def with_cpu(data, cpu):
-    """The last chunk of words says that it is of another CPU."""
+    """Set the CPU of the last chunk of words."""
     at = [at for at, kind in recordings.chunks_of(data) if kind == recordings.WORDS][-1]
     changed = bytearray(data)
     struct.pack_into("<I", changed, at + 16, cpu)
@@ -751,7 +752,7 @@ def with_cpu(data, cpu):
 
 
 def check_odd(mctrace, folder, data):
-    """What is strange, but nothing is to break by it."""
+    """Unusual recordings must not crash a command."""
     complaints = Complaints(mctrace)
     path = os.path.join(folder, "odd.dat")
     offsets = [at for at, _ in recordings.chunks_of(data)] + [len(data)]
@@ -771,7 +772,7 @@ def check_odd(mctrace, folder, data):
 
 
 def answer(mctrace, arguments, path):
-    """What a command says of @path, also that it has no answer: `why` without marks, say."""
+    """Return status, output and errors of a command. It may fail, such as `why` without marks."""
     ran = mctrace.run(*with_file(arguments, path))
     if ran.returncode not in (0, 1):
         raise Wrong("%s: status %d" % (" ".join(arguments), ran.returncode))
@@ -779,7 +780,7 @@ def answer(mctrace, arguments, path):
 
 
 def check_unknown(mctrace, folder):
-    """A chunk, words and lines that this mctrace doesn't know change nothing."""
+    """Unknown chunks, words and lines change nothing."""
     wrong = []
     paths = []
     for new in (False, True):
@@ -802,16 +803,16 @@ def check_unknown(mctrace, folder):
     for arguments in readers(mctrace):
         old, new = [answer(mctrace, arguments, path) for path in paths]
         if old != new:
-            wrong.append(" ".join(arguments) + " prints something else")
+            wrong.append(" ".join(arguments) + " prints something different")
     return wrong
 
 
 def check_compressed(mctrace, folder, data, packed):
-    """All commands say the same of it."""
+    """All commands print the same for a compressed recording."""
     paths = [os.path.join(folder, name) for name in ("plain.dat", "compressed.dat")]
     for path, content in zip(paths, (data, packed)):
         write_file(path, content)
-    return [" ".join(arguments) + " prints something else" for arguments in readers(mctrace)
+    return [" ".join(arguments) + " prints something different" for arguments in readers(mctrace)
             if answer(mctrace, arguments, paths[0]) != answer(mctrace, arguments, paths[1])]
 
 
@@ -824,7 +825,7 @@ def test_compressed(tap, mctrace, folder):
         attempt(tap, "compressed: " + name, None, check, mctrace, *arguments)
 
     if not has_zstd(mctrace):
-        tap.skip("compressed", "there is no zstd, or this mctrace is without it")
+        tap.skip("compressed", "no zstd, or mctrace was built without it")
         return
     with open(bad_case(folder).path, "rb") as file:
         data = file.read()
@@ -832,9 +833,9 @@ def test_compressed(tap, mctrace, folder):
     rng = random.Random(8)
     inside = [at + 40 + rng.randrange(60) for at, kind in recordings.chunks_of(packed)
               if kind & recordings.COMPRESSED]
-    test("all answers are the same", check_compressed, folder, data, packed)
-    test("of one that is cut it is said where", check_cuts, folder, packed)
-    test("bits of what is compressed", check_flips, folder, packed, rng.choices(inside, k=60))
+    test("commands print the same", check_compressed, folder, data, packed)
+    test("the offset of a cut is reported", check_cuts, folder, packed)
+    test("flipped bits of compressed data", check_flips, folder, packed, rng.choices(inside, k=60))
 
 
 def test_bad_files(tap, mctrace, folder):
@@ -850,24 +851,24 @@ def test_bad_files(tap, mctrace, folder):
     def test(name, check, *arguments):
         attempt(tap, name, None, check, mctrace, *arguments)
 
-    test("bad files: of one that is cut it is said where", check_cuts, folder, data)
-    test("bad files: what is before a cut is shown", check_up_to_cut, folder)
-    test("bad files: bits of the header", check_flips, folder, data, range(16), "offset")
-    test("bad files: bits of what marks a chunk", check_flips, folder, data,
+    test("bad files: the offset of a cut is reported", check_cuts, folder, data)
+    test("bad files: the part before a cut is shown", check_up_to_cut, folder)
+    test("bad files: flipped bits of the header", check_flips, folder, data, range(16), "offset")
+    test("bad files: flipped bits of chunk marks", check_flips, folder, data,
          [at + i % 4 for i, at in enumerate(heads)], "offset")
-    test("bad files: bits of chunks' heads", check_flips, folder, data,
+    test("bad files: flipped bits of chunk headers", check_flips, folder, data,
          [at + rng.randrange(4, 40) for at in heads for _ in range(5)])
-    test("bad files: bits of words", check_flips, folder, data,
+    test("bad files: flipped bits of words", check_flips, folder, data,
          [at for at in within if at < len(data)])
-    test("bad files: bits anywhere", check_flips, folder, data,
+    test("bad files: flipped bits anywhere", check_flips, folder, data,
          [rng.randrange(len(data)) for _ in range(60)])
-    test("bad files: a version of the future", check_future, folder, data)
-    test("bad files: words that make no sense", check_garbage, folder, case)
-    test("bad files: parts that are not there, and strange CPUs", check_odd, folder, data)
-    test("what this mctrace doesn't know is passed over", check_unknown, folder)
+    test("bad files: a future version", check_future, folder, data)
+    test("bad files: invalid words", check_garbage, folder, case)
+    test("bad files: missing chunks, and unusual CPUs", check_odd, folder, data)
+    test("unknown chunks, words and lines are skipped", check_unknown, folder)
 
 
-# --- names that other formats must quote ---
+# --- names of tasks that need quoting ---
 
 def check_names(mctrace, folder):
     rec = recordings.simulate(200, 4, cpus=1, before=False)
@@ -887,7 +888,7 @@ def check_names(mctrace, folder):
 
 
 def check_picture_of_names(mctrace, folder):
-    """The kernel cuts names between the bytes of a character."""
+    """The picture is XML even if a name ends within a character, where the kernel cuts names."""
     rec = recordings.Recording(cpus=1, late=False)
     for pid, comm in enumerate(["\u00e9" * 7 + "\udcc3", "\udced\udca0\udc80", "<&>"]):
         rec.run(0, rec.task(65 + pid, comm))
@@ -900,7 +901,7 @@ def check_picture_of_names(mctrace, folder):
     return []
 
 
-NAMES = {   # a task's name, and what is written where a name must be text
+NAMES = {   # a task's name, and its form in formats that need valid text
     "two words": "two words", " blank": " blank", "   ": "<...>", "": "<...>",
     "new\nline": "new?line", "a\tb": "a?b", "\udcff\udcfe": "??", "a;b": "a;b",
     "\u00e9" * 7 + "\udcc3": "\u00e9" * 7 + "?", "\uffff!": "???!", "%s %n": "%s %n",
@@ -908,7 +909,7 @@ NAMES = {   # a task's name, and what is written where a name must be text
 
 
 def check_names_everywhere(mctrace, folder):
-    """Each form is whole, and has the names, as text."""
+    """All formats are valid, and contain the names as valid text."""
     rec = recordings.Recording(cpus=1, late=False)
     for pid, comm in enumerate(NAMES, 65):
         rec.run(0, rec.task(pid, comm))
@@ -923,7 +924,7 @@ def check_names_everywhere(mctrace, folder):
                     ["graph", "vfs_read"], ["why", "--from"]):
         got = mctrace.run(*command, case.path).stdout
         if command[0] == "report" and "--json" not in command:
-            continue            # they have the bytes that the kernel writes
+            continue            # text has the kernel's bytes
         try:
             got.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -958,7 +959,7 @@ def check_names_everywhere(mctrace, folder):
     return wrong
 
 
-# --- a task that gets another name while it is in a call, as by exec() ---
+# --- a task that changes its name during a call, as exec() does ---
 
 def check_renamed(mctrace, folder):
     rec = recordings.Recording(cpus=1, late=False)
@@ -985,8 +986,8 @@ def check_renamed(mctrace, folder):
     names = [event["args"]["name"] for event in load_json(export(
         mctrace, case, "json", "json"))["traceEvents"] if event.get("name") == "thread_name"]
     if names[-1] != "ls":
-        wrong.append("its name at the end is %s" % names[-1])
-    # It is open when the name changes, and belongs to both.
+        wrong.append("the name at the end is %s" % names[-1])
+    # The call is open when the name changes, so it belongs to both names.
     text = mctrace.text("latency", "--task", "ls", "vfs_open", case.path)
     if "1844674407" in text or "# 1 calls" not in text:
         wrong.append("latency: %s" % text)
@@ -996,7 +997,7 @@ def check_renamed(mctrace, folder):
     return wrong
 
 
-# --- returns in a recording without: those of triggers ---
+# --- a few returns, by triggers, in a recording without returns ---
 
 def check_few_returns(mctrace, folder):
     wrong = []
@@ -1026,14 +1027,14 @@ def check_few_returns(mctrace, folder):
     if abs(trees[0] - trees[1]) > 3:
         wrong.append("a tree of %d lines has %d with one return" % tuple(trees))
     if texts[0][1] != texts[1][1]:
-        wrong.append("graph prints something else")
+        wrong.append("graph prints something different")
     return wrong
 
 
-# --- small cases that are easy to get wrong ---
+# --- small special cases ---
 
 def away_and_back():
-    """Nothing else is recorded on CPU 0 meanwhile, so no word says that the task was away."""
+    """A task leaves CPU 0 and returns. CPU 0 records nothing meanwhile, so no word shows it."""
     rec = recordings.Recording(cpus=2, late=False)
     task = rec.task(65, "cat")
     rec.run(0, task)
@@ -1053,7 +1054,7 @@ def away_and_back():
 
 
 def returns_elsewhere():
-    """A call in which nothing is called returns on another CPU."""
+    """A call without nested calls returns on another CPU."""
     rec = recordings.Recording(cpus=2, late=False)
     task = rec.task(65, "cat")
     rec.run(0, task)
@@ -1067,7 +1068,7 @@ def returns_elsewhere():
 
 
 def never_returned_before():
-    """What never returns is within what was called before: when that returns it is gone."""
+    """A call that never returns ends when its caller, called before the recording, returns."""
     rec = recordings.Recording(cpus=1, late=False)
     task = rec.task(65, "cat", inside=["ksys_read", "vfs_read"])
     rec.run(0, task)
@@ -1081,7 +1082,7 @@ def never_returned_before():
 
 
 def gap_elsewhere():
-    """The task's calls go on together on CPU 0 while CPU 1 loses some."""
+    """CPU 1 loses calls while the calls of a task continue on CPU 0."""
     rec = recordings.Recording(cpus=2, late=False)
     rec.run(0, rec.task(65, "cat"))
     rec.run(1, rec.task(66, "dog"))
@@ -1102,7 +1103,7 @@ def gap_elsewhere():
 
 
 def long_together():
-    """What one task does on CPU 0 takes many lines, while tasks change on CPU 1."""
+    """The calls of a task on CPU 0 take many lines, while tasks switch on CPU 1."""
     rec = recordings.Recording(cpus=2, late=False)
     rec.run(0, rec.task(65, "cat"))
     others = [rec.task(66, "dog"), rec.task(67, "cow")]
@@ -1121,7 +1122,7 @@ def long_together():
 
 
 def off_and_on():
-    """Between traceoff and traceon nothing was recorded: what was open is not known any more."""
+    """Calls between traceoff and traceon are missing, so calls open before are not known after."""
     rec = recordings.Recording(cpus=1, late=False)
     rec.run(0, rec.task(65, "cat"))
     rec.call(0, "vfs_read")
@@ -1137,8 +1138,8 @@ def off_and_on():
 
 
 def off_soon_elsewhere():
-    """Also if another task on another CPU does it, and soon. In a tree that is earlier than what
-    the other CPU did before, which is left together."""
+    """As off_and_on(), but a task on another CPU does it, and with a delay. In a tree its mark
+    precedes earlier calls of the other CPU, because a task's calls are kept together."""
     rec = recordings.Recording(cpus=2, late=False)
     rec.run(0, rec.task(65, "cat"))
     rec.run(1, rec.task(66, "dog"))
@@ -1159,7 +1160,7 @@ def off_soon_elsewhere():
 
 
 def cold_behind_lost():
-    """A cold part returns; a call in it has not returned: it is not that one's cold part."""
+    """The cold part of a caller returns, while its last call is open. It is not the last call's."""
     rec = recordings.Recording(cpus=1, late=False)
     task = rec.task(65, "cat")
     rec.run(0, task)
@@ -1171,7 +1172,7 @@ def cold_behind_lost():
 
 
 def deep():
-    """As deep as is remembered, 128."""
+    """As many nested calls as the kernel remembers, 128."""
     rec = recordings.Recording(cpus=1, late=False)
     rec.run(0, rec.task(65, "cat"))
     for i in range(128):
@@ -1183,7 +1184,7 @@ def deep():
 
 
 def zero_time():
-    """Each of two calls took no time that the clock has seen."""
+    """Calls that took no time by the clock."""
     rec = recordings.Recording(cpus=1, late=False)
     rec.run(0, rec.task(65, "cat"))
     rec.call(0, "vfs_read")
@@ -1200,7 +1201,7 @@ def zero_time():
 
 
 def slow_recursion():
-    """Only the slowest call of a function calls itself, by several ways."""
+    """Only the slowest call of a function calls itself, by several call paths."""
     rec = recordings.Recording(cpus=1, late=False)
     rec.run(0, rec.task(65, "cat"))
     for i in range(20):
@@ -1223,10 +1224,10 @@ SMALL_CASES = [away_and_back, returns_elsewhere, never_returned_before, gap_else
                long_together, off_and_on, cold_behind_lost, deep, zero_time, slow_recursion]
 
 
-# --- which recordings are for which checks ---
+# --- the recordings of each check ---
 
 def simulated(folder, seeds):
-    """Recordings with little, with all, and without returns."""
+    """Return plain recordings, recordings with all features, and recordings without returns."""
     plain, full, function = [], [], []
     for seed in range(1, seeds + 1):
         plain.append(Case(folder, "calm %d" % seed, recordings.simulate(
@@ -1243,7 +1244,7 @@ def simulated(folder, seeds):
     return plain, full, function
 
 
-# The command, what it is called, the check, which recordings, and which program is needed.
+# The command, the name of the test, the check, the sets of recordings, and the program it needs.
 CHECKS = [
     ("report", "report", check_report, "plain full function small", None),
     ("report", "report --tree", check_tree, "plain full small", None),
@@ -1267,12 +1268,12 @@ CHECKS = [
 
 
 TODO = {
-    "cold behind lost": "a cold part is taken for that of the last call, as the kernel does",
+    "cold behind lost": "a cold part is taken for the last call's, as in the kernel",
 }
 
 
 def is_there(program):
-    """Whether this machine has a program, or a library."""
+    """Return something true if this machine has a program, or a library."""
     if ".so." not in program:
         return shutil.which(program)
     try:
@@ -1286,19 +1287,19 @@ def run_check(tap, mctrace, name, check, case):
 
 
 def test_truth(tap, mctrace, folder, cases):
-    run_check(tap, mctrace, "the truth, worked out by hand", check_small,
+    run_check(tap, mctrace, "the truth agrees with the one worked out by hand", check_small,
               Case(folder, "by hand", small_recording()))
     for case in cases:
-        run_check(tap, mctrace, "the recording says the truth", check_decoder, case)
+        run_check(tap, mctrace, "another decoder finds the truth", check_decoder, case)
 
 
 def test_commands(tap, mctrace, sets):
     for command, name, check, which, program in CHECKS:
         for case in [case for one in which.split() for case in sets[one]]:
             if not mctrace.has(command):
-                tap.skip("%s: %s" % (name, case.name), "there is no '%s'" % command)
+                tap.skip("%s: %s" % (name, case.name), "no command '%s'" % command)
             elif program and not is_there(program):
-                tap.skip("%s: %s" % (name, case.name), "there is no " + program)
+                tap.skip("%s: %s" % (name, case.name), "no " + program)
             else:
                 run_check(tap, mctrace, name, check, case)
 
@@ -1317,8 +1318,8 @@ def test_diff(tap, mctrace, folder, plain, full, function):
 
 
 def test_changed(tap, mctrace, folder):
-    """Times that are estimated, calls that are not known any more, names that change."""
-    attempt(tap, "report: times that were not recorded", None, lines.check_estimated, mctrace,
+    """Estimated times, arguments, calls that are lost, names of functions that change."""
+    attempt(tap, "report: estimated times", None, lines.check_estimated, mctrace,
             Case(folder, "estimated", lines.estimated_recording()))
     attempt(tap, "graph: the longest is first", None, ways.check_graph_order, mctrace,
             Case(folder, "order", ways.order_recording()))
@@ -1338,7 +1339,7 @@ def test_changed(tap, mctrace, folder):
             Case(folder, "twins", modules.twins_recording()))
     attempt(tap, "functions without a name", None, modules.check_nameless, mctrace,
             Case(folder, "nameless", modules.nameless_recording(["lost_a", "lost_b", "lost_c"])))
-    attempt(tap, "modules that nobody looked at", None, modules.check_counted, mctrace,
+    attempt(tap, "modules between two symbol tables", None, modules.check_counted, mctrace,
             Case(folder, "counted", modules.counted_recording()))
     case = Case(folder, "modules that change", modules.changed_recording())
     for name, check in (("report, profile", modules.check_modules), ("report", check_report),
@@ -1353,11 +1354,11 @@ def test_changed(tap, mctrace, folder):
 
 
 def test_packets(tap, mctrace, folder, growing):
-    name = "packet: while it is recorded"
+    name = "packet: a growing recording"
     if growing:
         attempt(tap, name, None, packets.check_growing, mctrace, folder, os.path.abspath(growing))
     else:
-        tap.skip(name, "there is no --growing")
+        tap.skip(name, "no --growing")
     libraries = [line.split()[0] for line in mctrace.text("--version").splitlines()]
     for name, check, missing in packets.tests(libraries):
         if missing:
@@ -1370,23 +1371,23 @@ def test_people(tap, mctrace, folder):
     def test(name, check):
         attempt(tap, name, None, check, mctrace, folder)
 
-    test("what is missing is said", terminal.check_missing)
-    test("what is missing is said: counts that differ", terminal.check_counts_that_differ)
-    test("slips of the pen", terminal.check_slips)
-    test("a pager and colours come on a terminal alone", terminal.check_terminal)
+    test("missing calls are reported", terminal.check_missing)
+    test("missing calls are reported: counts that differ", terminal.check_counts_that_differ)
+    test("typing errors", terminal.check_slips)
+    test("a pager and colours only on a terminal", terminal.check_terminal)
     test("colours", terminal.check_colours)
-    test("a pager is waited for", terminal.check_pager_waited_for)
+    test("mctrace waits for its pager", terminal.check_pager_waited_for)
     test("man pages have the options of --help", options.check_pages)
     test("a letter means the same in all commands", options.check_letters)
-    test("letters of before name the word of today", options.check_instead)
-    test("options stand anywhere", options.check_order)
+    test("old and foreign options name the option to use", options.check_instead)
+    test("options may stand anywhere", options.check_order)
     test("wrong options and arguments", options.check_wrong)
-    test("the first lines", options.check_first)
+    test("--lines prints the first lines", options.check_first)
     test("lines are as wide as the terminal", options.check_width)
-    test("what is selected, and is not there", selection.check_missing)
-    test("tasks whose names are long, or numbers", selection.check_names_of_tasks)
-    test("a selected depth keeps the time of what is deeper", selection.check_depth_of_stacks)
-    test("diff of what one has", selection.check_diff)
+    test("selections that match nothing", selection.check_missing)
+    test("long and numeric names of tasks", selection.check_names_of_tasks)
+    test("a selected depth includes the time of deeper calls", selection.check_depth_of_stacks)
+    test("diff with a selection that only one recording has", selection.check_diff)
 
 
 def test_all(tap, mctrace, folder, seeds, growing):
@@ -1401,22 +1402,22 @@ def test_all(tap, mctrace, folder, seeds, growing):
     test_packets(tap, mctrace, folder, growing)
     test_people(tap, mctrace, folder)
     if mctrace.has("export") and mctrace.has("profile"):
-        attempt(tap, "names that are to be quoted", None, check_names, mctrace, folder)
-        attempt(tap, "names that are no text", None, check_picture_of_names, mctrace, folder)
-        attempt(tap, "a name that changes within a call", None, check_renamed, mctrace, folder)
-        attempt(tap, "time on a CPU and off it", None, times.check_sleeping, mctrace, folder)
-        attempt(tap, "a task that becomes another by exec()", None, times.check_exec, mctrace,
+        attempt(tap, "names that need quoting", None, check_names, mctrace, folder)
+        attempt(tap, "names that are not valid text", None, check_picture_of_names, mctrace, folder)
+        attempt(tap, "a name that changes during a call", None, check_renamed, mctrace, folder)
+        attempt(tap, "time on and off a CPU", None, times.check_sleeping, mctrace, folder)
+        attempt(tap, "exec() changes the name of a task", None, times.check_exec, mctrace,
                 folder)
-        attempt(tap, "a pid that is used again", None, times.check_reused, mctrace, folder)
-        attempt(tap, "a task that ends, and sleeps", None, times.check_still_ending, mctrace, folder)
-        attempt(tap, "names in each form", None, check_names_everywhere, mctrace, folder)
-        attempt(tap, "a return where there are none", None, check_few_returns, mctrace, folder)
+        attempt(tap, "a pid is reused", None, times.check_reused, mctrace, folder)
+        attempt(tap, "a task sleeps while it ends", None, times.check_still_ending, mctrace, folder)
+        attempt(tap, "names in all formats", None, check_names_everywhere, mctrace, folder)
+        attempt(tap, "a recording with only one return", None, check_few_returns, mctrace, folder)
         for name, check in failing.tests():
             attempt(tap, "why: " + name, None, check, mctrace, folder)
     else:
-        tap.skip("names that are to be quoted", "there is no 'export'")
-    bad_case(folder)            # which is good as yet, to be compared with
-    attempt(tap, "good files: nothing is done that must not be", None, check_good, mctrace,
+        tap.skip("names that need quoting", "no command 'export'")
+    bad_case(folder)            # a good file, for diff
+    attempt(tap, "good files: no command crashes", None, check_good, mctrace,
             plain + full + function + small)
     test_bad_files(tap, mctrace, folder)
     test_compressed(tap, mctrace, folder)
@@ -1425,13 +1426,13 @@ def test_all(tap, mctrace, folder, seeds, growing):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Test mctrace by recordings that are known.")
-    parser.add_argument("--sanitized", help="the same, built with -fsanitize=address,undefined")
-    parser.add_argument("--growing", help="the same, linked with growing.c")
-    parser.add_argument("--header", help="include/uapi/linux/mctracer.h, to compare with")
+    parser = argparse.ArgumentParser(description="Test mctrace on simulated recordings.")
+    parser.add_argument("--sanitized", help="an mctrace built with -fsanitize=address,undefined")
+    parser.add_argument("--growing", help="an mctrace linked with growing.c")
+    parser.add_argument("--header", help="include/uapi/linux/mctracer.h, to compare constants")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--sparse", type=int, default=1, help="try but every so many-th damage")
-    parser.add_argument("--keep", help="a folder where the recordings stay")
+    parser.add_argument("--sparse", type=int, default=1, help="try each SPARSE-th cut or bit")
+    parser.add_argument("--keep", help="write the recordings to this folder, and keep them")
     parser.add_argument("mctrace")
     args = parser.parse_args()
     global sparse
@@ -1439,7 +1440,7 @@ def main():
     mctrace = Mctrace(args.mctrace, args.sanitized)
     tap = Tap()
     if args.header:
-        attempt(tap, "words are what the header says", None, check_header, args.header)
+        attempt(tap, "constants of words match the header", None, check_header, args.header)
     if args.keep:
         os.makedirs(args.keep, exist_ok=True)
         test_all(tap, mctrace, args.keep, args.seeds, args.growing)

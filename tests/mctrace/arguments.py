@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What mctrace says of arguments that were recorded: in text, as JSON, and by the kernel's types.
+# Tests how mctrace prints recorded arguments: in text, as JSON, and with the kernel's types.
 import os
 import re
 import subprocess
@@ -10,10 +10,10 @@ from harness import Case, compare_lists, json_lines
 PASSED = {
     "vfs_read": (0xffff888012345678, 0x7ffe00000010, 131072, -1 & 0xffffffff, 5, 1),
     "kfree": (0xffffffffc0123456, 0, 1 << 63, 2, 3, 0xffffffffffffffff),
-    "dput": (7, 8, 9),              # fewer, as on 32 bit
+    "dput": (7, 8, 9),              # fewer arguments, as on 32 bit
 }
 
-# As gcc's BTF describes it; kfree is not there, and of dput more is wanted than was recorded.
+# The source of the types, as BTF of gcc, without kfree. dput has more arguments than recorded.
 SOURCE = """
 struct file; enum how { OPEN, SHUT = 5 }; typedef unsigned long size;
 long vfs_read(struct file *file, char *buf, const size count, int fd, enum how how, _Bool ok)
@@ -37,7 +37,7 @@ def recording():
     for name, passed in PASSED.items():
         rec.call(0, name, args=[signed(value) for value in passed])
         rec.leave(0)
-        rec.call(0, name)           # without
+        rec.call(0, name)           # without arguments
         rec.leave(0)
     return rec
 
@@ -47,7 +47,7 @@ def numbers(name):
 
 
 def args_of(text):
-    """Of each call its function and what is in parentheses behind it."""
+    """Yield [function, text in parentheses or None] for each call."""
     for line in text.splitlines():
         if " <-- " in line:
             called = line.split(" <-- ")[0]
@@ -90,7 +90,7 @@ int vfs_read(char *buf, unsigned char *bytes) { return *buf + *bytes; }
 int kmem_cache_free(struct list *list) { return !list; }
 """
 
-# The function, what was recorded of memory, what is shown of the call, and the string in JSON.
+# The function, the recorded memory, the printed arguments, and the string in JSON.
 STRINGS = [
     ["kfree", b"/etc/hostname\0\xff", '(to=0x1, n=2, from="/etc/hostname", more=0x4)', "/etc/hostname"],
     ["kfree", b"", "(to=0x1, n=2, from=0x3, more=0x4)", None],
@@ -114,7 +114,7 @@ def strings_recording(said):
 
 
 def shown(text):
-    """Of each call what is between its function and its caller."""
+    """Return the text between function and caller of each call."""
     return re.findall(r"^.*?\+\S+ (.*) <-- ", text, re.M)
 
 
@@ -129,7 +129,7 @@ def check_strings(mctrace, folder):
     got = [line.get("string") for line in json_lines(mctrace.text("report", "--json", case.path))
            if line["event"] == "call"]
     wrong += compare_lists("JSON", got, [string for _, _, _, string in STRINGS])
-    # What somebody else has asked for may be another argument's.
+    # Without "strings 1" a trigger of the user recorded the memory: it may be another argument's.
     case = Case(folder, "memory", strings_recording(0))
     first = shown(mctrace.text("report", "--btf", path + ".o", case.path))[0]
     return wrong + compare_lists("memory", [first],

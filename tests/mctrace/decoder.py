@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-# Reads a recording of mctrace, without mctrace and without what wrote it, to check both: slow,
-# and only for recordings in which each call has its time.
+# Decodes a recording independently of mctrace and of recordings.py, to check both. It is slow, and
+# needs recordings in which each call has its time.
 import bisect
 import struct
 
-# Types of words, and what those of type 3 are: include/uapi/linux/mctracer.h.
+# Types of words, and kinds of words of type OTHER: see include/uapi/linux/mctracer.h.
 TIME, MORE, TASK, OTHER, CONTEXT, VALUE, UNKNOWN, RETURN = range(8)
 COUNT, CLOCK, GAP, FRAME, MARK, TOOK = 1, 2, 3, 4, 5, 6
-HIDDEN = 1 << 53        # of a difference of positions: it is negative
+HIDDEN = 1 << 53        # the sign bit of a difference of positions
 
 
 class Symbols:
@@ -17,14 +17,14 @@ class Symbols:
             fields = line.split()
             if fields[1] in "tTwW":
                 found.append((int(fields[0], 16), fields[2]))
-        found.sort(key=lambda symbol: symbol[0])        # of several at an address the first one
+        found.sort(key=lambda symbol: symbol[0])        # stable, for name()
         self.addresses = [address for address, _ in found]
         self.names = [name for _, name in found]
 
     def name(self, low):
         address = low - 1 | 0xffffffff00000000
         at = bisect.bisect_right(self.addresses, address) - 1
-        at = bisect.bisect_left(self.addresses, self.addresses[at])
+        at = bisect.bisect_left(self.addresses, self.addresses[at])     # the first name there
         return self.names[at].replace(".cold", "")
 
 
@@ -46,10 +46,10 @@ class Cpu:
     """Turns words into events: (ns, cpu, pid, comm, what, low half of the address, value)."""
     def __init__(self, cpu):
         self.cpu = cpu
-        self.behind = None      # the position behind the chunk before
+        self.behind = None      # the position after the previous chunk
         self.pid = self.comm = self.offset = self.time = self.calls = None
-        self.last = (None, 0)   # what the last word was that was no "more", how many since
-        self.waiting = []       # events before the first notes
+        self.last = (None, 0)   # kind of the last word other than MORE, number of MORE since
+        self.waiting = []       # events before the first sync words
         self.ns = 0
         self.events = []
 
@@ -73,7 +73,7 @@ class Cpu:
 
     def chunk(self, notes, pos, start, data):
         if self.behind != pos:
-            assert pos % notes == 0, "it goes on between two notes"
+            assert pos % notes == 0, "after a gap it does not continue at a sync point"
             self.jump()
         for (word,) in struct.iter_unpack("<Q", data):
             self.word(word, not (pos - start) & HIDDEN)
@@ -126,7 +126,7 @@ class Cpu:
         self.last = ((OTHER, which), 0)
         if which == COUNT:
             missing = 0 if self.before is None else value - self.counted - self.before
-            assert self.calls is None or self.calls == value, "calls are not counted well"
+            assert self.calls is None or self.calls == value, "calls are counted wrong"
             if self.calls is None and missing:
                 self.waiting.insert(0, [self.time, "gap", 0, missing])
             self.calls = value
@@ -140,7 +140,7 @@ class Cpu:
 
 
 def decode(path):
-    """Events in time order: [ns, cpu, task, what, function, value]."""
+    """Yield events in time order: [ns, cpu, task, what, function, value]."""
     cpus = {}
     text = ""
     for kind, cpu, notes, pos, start, data in read_chunks(path):
@@ -158,7 +158,7 @@ def decode(path):
 
 
 def match(events):
-    """What the truth has of them: [task, depth, what, function, ns, cpu, took]."""
+    """Match returns to calls: yield [task, depth, what, function, ns, cpu, took] for the truth."""
     stacks = {}
     for ns, cpu, task, what, name, _ in events:
         if what == "gap":

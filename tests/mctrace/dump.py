@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""dump.py SOCKET FILE: have QEMU, whose QMP is at SOCKET, save its guest's memory as an ELF file."""
+"""dump.py SOCKET FILE: save a QEMU guest's memory to an ELF file, by QMP at SOCKET."""
 import json
 import socket
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What mctrace why says: system calls that fail in ways whose truth is known.
+# Tests mctrace why: simulated system calls fail in known ways.
 import json
 import re
 
@@ -18,7 +18,7 @@ raw_irqentry_exit_cond_resched""".split()
 
 
 class Kernel:
-    """A task on one CPU; what it calls returns, jumps, or fails."""
+    """Simulates a task on one CPU, whose calls return, jump, or fail."""
     def __init__(self, comm="cat", mode="graph"):
         self.rec = recordings.Recording(cpus=1, late=False, mode=mode)
         self.rec.functions.load("fs", NAMES, 0xffffffffc0400000)
@@ -31,7 +31,7 @@ class Kernel:
             self.rec.call(0, name, **how)
 
     def untraced(self, name, instead=None):
-        """A function is called, or jumped to, and no event tells."""
+        """Call an untraced function, or jump to it: no event."""
         self.task.stack.append(self.rec.frame(self.task, name, False, instead))
 
     def untraced_ends(self):
@@ -41,7 +41,7 @@ class Kernel:
         return self.rec.leave(0, tail=True)
 
     def ret(self, error=0, pointer=True):
-        """The return of the innermost call, and before it the mark that an error leaves."""
+        """Return from the innermost call; before, if @error, leave the mark of '*:fail:mark'."""
         self.rec.wait(10)
         if error:
             result = -error if pointer else -error & 0xffffffff
@@ -62,14 +62,14 @@ class Kernel:
 
 
 def lines(mctrace, folder, kernel, *options):
-    """What it prints, without offsets and modules."""
+    """Return the lines that mctrace why prints, without offsets and modules."""
     case = Case(folder, "failing", kernel.rec)
     text = mctrace.text("why", "--from", case.path, *options)
     return re.sub(r"\+0x\S+( \[fs\])?", "", text).splitlines()
 
 
 def check_repeated(mctrace, folder):
-    """The same way with the same error is one. What an entry has jumped to is the system call."""
+    """Equal paths of equal errors are merged. A function that entry code calls is a system call."""
     kernel = Kernel()
     for _ in range(3):
         kernel.call("ksys_read", "vfs_read")
@@ -80,7 +80,7 @@ def check_repeated(mctrace, folder):
 
 
 def check_names(mctrace, folder):
-    """Errors that programs do not get have names, too."""
+    """Errors that only the kernel uses have names, too."""
     kernel = Kernel()
     kernel.call("ksys_read")
     kernel.ret(517)
@@ -92,7 +92,7 @@ def check_names(mctrace, folder):
 
 
 def check_jumps(mctrace, folder):
-    """A system call's function jumps to one that is not traced; and to one that is."""
+    """A system call's function jumps to an untraced function, and to a traced one."""
     kernel = Kernel()
     kernel.call("__x64_sys_newfstatat")
     kernel.untraced("__do_sys_newfstatat", kernel.jump())
@@ -124,8 +124,8 @@ def check_jumps(mctrace, folder):
 
 def check_entries(mctrace, folder):
     """
-    What an entry jumps to is a system call of its own, though it returns to the same place; a fault
-    meanwhile does not decide. The task's last call does not return.
+    Each function that entry code jumps to is a new system call, though all return to the same
+    place. A page fault meanwhile does not decide on the error. The last call does not return.
     """
     kernel = Kernel()
     kernel.call("x64_sys_call")
@@ -156,7 +156,7 @@ def check_entries(mctrace, folder):
 
 
 def check_entries_returns(mctrace, folder):
-    """Where an entry returns, it returns the system call's result, also of one that jumped."""
+    """The return of entry code has the system call's result, even if that function jumped."""
     kernel = Kernel()
     for error in (11, 0):
         kernel.call("x64_sys_call", "__x64_sys_flock")
@@ -175,7 +175,7 @@ def check_entries_returns(mctrace, folder):
 
 
 def check_unknown(mctrace, folder):
-    """System calls that may have failed are listed, but for those that can't."""
+    """System calls of unknown result are listed, except for those that never fail."""
     kernel = Kernel()
     for name, called in (("newuname", "up_read"), ("newuname", "up_read"), ("getpid", "up_read")):
         kernel.call("__x64_sys_" + name)
@@ -202,7 +202,7 @@ def check_unknown(mctrace, folder):
 
 
 def check_pointers(mctrace, folder):
-    """Errors as pointers and as ints are the same, also where one becomes the other."""
+    """Errors as pointers and as ints are equal, also if a caller converts them."""
     kernel = Kernel()
     kernel.call("__x64_sys_openat", "do_filp_open", "path_openat")
     kernel.ret(2, pointer=True)
@@ -213,7 +213,7 @@ def check_pointers(mctrace, folder):
 
 
 def check_deciders(mctrace, folder):
-    """Of several that return the error the first decided, unless it was tried again."""
+    """Of several calls with the error the first decided, unless its function was called again."""
     def cleaned(args=(), again=False):
         kernel = Kernel()
         kernel.call("__x64_sys_openat")
@@ -237,7 +237,7 @@ def check_deciders(mctrace, folder):
 
 
 def check_interrupts(mctrace, folder):
-    """What an interrupt's functions leave behind is no result."""
+    """The errors of an interrupt's functions are not a result."""
     kernel = Kernel()
     kernel.call("__x64_sys_openat")
     kernel.call("sysvec_apic_timer_interrupt", irq=True)
@@ -250,7 +250,7 @@ def check_interrupts(mctrace, folder):
 
 
 def check_signals(mctrace, folder):
-    """A call that a signal interrupts is named; the return from its handler is not."""
+    """The system call that a signal interrupts is shown; the handler's sigreturn is not."""
     kernel = Kernel()
     for handler in (True, False):
         kernel.call("__x64_sys_nanosleep", "hrtimer_nanosleep")
@@ -263,7 +263,7 @@ def check_signals(mctrace, folder):
             kernel.ret(4)
     kernel.call("x64_sys_call")
     entry = kernel.jump()
-    for name, error in (("pause", 514), ("rt_sigreturn", 4)):   # another name of the function
+    for name, error in (("pause", 514), ("rt_sigreturn", 4)):   # the function's other name
         kernel.call("__do_sys_" + name, instead=entry)
         kernel.ret(error)
         kernel.call("x64_sys_call", instead=entry)
@@ -286,7 +286,7 @@ def check_signals(mctrace, folder):
 def elsewhere():
     kernel = Kernel("ip")
     kernel.call("__x64_sys_sendmsg", "netlink_rcv_skb", "rtnetlink_rcv_msg")
-    kernel.ret(4)                       # a dump has begun
+    kernel.ret(4)                       # netlink: a dump has begun
     kernel.returns(0, 2)
     kernel.call("__x64_sys_sendmsg", "netlink_rcv_skb", "rtnetlink_rcv_msg", "rtnl_newlink")
     kernel.returns(17, 2)
@@ -310,7 +310,7 @@ def elsewhere():
 
 
 def check_elsewhere(mctrace, folder):
-    """Errors that no system call returns, by who reports them."""
+    """Errors that no system call returns, sorted by the part that reports them."""
     known = ["ip:65 netlink: -EEXIST: File exists",
              "    ended in netlink_rcv_skb, which returned no error, in __x64_sys_sendmsg",
              "    rtnetlink_rcv_msg", "      rtnl_newlink   <- first",
@@ -342,12 +342,12 @@ def check_elsewhere(mctrace, folder):
     wrong += compare_lists("ended", [one.get("ended_in") for one in got],
                            ["netlink_rcv_skb", "io_openat2", None, "work_function"])
     if any("system_call" in one for one in got):
-        wrong.append("a system call has failed: " + json.dumps(got))
+        wrong.append("a system call is shown: " + json.dumps(got))
     return wrong
 
 
 def check_own(mctrace, folder):
-    """What mctrace did until exec() succeeded is not the command's."""
+    """Calls of mctrace before exec() succeeds are not shown."""
     kernel = Kernel("exe")
     kernel.call("__x64_sys_execve", "do_filp_open")
     kernel.returns(2, 2)
@@ -362,7 +362,7 @@ def check_own(mctrace, folder):
 
 
 def check_places(mctrace, folder):
-    """Each function is shown with the place of the return that it took. mctrace.sh takes the file."""
+    """Each function is shown with the place of its return. mctrace.sh uses the recording."""
     kernel = Kernel()
     kernel.call("ksys_read", "vfs_read")
     kernel.returns(21, 2)
@@ -374,7 +374,7 @@ def check_places(mctrace, folder):
 
 
 def check_no_answer(mctrace, folder):
-    """Where a recording lacks what is needed, that is an error."""
+    """A recording without marks of errors, or without returns, is an error."""
     wrong = []
     for name, kernel, missing in (("no-marks", Kernel(), "no marks of errors"),
                                   ("no-returns", Kernel(mode="function"), "no returns")):
@@ -388,16 +388,16 @@ def check_no_answer(mctrace, folder):
 
 
 def tests():
-    """A name, and what is to be done."""
-    return (("the same again", check_repeated),
+    """Return (name, check) of all tests."""
+    return (("equal failures are merged", check_repeated),
             ("names of errors", check_names),
-            ("jumps to functions that are not traced", check_jumps),
-            ("entries that jump", check_entries),
-            ("entries that return", check_entries_returns),
+            ("jumps to untraced functions", check_jumps),
+            ("entry code that jumps", check_entries),
+            ("entry code that returns", check_entries_returns),
             ("results that were not recorded", check_unknown),
             ("errors as pointers", check_pointers),
-            ("who decided", check_deciders),
-            ("interrupts are apart", check_interrupts),
+            ("the function that decided", check_deciders),
+            ("errors of interrupts are not results", check_interrupts),
             ("signals", check_signals),
             ("errors that end elsewhere", check_elsewhere),
             ("mctrace's own start is not shown", check_own),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mctrace with a tracer of plain files, in the folder $FAKE, and with one fault: $FAULT is
- * "PROCESS:STEP:KIND". PROCESS 0 is the first one, n the one that its n-th fork() makes; STEP
- * counts its calls of the functions below; KIND is a signal's number, or "error": the call fails.
- * $FAKE/hit is made when the fault comes. To be linked with all of mctrace by --wrap=open and so on.
+ * Inject one fault into mctrace, and replace the tracer by plain files in the folder $FAKE. $FAULT
+ * is "PROCESS:STEP:KIND". PROCESS is 0 for the first process, n for the child of its n-th fork().
+ * STEP counts the process's calls of the functions below. KIND is the number of a signal, or
+ * "error": the call fails. The fault creates $FAKE/hit. Link with all of mctrace, and with
+ * --wrap=open and so on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,9 +45,9 @@ void *__real_calloc(size_t n, size_t size);
 pid_t __real_waitpid(pid_t pid, int *status, int how);
 int __real_sigtimedwait(const sigset_t *signals, siginfo_t *info, const struct timespec *most);
 
-static int process, forks, steps;	/* which one this is; what it has done */
+static int process, forks, steps;	/* number of this process; its forks and steps so far */
 
-/* Return true if this call must fail. */
+/* Count a step, and send the signal of the fault. Return true if the call must fail with @error. */
 static bool step(int error)
 {
 	const char *fault = getenv("FAULT"), *fake = getenv("FAKE");
@@ -66,6 +67,7 @@ static bool step(int error)
 	return true;
 }
 
+/* Return the path of the file in $FAKE that replaces @path, or @path. */
 static const char *fake_path(const char *path, char room[PATH_MAX])
 {
 	const char *fake = getenv("FAKE");
@@ -81,7 +83,7 @@ static const char *fake_path(const char *path, char room[PATH_MAX])
 	return room;
 }
 
-/* The name of the tracer's file that is open, or NULL. */
+/* Return the name of the tracer's file that is open as @fd, or NULL. */
 static const char *fake_name(int fd, char room[PATH_MAX])
 {
 	const char *fake = getenv("FAKE");
@@ -98,7 +100,7 @@ static const char *fake_name(int fd, char room[PATH_MAX])
 	return strrchr(room, '/') + 1;
 }
 
-/* Replace or add the word "NAME" or "noNAME". */
+/* In the file options, open as @fd, replace the line "NAME" or "noNAME" by @word. */
 static void set_option(int fd, const char *word)
 {
 	const char *name = strncmp(word, "no", 2) ? word : word + 2;
@@ -118,7 +120,10 @@ static void set_option(int fd, const char *word)
 	fclose(to);
 }
 
-/* As the kernel does: lists take lines, others one word. $REFUSED is a line that is refused. */
+/*
+ * Write to one of the tracer's files as the kernel would. A write that contains $REFUSED fails.
+ * With $OLD, pid does not take "not PID".
+ */
 static ssize_t set(int fd, const char *name, const char *from, size_t size)
 {
 	const char *refused = getenv("REFUSED");

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# mctrace record, stream and start with a tracer of plain files: at each step of each of its processes
-# a call fails, or a signal comes, and the tracer's files must be as before. faults.c explains how.
+# Tests that mctrace restores the tracer's files, which are plain files here. faults.c makes a call
+# fail, or sends a signal, at each step of each process of mctrace record. Further tests cover unusual
+# conditions of record, stream, start and reset.
 #
-#     faults.py [--sparse N] MCTRACE      of all steps each N-th one
+#     faults.py [--sparse N] --header H MCTRACE      tests each N-th step
 import argparse
 import fcntl
 import os
@@ -30,7 +31,7 @@ PATIENCE = 20
 
 
 class Tracer:
-    """A folder with the tracer's files."""
+    """A folder with plain files in place of the tracer's."""
     def __init__(self, folder):
         self.folder = folder
         os.makedirs(folder + "/per_cpu/cpu0")
@@ -71,11 +72,11 @@ class Tracer:
         return words
 
     def left(self):
-        """Files that no recording should leave behind."""
+        """Return the files that a recording must not leave behind."""
         return [name for name in os.listdir(self.folder) if name.startswith("out") and name not in ("out", "out.old")]
 
     def wait(self):
-        """Until nobody holds the lock. False: somebody does for too long."""
+        """Wait until no process holds the lock. Return False if that takes too long."""
         end = time.monotonic() + PATIENCE
         with open(self.path("ctrl")) as file:
             while True:
@@ -89,7 +90,7 @@ class Tracer:
 
 
 def magic():
-    """Of the header of a ring, and the version."""
+    """Return the magic number and the version of a ring's header."""
     with open(args.header) as file:
         text = file.read()
     return [int(re.search(r"#define\s+%s\s+(0x[0-9a-f]+|\d+)" % name, text)[1], 0)
@@ -97,7 +98,7 @@ def magic():
 
 
 def run(tracer, command, fault=None, limits=(), **environment):
-    """Return the status and what it printed as errors."""
+    """Run mctrace. Return the exit status, or "a hang", and its standard error."""
     env = {**os.environ, "FAKE": tracer.folder, **environment}
     if fault:
         env["FAULT"] = fault
@@ -134,17 +135,17 @@ def differences(tracer):
 
 
 def judge(tracer, status, said):
-    """What is wrong after a run: nothing may differ, unless that was printed, and nothing may stay on."""
+    """Return what is wrong after a run. A file may differ if that was printed and tracing is off."""
     if status == "a hang":
         return ["a hang"]
     if not tracer.wait():
-        return ["locked for ever"]
+        return ["the tracer stays locked"]
     wrong = differences(tracer)
     if wrong and status and "can't be set back" in said and tracer.files()["ctrl"] == "0\n":
         wrong = []
     if "out" not in os.listdir(tracer.folder) and "out.old" in os.listdir(tracer.folder):
-        wrong.append("the file before is only .old")
-    return wrong + ["left: " + name for name in tracer.left()]
+        wrong.append("the previous file exists only as .old")
+    return wrong + ["left behind: " + name for name in tracer.left()]
 
 
 def each_step(tracer, command, process, kind):
@@ -197,7 +198,7 @@ def put(path, text):
 
 
 def expect(name, tracer, command, status=0, said="", files=True, **how):
-    """Run it. It must end so, print that, and leave all files as they were."""
+    """Run mctrace. It must exit with @status, print @said, and, if @files, restore all files."""
     got, printed = run(tracer, command, **how)
     wrong = [] if got == status else ["status %s, not %s: %s" % (got, status, printed.strip())]
     if not (re.search(said, printed) if said else not printed):
@@ -224,11 +225,11 @@ def others(tracer, record):
     stalled(tracer)
     tracer.reset(mcount_enabled="1\n")
     status, said = run(tracer, ["reset"])
-    check("reset sets kernel.mcount_enabled back",
+    check("reset sets kernel.mcount_enabled to 0",
           [said] if status or text_of(tracer.path("mcount_enabled")) != "0\n" else [])
     tracer.reset(mcount_enabled="1\n", mcount_hook="count_call [mcount_sample]\n")
     status, said = run(tracer, ["reset"])
-    check("but not if another hook is called",
+    check("reset leaves kernel.mcount_enabled if functions call another hook",
           [said] if status or text_of(tracer.path("mcount_enabled")) != "1\n" else [])
 
 
@@ -236,21 +237,21 @@ def older_file(tracer, record):
     out = tracer.path("out")
     tracer.reset()
     put(out, "older\n")
-    expect("a command that there is not", tracer, record[:-1] + ["no_such"], 127, "no_such: No such file")
-    expect("one that can't be run", tracer, record[:-1] + ["/etc/passwd"], 126, "Permission denied")
-    expect("nor is a folder one", tracer, record[:-1] + ["/etc"], 126, "Permission denied")
-    expect("for no time", tracer, ["record", "--seconds", "0", "-o", out], 2, "--seconds wants 1 at least")
-    expect("a function that there is not", tracer, record[:3] + [out, "-l", "gone", "true"], 1, "'gone' can't be",
+    expect("a command that does not exist", tracer, record[:-1] + ["no_such"], 127, "no_such: No such file")
+    expect("a command that can't be run", tracer, record[:-1] + ["/etc/passwd"], 126, "Permission denied")
+    expect("a folder is not a command", tracer, record[:-1] + ["/etc"], 126, "Permission denied")
+    expect("a recording of 0 seconds", tracer, ["record", "--seconds", "0", "-o", out], 2, "--seconds wants 1 at least")
+    expect("a function that does not exist", tracer, record[:3] + [out, "-l", "gone", "true"], 1, "'gone' can't be",
            REFUSED="gone")
-    check("all these leave an older file alone", [] if text_of(out) == "older\n" else ["it has changed"])
-    expect("the next recording", tracer, record)
+    check("failed recordings leave an older file alone", [] if text_of(out) == "older\n" else ["it has changed"])
+    expect("a successful recording", tracer, record)
     wrong = [] if text_of(out + ".old") == "older\n" else ["it is not .old"]
-    check("keeps it as .old", wrong + ([] if text_of_bytes(out).startswith(b"mctrace") else ["no recording"]))
+    check("the older file is kept as .old", wrong + ([] if text_of_bytes(out).startswith(b"mctrace") else ["no recording"]))
     os.unlink(out)
     os.symlink("out.target", out)
     put(tracer.path("out.target"), "target\n")
     run(tracer, record)
-    check("of a link it is the file that is kept",
+    check("if the output is a link, its target is kept as .old",
           [] if os.path.islink(out) and text_of(out + ".target.old") == "target\n" else ["it is not"])
     for name in ("out", "out.old", "out.target", "out.target.old"):
         if os.path.lexists(tracer.path(name)):
@@ -268,15 +269,15 @@ def lists(tracer, record):
     both = {"said": "filter can't be set back: 1 lines were refused, 'vfs_write'", "status": 1}
     tracer.reset()
     expect("a line of filter that is refused", tracer, record, files=False, REFUSED="vfs_write", **both)
-    check("leaves the others", [] if tracer.files()["filter"] == "vfs_read\n" else [tracer.files()["filter"]])
+    check("the other lines of filter stay", [] if tracer.files()["filter"] == "vfs_read\n" else [tracer.files()["filter"]])
     for name, text in (("filter", "gone\n"), ("notrace", "kfree\ngone\n")):
         tracer.reset(**{name: text})
-        said = expect("a list %s that would record more" % name, tracer, record, 1, "pid has process", files=False,
+        said = expect("a list %s whose rest would record more" % name, tracer, record, 1, "pid has process", files=False,
                       REFUSED="gone")
         pid = re.search(r"pid has process (\d+)", said)
-        check("has nothing recorded", [] if pid and tracer.files()["pid"] == pid[1] + "\n" else [tracer.files()["pid"]])
+        check("nothing is recorded then", [] if pid and tracer.files()["pid"] == pid[1] + "\n" else [tracer.files()["pid"]])
     tracer.reset(pid="# a process of another pid namespace\n")
-    expect("a process that has no number here", tracer, record, 1, "pid has process", files=False)
+    expect("a process of another pid namespace", tracer, record, 1, "pid has process", files=False)
     tracer.reset(triggers="gone:mark\nvfs_read:mark\n")
     expect("a trigger that is refused", tracer, record, 1, "triggers can't be set back", files=False, REFUSED="gone")
     check("leaves the others, too", [] if tracer.files()["triggers"] == "vfs_read:mark\n" else ["it does not"])
@@ -304,35 +305,35 @@ def closed(tracer, record):
         wrong += ["%s: %s" % (which, text) for text in judge(tracer, status, "")]
         if status or not text_of_bytes(tracer.path("out")).startswith(b"mctrace"):
             wrong.append("%s: status %d, or no recording" % (which, status))
-    check("descriptors that are closed", wrong)
+    check("closed descriptors", wrong)
 
 
 def frozen(tracer):
     record = ["record", "-q", "-o", tracer.path("out")]
     for command in (record + ["true"], ["start"], ["stream"], ["reset"]):
         tracer.reset(stats="# frozen: oops\n" + OTHERS["stats"].replace("0 0 0", "0 7 7"), trace="last calls\n")
-        expect("%s of what was kept of an oops" % command[0], tracer, command, 1, r"frozen \(oops\): 'mctrace show'")
+        expect("%s with rings frozen by an oops" % command[0], tracer, command, 1, r"frozen \(oops\): 'mctrace show'")
     expect("record --force", tracer, record + ["--force", "true"])
     tracer.reset(stats="# frozen: oops\n" + OTHERS["stats"])
-    expect("rings without a call need no --force", tracer, record + ["true"])
+    expect("frozen rings without calls need no --force", tracer, record + ["true"])
 
 
 def itself(tracer):
-    """mctrace is not recorded, and its COMMAND is."""
+    """mctrace excludes its own processes, not COMMAND."""
     show = ["sh", "-c", "cat %s > %s" % (tracer.path("pid"), tracer.path("seen"))]
     all_of = ["record", "-a", "-q", "-o", tracer.path("out")]
     tracer.reset()
-    expect("where all are recorded", tracer, all_of + show)
-    check("mctrace's processes are not", [] if re.fullmatch(r"(not \d+\n){3}", text_of(tracer.path("seen")))
+    expect("record -a", tracer, all_of + show)
+    check("record -a excludes mctrace's processes", [] if re.fullmatch(r"(not \d+\n){3}", text_of(tracer.path("seen")))
           else [text_of(tracer.path("seen"))])
-    expect("with --self", tracer, all_of + ["--self"] + show)
-    check("they are", [text_of(tracer.path("seen"))] if text_of(tracer.path("seen")) else [])
+    expect("record -a --self", tracer, all_of + ["--self"] + show)
+    check("record -a --self excludes no process", [text_of(tracer.path("seen"))] if text_of(tracer.path("seen")) else [])
     all_of.remove("-q")
-    expect("a kernel that can't leave them out", tracer, all_of + show, 0, "can't leave mctrace's own calls out", OLD="y")
+    expect("a kernel that can't exclude processes", tracer, all_of + show, 0, "can't leave mctrace's own calls out", OLD="y")
 
 
 def pipe(tracer):
-    """A reader that has gone is noticed though nothing comes."""
+    """mctrace stream ends when its reader closes the pipe, even if nothing is recorded."""
     tracer.reset()
     os.unlink(tracer.path("trace_pipe"))
     os.mkfifo(tracer.path("trace_pipe"))
@@ -348,13 +349,13 @@ def pipe(tracer):
             stream.kill()
             status = "a hang"
     os.close(comes)
-    check("stream whose reader goes", judge(tracer, status, "") + ([] if line == b"a line\n" and not status else
+    check("stream ends with its reader", judge(tracer, status, "") + ([] if line == b"a line\n" and not status else
                                                                   ["%s, %s" % (line, status)]))
     os.unlink(tracer.path("trace_pipe"))
 
 
 def killed(tracer):
-    """The next one need not wait for long."""
+    """After a killed recording, the next recording does not wait for long."""
     tracer.reset()
     command = ["record", "-q", "-o", tracer.path("out")]
     with subprocess.Popen([args.mctrace, *command], env={**os.environ, "FAKE": tracer.folder},
@@ -366,13 +367,13 @@ def killed(tracer):
         status, said = run(tracer, command + ["true"])
         took = time.monotonic() - began
         end = first.stderr.read()
-    check("the next one after one that was killed", judge(tracer, status, said) + ([said] if status or said else []) +
+    check("a recording after a killed recording", judge(tracer, status, said) + ([said] if status or said else []) +
           ([] if took < 3 else ["%.1f s" % took]))
-    check("which is told", [] if "the tracer is as it was" in end else [end])
+    check("the keeper reports the killed recording", [] if "the tracer is as it was" in end else [end])
 
 
 def stalled(tracer):
-    """The reader of a recording stalls, and mctrace's first process is killed."""
+    """mctrace is killed while a reader of the recording stalls."""
     tracer.reset()
     os.mkfifo(tracer.path("stalls"))
     reader = os.open(tracer.path("stalls"), os.O_RDONLY | os.O_NONBLOCK)
@@ -387,13 +388,13 @@ def stalled(tracer):
         tracer.record_calls(8000)
         time.sleep(0.5)
         first.kill()
-    check("a reader that stalls keeps no settings", judge(tracer, None, ""))
+    check("settings are restored despite a stalled reader", judge(tracer, None, ""))
     os.close(reader)
     os.unlink(tracer.path("stalls"))
 
 
 def soon(tracer):
-    """A few words are in the file a second after they came, also if all are killed then but the keeper."""
+    """Words are in the file within a second, even if all processes but the keeper are killed then."""
     tracer.reset()
     with subprocess.Popen([args.mctrace, "record", "-q", "-o", tracer.path("out")],
                           env={**os.environ, "FAKE": tracer.folder}, stderr=subprocess.DEVNULL) as first:
@@ -406,7 +407,7 @@ def soon(tracer):
             with open("/proc/%d/comm" % pid) as comm:
                 if comm.read() != "mctrace-restore\n":
                     os.kill(pid, signal.SIGKILL)
-    check("words are in the file a second later", judge(tracer, None, "") +
+    check("words are in the file within a second", judge(tracer, None, "") +
           ([] if words in text_of_bytes(tracer.path("out")) else ["they are not"]))
 
 

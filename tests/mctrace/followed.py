@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Is what the kernel says of objects what follows from the arguments of all calls?
+"""Check the kernel's objects of calls against the arguments of all calls.
 
-usage: followed.py ALL.text: each call has its arguments, and the objects that it concerns
-       followed.py FOLLOWED.text ALL.text: the same calls, to the same functions, without the others
+usage: followed.py ALL.text: all calls, with their arguments and objects
+       followed.py FOLLOWED.text ALL.text: calls with objects only, recorded in a second run
 
-The rules are those of scripts/guest/recorded. Objects are told by their addresses here, in the order in
-which the calls were made: all on one CPU."""
+The rules are those of scripts/guest/recorded. This script identifies objects by their addresses, in
+the order of the calls. All calls are on one CPU."""
 
 import re
 import sys
@@ -16,7 +16,7 @@ CALL = re.compile(r"^\[[0-9.]+\] CPU \d+: .*?:\d+ (?P<function>[^ +]+)\+0x[0-9a-
                   r"(?P<objects>(?: [-+]*#\d+(?::\w+)?)*)(?: after ~?\d+ ns)?(?: (?:<--|-->) .*)?(?:, called before)?$")
 FOLLOW_ON = {"__copy_skb_header": (2, 1)}
 ENDS = {"kfree_skbmem": 1, "napi_skb_cache_put": 1}
-SOME = 4	# objects that there are at least
+SOME = 4	# minimum number of objects
 
 
 def calls_of(path):
@@ -26,12 +26,12 @@ def calls_of(path):
                 continue
             call = CALL.match(line.rstrip("\n"))
             if not call:
-                sys.exit(f"not understood: {line}")
+                sys.exit(f"line not understood: {line}")
             yield call, line
 
 
 class Objects:
-    """Those that are followed: by their addresses."""
+    """The followed objects, by address."""
 
     def __init__(self):
         self.numbers = {}
@@ -39,16 +39,16 @@ class Objects:
         self.begun = 0
 
     def begin(self, address, role):
-        """The next one: what the kernel says of it."""
+        """Follow a new object. Return what the kernel prints."""
         if self.last is None:
-            sys.exit("the first number is not known")
+            sys.exit("the number of the first object is not known")
         self.last += 1
         self.begun += 1
         self.numbers[address] = self.last
         return f"+#{self.last}:{role}"
 
     def of_call(self, function, args):
-        """What the kernel is to say of a call."""
+        """Return the objects that the kernel must print for a call."""
         said = {}
         for place, address in enumerate(args, 1):
             if address in self.numbers:
@@ -77,11 +77,11 @@ def judge_all(path):
                 if objects.last is None:
                     objects.last = int(said[0][2:].split(":")[0]) - 1
                 expected = [objects.begin(address, "ret")]
-            else:	# of a clone: its header was copied before, and so it was followed already
+            else:	# a clone: followed since the copy of its header
                 expected = said
                 awaited[function] = address
         elif call["args"] is None:
-            sys.exit(f"without arguments: {line}")
+            sys.exit(f"a call without arguments: {line}")
         else:
             expected = objects.of_call(function, [int(arg, 16) for arg in call["args"].split(", ")])
         if said != expected:
@@ -89,14 +89,14 @@ def judge_all(path):
         concerned += bool(said)
     print(f"# {concerned} calls concern {objects.begun} objects")
     if objects.begun < SOME or concerned < 20 * SOME or awaited:
-        sys.exit("too few, or clones that were not followed before they were returned")
+        sys.exit("too few calls or objects, or clones not followed before their return")
 
 
 def concerned(path):
-    """What concerns objects, which are numbered as they come.
+    """Yield (function, objects) of calls with objects, numbered in order of appearance.
 
-    As one of the first arguments: few functions have more than three, and the others' registers hold what was
-    passed before. By whom, is not the same while all are traced."""
+    Only the first three arguments count: few functions have more, and the other registers hold
+    values of earlier calls, which differ while all functions are traced."""
     numbers = {}
 
     def number(word):
@@ -112,13 +112,13 @@ def judge_same(followed, everything):
     these, those = list(concerned(followed)), list(concerned(everything))
     for call, line in calls_of(followed):
         if not call["objects"]:
-            sys.exit(f"it concerns nothing: {line}")
-    # Also of those a few.
+            sys.exit(f"a call without objects: {line}")
+    # A few differences are normal: the two runs are not the same.
     missing = set(those) - set(these)
     more = set(these) - set(those)
-    print(f"# {len(these)} calls; of all, {len(those)}; {len(missing)} and {len(more)} are different")
+    print(f"# {len(these)} calls; of all, {len(those)}; {len(missing)} missing, {len(more)} more")
     if len(these) < 20 * SOME or len(missing) + len(more) > len(those) / 20:
-        sys.exit(f"others: {sorted(missing)[:10]} {sorted(more)[:10]}")
+        sys.exit(f"too few calls, or too many differ: {sorted(missing)[:10]} {sorted(more)[:10]}")
 
 
 if len(sys.argv) == 2:

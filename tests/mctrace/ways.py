@@ -155,8 +155,8 @@ def parts_of(text):
 def check_graph_text(mctrace, case, function, above, below):
     text = mctrace.text("graph", function, case.path)
     headings, (callers, callees) = parts_of(text)
-    wrong = compare_lists("heading", headings, ["# called by: calls, and the ways upwards",
-                                                "# calls: time on a CPU, time in all, calls"])
+    wrong = compare_lists("heading", headings, ["# called by: calls, and the call paths upwards",
+                                                "# calls: time on a CPU, total time, calls"])
     got, complaints = parse_graph(callers)
     wrong += complaints + compare(function + " is called by", got,
                                   {way: (None, None, calls) for way, calls in sums(above).items()})
@@ -353,9 +353,9 @@ def parse_diff(lines):
     return ways, one, both, wrong + descending("ways", ways.values())
 
 
-DIFF_HEADINGS = ["# ways that only A (-) or B (+) went: calls, and the way",
+DIFF_HEADINGS = ["# call paths that only A (-) or B (+) has: calls, and the path",
                  "# functions that only A (-) or B (+) has: calls",
-                 "# functions of both: time in all, B - A, A, B; calls, A, B"]
+                 "# functions of both: total time, B - A, A, B; calls, A, B"]
 
 
 def diff_text(ways, one, both):

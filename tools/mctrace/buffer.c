@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Text that grows. */
+/* A growing buffer of text or bytes. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ char *buffer_room(struct buffer *buffer, size_t more)
 
 void buffer_put(struct buffer *buffer, const void *from, size_t length)
 {
-	if (!length)			/* there may be no room at all yet */
+	if (!length)			/* data may still be NULL */
 		return;
 	memcpy(buffer_room(buffer, length), from, length);
 	buffer->length += length;
@@ -131,7 +131,7 @@ int utf8_length(const char *at)
 {
 	const unsigned char *text = (const unsigned char *)at;
 	static const struct {
-		unsigned char mask, is, least;	/* of the first byte; the least second one */
+		unsigned char mask, is, least;	/* of the first byte; least second byte */
 	} kinds[] = { { 0xe0, 0xc0, 0x80 }, { 0xf0, 0xe0, 0xa0 }, { 0xf8, 0xf0, 0x90 } };
 	int kind, i;
 
@@ -145,7 +145,7 @@ int utf8_length(const char *at)
 	if ((*text & 0x0f) == 0 && kind && text[1] < kinds[kind].least)
 		return 0;
 	if ((*text == 0xed && text[1] >= 0xa0) || (*text == 0xf4 && text[1] >= 0x90))
-		return 0;		/* halves of UTF-16, and more than there is */
+		return 0;		/* surrogates, and above U+10FFFF */
 	for (i = 1; i <= kind + 1; i++)
 		if ((text[i] & 0xc0) != 0x80)
 			return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Calls that have not returned, by task. */
+/* Keep the open calls of each task: calls that have not returned. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +12,8 @@
 struct calls {
 	struct task_calls *buckets[BUCKETS];
 	struct task_calls *last;
-	unsigned int depth, tasks;	/* at most */
-	unsigned int nr;		/* tasks */
+	unsigned int depth, tasks;	/* limits: calls of a task, and tasks; 0: none */
+	unsigned int nr;		/* of tasks */
 };
 
 struct calls *calls_new(unsigned int depth, unsigned int tasks)
@@ -103,7 +103,7 @@ struct task_calls *calls_next_task(const struct calls *calls, const struct task_
 	return NULL;
 }
 
-/* Room for all that is kept twice over, so that it is moved once in a while. */
+/* Drop the forgotten calls if they are at least half of the array; else double the array. */
 static void make_room(struct task_calls *task)
 {
 	if (task->oldest && 2 * task->oldest >= task->nr) {
@@ -126,7 +126,7 @@ struct call *calls_enter(struct calls *calls, struct task_calls *task, const str
 	return &task->calls[task->nr - 1];
 }
 
-/* Where a function begins is not known of its cold part: then it is the last call. */
+/* The beginning of a cold part's function is not known: take the latest call. */
 struct call *calls_which(const struct task_calls *task, const struct symbol *symbol)
 {
 	unsigned int i;

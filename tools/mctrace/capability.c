@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What this process may do: a container's root may do less than root. */
+/* Read this process's capabilities: root in a container may lack some. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Without libzstd: nothing can be compressed, or made of what was. */
+/* Built without libzstd: compressing and decompressing always fail. */
 #include "compress.h"
 
 const char *compress_library(void)

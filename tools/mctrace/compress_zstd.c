@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Compressing by libzstd. */
+/* Compress and decompress with libzstd. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <zstd.h>
@@ -7,7 +7,7 @@
 #include "compress.h"
 #include "util.h"
 
-#define LEVEL	1	/* the quickest: the rings are overwritten meanwhile */
+#define LEVEL	1	/* the fastest, because the kernel overwrites the rings meanwhile */
 
 struct compressor {
 	ZSTD_CCtx *context;
@@ -27,7 +27,7 @@ struct compressor *compressor_new(void)
 
 	compressor->context = ZSTD_createCCtx();
 	if (!compressor->context)
-		die("no memory to compress with");
+		die("not enough memory to compress");
 	return compressor;
 }
 
@@ -53,7 +53,7 @@ size_t compress_block(struct compressor *compressor, void *to, size_t room, cons
 
 bool decompress_block(void *to, size_t size, const void *from, size_t compressed)
 {
-	size_t frame = ZSTD_findFrameCompressedSize(from, compressed);	/* zeroes may follow */
+	size_t frame = ZSTD_findFrameCompressedSize(from, compressed);	/* padding may follow */
 
 	return !ZSTD_isError(frame) && ZSTD_decompress(to, size, from, frame) == size;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mctrace start, stop, reset, show, snapshot: the tracer's switches. */
+/* mctrace start, stop, reset, show and snapshot: control the tracer by its files. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "tracer.h"
 #include "util.h"
 
-/* No option but --help, and no argument. */
+/* Parse a command without arguments whose only option is --help. */
 static void parse(int argc, char **argv, const char *help)
 {
 	argc = options_parse(argc, argv, common_options, argv[0], help, OPTIONS_ANYWHERE);
@@ -24,8 +24,8 @@ int cmd_start(int argc, char **argv)
 {
 	sigset_t before;
 
-	setup_block_signals(&before);	/* none comes between two settings */
-	setup_from(argc, argv, "Traces into the kernel's rings, until 'mctrace stop'.\n");
+	setup_block_signals(&before);	/* so that no signal leaves half of the settings */
+	setup_from(argc, argv, "Traces into the kernel's rings until 'mctrace stop'.\n");
 	setup_switch_on();
 	session_keep();
 	return EXIT_SUCCESS;
@@ -33,7 +33,7 @@ int cmd_start(int argc, char **argv)
 
 int cmd_stop(int argc, char **argv)
 {
-	parse(argc, argv, "Ends tracing; what was traced stays, for 'mctrace show'.\n");
+	parse(argc, argv, "Stops tracing. The rings keep their calls for 'mctrace show'.\n");
 	session_lock();
 	tracer_write("ctrl", "0");
 	return EXIT_SUCCESS;
@@ -44,12 +44,12 @@ static bool parse_reset(int argc, char **argv)
 	static bool force;
 	static const struct option options[] = {
 		OPT_BOOLEAN(0, "force", &force,
-			    "even if the last calls before a crash are lost by it"),
+			    "even if this loses the last calls before a crash"),
 		OPT_PARENT(common_options)
 	};
 
 	argc = options_parse(argc, argv, options, "reset [--force]",
-			     "Ends tracing, and sets all to what it is after boot, but for the rings' size.\n",
+			     "Stops tracing, and resets all settings but the rings' size.\n",
 			     OPTIONS_ANYWHERE);
 	if (argc > 1)
 		die_usage(argv[0], "%s takes no argument", argv[0]);
@@ -57,7 +57,6 @@ static bool parse_reset(int argc, char **argv)
 	return force;
 }
 
-/* As after boot, but for the rings' size. */
 int cmd_reset(int argc, char **argv)
 {
 	static const char * const lists[] = { "filter", "notrace", "pid", "triggers" };
@@ -80,8 +79,8 @@ int cmd_reset(int argc, char **argv)
 	tracer_write("snapshot", "0");
 	tracer_write("max_stack", "0");
 	tracer_write("trace", "");
-	tracer_write("tracing_on", "1");	/* which thaws the rings, too */
-	/* A hook that is called is somebody else's. */
+	tracer_write("tracing_on", "1");	/* this also thaws the rings */
+	/* Switch function calls off only if no other hook uses them. */
 	hook = tracer_others_hook();
 	if (!hook)
 		tracer_write(TRACER_SYSCTL, "0");
@@ -93,13 +92,13 @@ int cmd_show(int argc, char **argv)
 {
 	static bool pipe;
 	static const struct option options[] = {
-		OPT_BOOLEAN(0, "pipe", &pipe, "take it away, and wait for more"),
-		OPT_INSTEAD('p', NULL, "-p is --pid where it is known: --pipe"),
+		OPT_BOOLEAN(0, "pipe", &pipe, "consume the calls, and wait for more"),
+		OPT_INSTEAD('p', NULL, "-p is --pid in other commands: --pipe"),
 		OPT_PARENT(common_options)
 	};
 
 	argc = options_parse(argc, argv, options, "show [--pipe]",
-			     "Shows what is in the kernel's rings.\n", OPTIONS_ANYWHERE);
+			     "Prints the calls in the kernel's rings.\n", OPTIONS_ANYWHERE);
 	if (argc > 1)
 		die_usage("show", "show takes no argument");
 	tracer_find();
@@ -111,20 +110,20 @@ int cmd_snapshot(int argc, char **argv)
 {
 	static bool take, drop;
 	static const struct option options[] = {
-		OPT_BOOLEAN(0, "take", &take, "keep the rings as they are now"),
-		OPT_BOOLEAN('f', "free", &drop, "forget what was kept"),
-		OPT_INSTEAD('t', NULL, "-t is --times where it is known: --take"),
+		OPT_BOOLEAN(0, "take", &take, "take a frozen copy of the rings now"),
+		OPT_BOOLEAN('f', "free", &drop, "free the copy"),
+		OPT_INSTEAD('t', NULL, "-t is --times in other commands: --take"),
 		OPT_PARENT(common_options)
 	};
 
 	argc = options_parse(argc, argv, options, "snapshot [--take | --free]",
-			     "Shows the rings as they were when a trigger, or --take, kept them.\n",
+			     "Prints the frozen copy of the rings that a trigger or --take took.\n",
 			     OPTIONS_ANYWHERE);
 	if (argc > 1 || (take && drop))
 		die_usage("snapshot", "either --take or --free, and no argument");
 	tracer_find();
 	if (take || drop) {
-		session_lock();		/* who records would lose calls, or what he has kept */
+		session_lock();		/* else a recording command could lose calls, or its copy */
 		tracer_write("snapshot", take ? "1" : "0");
 	} else {
 		tracer_show("snapshot", NULL, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mctrace diff: where two recordings differ. First which ways through functions only one of them
- * went, then which functions only one has, then how long what both have took.
+ * mctrace diff: compare two recordings. Print the call paths that only one has, the functions that
+ * only one has, and the times of the functions that both have.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +15,9 @@
 
 static const char usage[] = "diff [OPTION...] A B";
 static const char help[] =
-"Where two recordings differ: ways through functions that only one of them went ('-' A, '+' B),\n"
-"functions that only one of them has, and for those of both how long they took. What interrupts\n"
-"do comes by chance, and is left out.\n";
+"Compares two recordings: shows call paths that only one of them has ('-' A, '+' B), functions\n"
+"that only one of them has, and how long the functions of both took. Interrupts come by chance,\n"
+"so their calls are omitted.\n";
 
 static struct {
 	bool interrupts;
@@ -25,31 +25,31 @@ static struct {
 } asked = { .lines = 20 };
 
 static const struct option options[] = {
-	OPT_BOOLEAN('I', "interrupts", &asked.interrupts, "also what interrupts do"),
-	OPT_NUMBER(0, "lines", &asked.lines, "N", "of each kind the N greatest differences (20)"),
+	OPT_BOOLEAN('I', "interrupts", &asked.interrupts, "include the calls of interrupts"),
+	OPT_NUMBER(0, "lines", &asked.lines, "N", "the N greatest differences of each list (20)"),
 	OPT_PARENT(select_depth_options)
 };
 
 enum { A, B, NR };
 
-/* A function, by name and module: the two kernels need not be the same. */
+/* A function. Its name with the module identifies it, because the two kernels may differ. */
 struct function {
 	const char *name;
-	uint64_t calls[NR], total[NR];	/* ns */
+	uint64_t calls[NR], total[NR];	/* total: ns */
 };
 
-/* A way that only one of them went, the last function's callers are in both. */
+/* The beginning of a call path that only one recording has: both have the callers. */
 struct way {
-	int who;
+	int who;		/* A or B */
 	uint32_t place;
-	uint64_t calls;		/* of it and all below */
+	uint64_t calls;		/* of the place and all places below */
 };
 
 struct diff {
 	struct view views[NR];
 	struct tally tallies[NR];
-	uint32_t *ids[NR];	/* by the recording's id: which function */
-	struct paths paths[NR];	/* those of the tallies, by these functions */
+	uint32_t *ids[NR];	/* index in functions, by the recording's id */
+	struct paths paths[NR];	/* the tallies' paths, with indices as ids */
 	struct function *functions;
 	size_t nr;
 	struct way *ways;
@@ -58,7 +58,7 @@ struct diff {
 	bool times;
 };
 
-/* --- the same names --- */
+/* --- functions of both recordings, by name --- */
 
 struct name {
 	const char *name;
@@ -71,6 +71,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct name *)a)->name, ((const struct name *)b)->name);
 }
 
+/* Fill functions and ids. */
 static void join(struct diff *diff)
 {
 	size_t nr[NR], i, n = 0;
@@ -98,8 +99,8 @@ static void join(struct diff *diff)
 }
 
 /*
- * Sum up the ways by functions of both recordings: several of one recording may be the same one,
- * such as those of a module that was loaded twice.
+ * Copy a recording's paths with indices of diff->functions as ids. Several functions of a recording
+ * may have one name, for example if a module was loaded twice: add their calls up.
  */
 static void sum_up(struct diff *diff, int who)
 {
@@ -109,7 +110,7 @@ static void sum_up(struct diff *diff, int who)
 	struct path *to;
 
 	paths_begin(&diff->paths[who]);
-	for (i = 1; i < from->nr; i++) {		/* a place is behind its parent */
+	for (i = 1; i < from->nr; i++) {		/* parents come first */
 		path = &from->all[i];
 		places[i] = paths_below(&diff->paths[who], places[path->parent],
 					diff->ids[who][path->id]);
@@ -121,7 +122,7 @@ static void sum_up(struct diff *diff, int who)
 	paths_sum(&diff->paths[who], path_calls);
 }
 
-/* What each function has in all; of calls within calls of itself only the outer ones' time. */
+/* Sum up each function's calls and time. Count the time of recursive calls once: the outermost. */
 static void add_up(struct diff *diff, int who)
 {
 	const struct path *all = diff->paths[who].all, *path;
@@ -139,7 +140,7 @@ static void add_up(struct diff *diff, int who)
 	}
 }
 
-/* --- ways --- */
+/* --- call paths --- */
 
 static void add_way(struct diff *diff, int who, uint32_t place)
 {
@@ -153,7 +154,9 @@ static void add_way(struct diff *diff, int who, uint32_t place)
 	};
 }
 
-/* Below two places that are the same. */
+/*
+ * Add the paths below a common path that only one recording has. @a and @b: its places in A and B.
+ */
 static void compare(struct diff *diff, uint32_t a, uint32_t b)
 {
 	const struct path *of_a = diff->paths[A].all, *of_b = diff->paths[B].all;
@@ -227,7 +230,7 @@ static void put_way(const struct diff *diff, const struct way *way)
 
 /* --- functions --- */
 
-static const struct diff *sorted;
+static const struct diff *sorted;	/* for by_difference() */
 
 static uint64_t distance(uint64_t a, uint64_t b)
 {
@@ -287,7 +290,7 @@ static void put_function(const struct diff *diff, const struct function *functio
 	buffer_free(&line);
 }
 
-/* Those of both, or those of one alone. */
+/* Print the functions of both recordings, or those of only one. */
 static void put_functions(const struct diff *diff, bool both)
 {
 	unsigned long shown = 0, left = 0;
@@ -322,16 +325,16 @@ static void put_all(struct diff *diff)
 {
 	size_t i;
 
-	heading(diff, "# ways that only A (-) or B (+) went: calls, and the way");
+	heading(diff, "# call paths that only A (-) or B (+) has: calls, and the path");
 	for (i = 0; i < diff->nr_ways && i < diff->lines; i++)
 		put_way(diff, &diff->ways[i]);
 	if (i < diff->nr_ways && !diff->views[A].json)
 		printf("# and %zu more: --lines\n", diff->nr_ways - i);
-	sorted = diff;			/* paths do not need their order any more */
+	sorted = diff;			/* the ids in paths are not used any more */
 	qsort(diff->functions, diff->nr, sizeof(*diff->functions), by_difference);
 	heading(diff, "\n# functions that only A (-) or B (+) has: calls");
 	put_functions(diff, false);
-	heading(diff, diff->times ? "\n# functions of both: time in all, B - A, A, B; calls, A, B" :
+	heading(diff, diff->times ? "\n# functions of both: total time, B - A, A, B; calls, A, B" :
 		"\n# functions of both: calls, A, B");
 	put_functions(diff, true);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names of errors: the C library's, and those that no program gets from the kernel. */
+/* Translate errors between numbers, names and texts, including the kernel's internal errors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

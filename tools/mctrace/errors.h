@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Names of errors, including those that the kernel keeps to itself (include/linux/errno.h). */
+/* Names and texts of errors, including the kernel's internal ones (include/linux/errno.h). */
 #ifndef _MCTRACE_ERRORS_H
 #define _MCTRACE_ERRORS_H
 
@@ -8,15 +8,15 @@
 
 #define MAX_ERRNO	4095
 
-/* "EINVAL"; a number that has no name becomes "errno 600", until the next such call. */
+/* Return the name, "EINVAL"; of a number without one, "errno 600", valid until the next call. */
 const char *error_name(int error);
-/* "Invalid argument" */
+/* Return the text, "Invalid argument". */
 const char *error_text(int error);
-/* The number of "EINVAL", "ERESTARTSYS", "22" or "-22"; 0 if @text is no error. */
+/* Return the number of "EINVAL", "ERESTARTSYS", "22" or "-22"; 0 if @text is no error. */
 int error_number(const char *text);
-/* The error that @result, an int or a pointer, stands for; 0 if it stands for none. */
+/* Return the error that @result, an int or a pointer, contains; 0 if it contains none. */
 int error_of(uint64_t result);
-/* Return true for errors of a system call that a signal has interrupted. */
+/* Return true for ERESTARTSYS and the like: a signal interrupted the system call. */
 bool error_is_restart(int error);
 
 #endif /* _MCTRACE_ERRORS_H */

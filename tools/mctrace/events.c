@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From words to events; of all CPUs, the oldest first. */
+/* Decode the words of all CPUs into events, in time order. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 
 #define WORD		sizeof(uint64_t)
 
-/* How far a time may be ahead: one stands in most blocks of so many words. */
+/* How far to look for the next time, in words: most blocks contain a time. */
 #define BLOCK		64
 #define LOOK_AHEAD	(3 * BLOCK)
 
 #define COUNT_MASK	((1ULL << MCTRACER_COUNT_BITS) - 1)
 
-/* The next word, 0 for one that was never written. False at the end of what follows on. */
+/* Read the next word, 0 if it was never written. Return false before a gap, and at the end. */
 static bool next_word(struct cursor *cursor, uint64_t *word)
 {
 	struct recording_cpu *cpu = cursor->cpu;
@@ -40,7 +40,7 @@ static bool next_word(struct cursor *cursor, uint64_t *word)
 	return false;
 }
 
-/* How fast are the calls from the last time, right before the cursor, to the next? */
+/* Set the pace of the calls from the last time, right before the cursor, to the next time. */
 static void find_pace(struct cursor *cursor)
 {
 	struct cursor ahead = *cursor;
@@ -68,7 +68,7 @@ static void find_pace(struct cursor *cursor)
 
 static void take_time(struct cursor *cursor)
 {
-	/* By quarters of the ring, so that times don't depend on where it has begun. */
+	/* Drop the usual pace in each quarter: times must not depend on where reading began. */
 	bool changed = (cursor->time_pos ^ cursor->pos) & -(uint64_t)cursor->cpu->notes;
 
 	cursor->time = cursor->state.time;
@@ -99,7 +99,7 @@ static void time_call(struct cursor *cursor)
 	cursor->called = true;
 }
 
-/* At a run that does not follow: the words before the first notes belong to what these say. */
+/* After a gap, take the state from the first sync words: the words before have the same task. */
 static void find_notes(struct cursor *cursor)
 {
 	struct cursor ahead = *cursor;
@@ -117,7 +117,7 @@ static void find_notes(struct cursor *cursor)
 	cursor->time_pos = cursor->pos;
 }
 
-/* At the run where the words go on; what was before is forgotten, but for time and count. */
+/* Continue at @run, after a gap. Keep only the time and the count of calls. */
 static void begin_run(struct cursor *cursor, size_t run)
 {
 	const struct recording_run *at = &cursor->cpu->runs[run];
@@ -138,7 +138,7 @@ static void begin_run(struct cursor *cursor, size_t run)
 	find_notes(cursor);
 	cursor->hidden = !counted ? at->pos != at->start : hidden;
 	if (!(cursor->state.known & MCTRACER_KNOWS_COUNT))
-		cursor->state.calls = before;	/* it ends before it is said */
+		cursor->state.calls = before;	/* the run ends before a count */
 	else if (counted)
 		cursor->missing = (cursor->state.calls - before) & COUNT_MASK;
 }
@@ -174,7 +174,7 @@ static enum found decode(struct cursor *cursor, uint64_t word)
 	return FOUND_NOTHING;
 }
 
-/* Is the word that was just taken before what is to be shown? */
+/* Return true if the word before the cursor precedes the part to be shown. */
 static bool is_hidden(struct cursor *cursor)
 {
 	uint64_t behind;
@@ -205,7 +205,7 @@ static void advance(struct cursor *cursor)
 			cursor->found = FOUND_GAP;
 			return;
 		}
-		if (!word) {	/* what follows may belong to it */
+		if (!word) {	/* the next words may belong to the missing one */
 			cursor->called = false;
 			mctracer_tear_said(&cursor->state);
 			continue;
@@ -257,13 +257,13 @@ void events_end(struct events *events)
 	free(events->cursors);
 }
 
-/* Of calls that came at the same time, those of the first CPU are first. */
+/* Order events by time, and events of the same time by CPU. */
 static bool is_before(const struct cursor *a, const struct cursor *b)
 {
 	return a->ns < b->ns || (a->ns == b->ns && a < b);
 }
 
-/* The oldest, but for that of the CPU @except. */
+/* Return the cursor of the oldest event, without cursor @except; -1 if there is none. */
 static int oldest(const struct events *events, int except)
 {
 	const struct cursor *cursor;
@@ -279,7 +279,10 @@ static int oldest(const struct events *events, int except)
 	return found;
 }
 
-/* As long as a CPU's next event is the oldest the others need not be looked at. */
+/*
+ * Go to the next event. Compare the current CPU's next event only with events->next: it remains the
+ * oldest event of the other CPUs until the current CPU changes.
+ */
 static void find_next(struct events *events)
 {
 	struct cursor *cursor;
@@ -288,7 +291,7 @@ static void find_next(struct events *events)
 		cursor = &events->cursors[events->current];
 		advance(cursor);
 		if (cursor->found == FOUND_FRAME)
-			return;			/* right behind its call */
+			return;			/* it belongs to the event before */
 		if (cursor->found != FOUND_NOTHING &&
 		    (events->next < 0 || is_before(cursor, &events->cursors[events->next])))
 			return;
@@ -300,7 +303,7 @@ static void find_next(struct events *events)
 		events->next = oldest(events, events->current);
 }
 
-/* Return for symbols_at() when an event was recorded: by the count of modules, if known. */
+/* Return the @at of symbols_at() for the cursor's event: the count of modules, if it is known. */
 static uint64_t symbols_then(const struct cursor *cursor)
 {
 	if (cursor->cpu->from->nr_modules && cursor->state.known & MCTRACER_KNOWS_MODULES)
@@ -348,7 +351,10 @@ bool events_next_before(struct events *events, struct event *event, uint64_t ns)
 	return true;
 }
 
-/* A CPU's first words: where its notes are not there yet, that is to be tried again. */
+/*
+ * Add a cursor for a CPU's first words. Without sync words yet, add none: the next events_more()
+ * tries again.
+ */
 static void add_cursor(struct events *events, unsigned int cpu)
 {
 	struct cursor *cursor;
@@ -410,7 +416,7 @@ void event_comm(const struct event *event, char *comm)
 			*comm = '?';
 }
 
-/* Return true for U+FFFE and U+FFFF, which are no characters, and which XML does not have. */
+/* Return true for U+FFFE and U+FFFF: they are no characters, and XML does not allow them. */
 static bool is_no_character(const char *at, int length)
 {
 	return length == 3 && !memcmp(at, "\xef\xbf", 2) && (unsigned char)at[2] >= 0xbe;
@@ -449,7 +455,7 @@ const char *event_mark(const struct event *event)
 	return which < ARRAY_SIZE(names) ? names[which] : "unknown mark";
 }
 
-/* What follows on without a gap, in one CPU's words: calls are counted in the words themselves. */
+/* Count the words of calls and returns, without decoding them. */
 uint64_t events_count(const struct recording *from)
 {
 	struct recording_cpu *cpu;

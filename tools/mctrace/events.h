@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The events of a recording, of all CPUs, in time order: calls, returns, marks, and what is
- * missing. Each has the time that the kernel's own text would have, to the nanosecond, also
- * where that is estimated: see kernel/trace/mctracer/cursor.h.
+ * Read the events of a recording, of all CPUs, in time order: calls, returns, marks, and gaps. Each
+ * event has the time that the kernel's own trace prints, to the nanosecond, even if the time is
+ * estimated: see kernel/trace/mctracer/cursor.h.
  */
 #ifndef _MCTRACE_EVENTS_H
 #define _MCTRACE_EVENTS_H
@@ -14,85 +14,88 @@
 #include "recording.h"
 
 enum found {
-	FOUND_NOTHING,	/* the end */
+	FOUND_NOTHING,	/* the end, or no event */
 	FOUND_CALL,
 	FOUND_RETURN,
-	FOUND_GAP,	/* event->missing calls */
-	FOUND_FRAME,	/* of the call or return before; state.value */
+	FOUND_GAP,	/* event->missing calls are missing */
+	FOUND_FRAME,	/* address of the previous call's or return's backtrace: state.value */
 	FOUND_MARK,	/* state.value; state.ip */
 };
 
-/* One CPU's words: where the next is, and what those before have said. */
+/* A position in one CPU's words, and the state after the words before it. */
 struct cursor {
 	struct recording_cpu *cpu;
-	unsigned int nr;		/* the CPU's */
-	size_t run, i;			/* of the next word */
-	uint64_t pos;			/* its position */
+	unsigned int nr;		/* of the CPU */
+	size_t run, i;			/* index of the next word */
+	uint64_t pos;			/* position of the next word */
 	struct mctracer_state state;
-	bool called;			/* what frames belong to has come */
-	bool hidden;			/* before what is to be shown */
-	bool counted;			/* it is known how many calls were before */
-	uint64_t time;			/* the last time, ... */
-	uint64_t time_pos;		/* ... the position behind it, ... */
-	uint64_t calls_before;		/* ... and state.calls there */
+	bool called;			/* a call or return that frames may follow was found */
+	bool hidden;			/* before the part to be shown */
+	bool counted;			/* a run has begun: state.calls is valid */
+	uint64_t time;			/* the last time */
+	uint64_t time_pos;		/* position after the last time's word */
+	uint64_t calls_before;		/* state.calls at that position */
 	struct mctracer_pace pace;	/* from the last time to the next */
-	uint64_t ns;			/* the last event's time, ... */
-	bool exact;			/* ... which is its own: the one before has one, ... */
-	bool timed;			/* ... and a time stood between */
+	uint64_t ns;			/* time of the latest event */
+	bool exact;			/* ns was recorded: this call and the last have a time */
+	bool timed;			/* the latest call has a time right before it */
 	uint64_t missing;		/* calls that were overwritten before they were read */
-	enum found found;		/* the event that is there */
+	enum found found;		/* the event before the cursor */
 };
 
 struct events {
 	const struct recording *from;
-	struct cursor *cursors;		/* of CPUs that have words */
+	struct cursor *cursors;		/* of the CPUs with words */
 	unsigned int nr;
 	unsigned int room;
-	uint64_t taken;			/* events so far */
-	int current;			/* whose event is the current one, ... */
-	int next;			/* ... and whose is the oldest of the others; -1: of none */
+	uint64_t taken;			/* number of events so far */
+	int current;			/* cursor of the current event; -1: none */
+	int next;			/* cursor of the oldest event of the others; -1: none */
 };
 
-/* What is current; good until the next events_next(). */
+/* The current event. @state is valid until the next events_next(). */
 struct event {
 	enum found found;
 	unsigned int cpu;
 	uint64_t ns;
 	bool exact;
 	uint64_t missing;
-	uint64_t symbols_at;	/* for symbols_at() */
-	uint64_t number;		/* from 0 on */
+	uint64_t symbols_at;	/* @at of symbols_at() */
+	uint64_t number;		/* of the event, from 0 */
 	const struct mctracer_state *state;
 };
 
 void events_begin(struct events *events, const struct recording *from);
-/* False at the end. */
+/* Set @event to the next event. Return false at the end. */
 bool events_next(struct events *events, struct event *event);
 /*
- * The same of a recording that grows: false where those that there are come to their end, or to
- * one that is not before @ns, which may come then after others that are not there yet.
+ * As events_next(), for a growing recording. Return false if there are no more events before @ns:
+ * another CPU's words that are not read yet may contain older events than the one at @ns.
  */
 bool events_next_before(struct events *events, struct event *event, uint64_t ns);
-/* More of it has come. The time of the latest event that there is. */
+/* Continue after recording_more(). Return the time of the latest event of all CPUs. */
 uint64_t events_more(struct events *events);
 void events_end(struct events *events);
-/* How much of all is behind the current event, from 0 to 1: to be asked each so many events. */
+/* Return the part that was read, from 0 to 1. To be called once per EVENTS_PROGRESS events. */
 double events_done(const struct events *events);
 #define EVENTS_PROGRESS	1000000
 
-/* Its task's name, of at most MCTRACER_COMM_LEN, with what would break a line replaced. */
+/*
+ * Copy the name of the event's task to @comm, which has MCTRACER_COMM_LEN + 1 bytes. Control
+ * characters become '?'.
+ */
 void event_comm(const struct event *event, char *comm);
 
 /*
- * The same for those that read it as UTF-8, or want a name: what is no character becomes '?', and a
- * name that is empty or blank "<...>".
+ * Copy the name as valid UTF-8: bytes that are no character become '?', and an empty or blank name
+ * becomes "<...>".
  */
 void event_name(const struct event *event, char *comm);
 
-/* What a mark is called: "traceon". */
+/* Return the name of a mark: "traceon". */
 const char *event_mark(const struct event *event);
 
-/* How many calls and returns there are in all. */
+/* Return the number of calls and returns in a recording. */
 uint64_t events_count(const struct recording *from);
 
 #endif /* _MCTRACE_EVENTS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mctrace export: a recording in the form of another program. */
+/* mctrace export: convert a recording to the format of another program. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +14,13 @@
 
 static const char usage[] = "export --to FORM [OPTION...] [FILE]";
 static const char help[] =
-"Writes a recording in the form of another program:\n"
+"Writes a recording in the format of another program:\n"
 "\n"
 "  trace.dat             trace-cmd, KernelShark\n"
 "  uftrace               uftrace (a directory)\n"
 "  perfetto              ui.perfetto.dev (a protobuf file)\n"
 "  speedscope            speedscope.app (JSON)\n"
-"  folded                flamegraph.pl and others: stacks and their own ns, or calls\n"
+"  folded                flamegraph.pl and others: stacks with own time in ns, or calls\n"
 "  ctf                   babeltrace2, Trace Compass (a directory)\n"
 "  json                  Chrome's trace events, which most viewers read\n";
 
@@ -29,18 +29,18 @@ static struct {
 } asked;
 
 static const struct option options[] = {
-	OPT_TEXT(0, "to", &asked.to, "FORM", "one of these"),
+	OPT_TEXT(0, "to", &asked.to, "FORM", "one of the formats above"),
 	OPT_TEXT('o', "output", &asked.output, "NAME",
-		 "where to; what goes into one file goes to standard output else"),
+		 "the file or directory; without it a file goes to standard output"),
 	OPT_PARENT(select_depth_options)
 };
 
 static const struct form {
 	const char *name;
 	void (*export)(struct view *view, const char *output);
-	bool binary;		/* nothing for a terminal */
+	bool binary;		/* not for a terminal */
 	bool directory;
-	bool returns;		/* says nothing without them */
+	bool returns;		/* needs a recording with returns */
 } forms[] = {
 	{ "trace.dat",	export_trace_dat,	.binary = true },
 	{ "uftrace",	export_uftrace,		.directory = true,	.returns = true },
@@ -114,10 +114,10 @@ int cmd_export(int argc, char **argv)
 	if (form->directory && (!output || !strcmp(output, "-")))
 		die_usage("export", "%s is a directory: -o NAME", form->name);
 	if (form->binary && !output && isatty(STDOUT_FILENO))
-		die_usage("export", "%s is no text: -o NAME", form->name);
+		die_usage("export", "%s is not text: -o NAME", form->name);
 	view_open(&view, argv[1]);
 	if (form->returns && !has_returns(view.from))
-		die("%s has no returns, which %s is about: 'mctrace record -g' records them",
+		die("%s has no returns, which %s needs: 'mctrace record -g' records them",
 		    view.from->path, form->name);
 	form->export(&view, output);
 	return view_close(&view);

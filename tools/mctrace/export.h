@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What other programs read: a file for each, which exports in the form of one. */
+/* Export a recording to the formats of other programs: export_FORMAT.c writes one format. */
 #ifndef _MCTRACE_EXPORT_H
 #define _MCTRACE_EXPORT_H
 
@@ -9,7 +9,7 @@
 
 struct walker;
 
-/* Into @output, a file or a new directory; NULL: standard output. Ends if it can't. */
+/* Export to @output, a file or a new directory (NULL: standard output). End mctrace on failure. */
 void export_folded(struct view *view, const char *output);
 void export_json(struct view *view, const char *output);
 void export_speedscope(struct view *view, const char *output);
@@ -18,12 +18,12 @@ void export_uftrace(struct view *view, const char *output);
 void export_trace_dat(struct view *view, const char *output);
 void export_ctf(struct view *view, const char *output);
 
-/* --- what they share, in export.c --- */
+/* --- shared by the formats, in export.c; failures end mctrace --- */
 
-/* A file for what is exported; and its end. */
+/* Open @output, or return stdout if it is NULL or "-"; and flush and close it. */
 FILE *export_open(const char *output);
 void export_close(FILE *to, const char *output);
-/* A new directory, and a file in it. */
+/* Create a directory, and a file in it. */
 void export_directory(const char *output);
 FILE *export_in(const char *output, const char *name);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Common Trace Format 1.8: "metadata" describes what is in the other files, one of each CPU:
- * packets of events, of which each has a number, a time, a task and its own fields.
+ * Export to the Common Trace Format 1.8, a directory. The file "metadata" describes the format of
+ * the other files, one for each CPU, which contain packets of events. An event has an id, a time, a
+ * task and its own fields.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,12 +46,12 @@ static const char metadata[] =
 enum { CALL, RETURN, MARK };
 
 #define CTF_MAGIC	0xc1fc1fc1
-#define PACKET		65536	/* bytes from which on it is written */
+#define PACKET		65536	/* write a packet when it has this many bytes of events */
 
 struct stream {
 	struct buffer events;
 	uint64_t begin, end;	/* ns */
-	uint64_t discarded;	/* so far */
+	uint64_t discarded;	/* events missing so far */
 	FILE *to;
 };
 
@@ -125,7 +126,7 @@ static void take(struct stream *stream, const struct event *event, const struct 
 				  event->found == FOUND_RETURN ? RETURN : MARK);
 		break;
 	case FOUND_GAP:
-		if (stream->events.length)	/* it is counted between two packets */
+		if (stream->events.length)	/* packets count the events missing before */
 			put_packet(stream, event->cpu);
 		stream->discarded += event->missing;
 		break;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stacks and what they weigh, a line each: "task;function;function 1234". With returns that is the
- * time on a CPU, and another line has the time off it: "task;function;function;[off CPU] 5678".
+ * Export to folded stacks, the input of flamegraph.pl. Each line has a stack and its weight:
+ * "task;function;function 1234". With returns the weight is the own time on a CPU, and another line
+ * has the time off the CPU, in ns: "task;function;function;[off CPU] 5678". Without returns the
+ * weight is the number of calls.
  */
 #include "buffer.h"
 #include "export.h"
@@ -16,7 +18,7 @@ static void put_stack(struct buffer *to, const struct tally *tally, uint32_t pla
 		put_stack(to, tally, above);
 		buffer_char(to, ';');
 	}
-	for (; *name; name++)			/* a task may be called anything */
+	for (; *name; name++)			/* a name may contain the separator */
 		buffer_char(to, *name == ';' ? ':' : *name);
 }
 

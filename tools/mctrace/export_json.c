@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Chrome's trace events: Perfetto, speedscope and others read them. Of calls whose returns were
- * recorded a begin and an end, else a point in time. Times are in microseconds.
+ * Export to Chrome's trace events, which Perfetto, speedscope and others read. If returns were
+ * recorded, a call has a begin event and an end event; if not, an instant event. Times are in us.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ struct json {
 	FILE *to;
 };
 
-/* Each but the first follows a comma. */
+/* Begin an event, with a comma before each event but the first. */
 static void begin(struct json *json, const char *phase, const struct task_calls *task)
 {
 	buffer_puts(&json->line, json->tracks++ ? ",\n{" : "\n{");

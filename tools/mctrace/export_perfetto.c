@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Perfetto's protobuf: a sequence of packets (protos/perfetto/trace/trace_packet.proto), of which
- * few fields are needed; their numbers stand below. A name is written once, and a number then.
+ * Export to Perfetto's protobuf: a sequence of packets (protos/perfetto/trace/trace_packet.proto).
+ * The enum below has the numbers of the used fields. A function's name is written once, with an id
+ * that replaces the name in all later packets (interning).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ enum {
 	PACKET_FLAGS = 13,
 	PACKET_TRACK = 60,
 
-	FLAG_CLEARED = 1,		/* what was interned before is forgotten */
+	FLAG_CLEARED = 1,		/* forget interned names */
 	FLAG_NEEDS_INTERNED = 2,
 
 	INTERNED_EVENT_NAME = 2,
@@ -51,7 +52,7 @@ struct perfetto {
 	struct view *view;
 	struct buffer packet, part, out;
 	uint32_t tracks;
-	bool *named;			/* by id: it has been written */
+	bool *named;			/* by function id: the name was written */
 	size_t nr_named;
 	FILE *to;
 };
@@ -76,7 +77,7 @@ static void put_bytes(struct buffer *to, int field, const void *data, size_t len
 	buffer_put(to, data, length);
 }
 
-/* A part that was composed becomes a field; its buffer is empty then. */
+/* Append the message in @part as a field, and empty @part. */
 static void put_part(struct buffer *to, int field, struct buffer *part)
 {
 	put_bytes(to, field, part->data, part->length);
@@ -98,7 +99,7 @@ static void put_track(struct perfetto *perfetto, struct task_calls *task)
 	if (!task->track)
 		task->track = ++perfetto->tracks;
 	memcpy(task->named, task->comm, sizeof(task->named));
-	/* No process is 0: the idle tasks are threads of one that is none. */
+	/* Process 0 is not allowed: put the idle tasks into a made-up process. */
 	put_number(&thread, THREAD_PID, task->tgid ? task->tgid : 0x40000000);
 	put_number(&thread, THREAD_TID, task->pid ? task->pid : 0x40000000 + task->cpu);
 	put_bytes(&thread, THREAD_NAME, task->comm, strlen(task->comm));
@@ -109,7 +110,7 @@ static void put_track(struct perfetto *perfetto, struct task_calls *task)
 	buffer_free(&thread);
 }
 
-/* Written with the first event that has it. */
+/* Write the function's name, unless an earlier packet has it. */
 static void put_name(struct perfetto *perfetto, const struct symbol *symbol)
 {
 	struct buffer name = { };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * speedscope's own form (https://www.speedscope.app/file-format-schema.json): for each task a
- * profile of frames that open and close. A profile is one piece, so all are kept until the end: in
- * a temporary file, in blocks of one task each.
+ * Export to speedscope's own format (https://www.speedscope.app/file-format-schema.json): for each
+ * task a profile, with events that open and close frames. A profile must be contiguous in the file,
+ * so all events are stored until the end: in a temporary file, in blocks of one task each.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 #include "util.h"
 #include "walk.h"
 
-#define BLOCK	16384		/* bytes of a task from which on they go into the file */
-#define MOST	(16UL << 20)	/* bytes of all tasks: then all go */
+#define BLOCK	16384		/* move a task's events to the file at this size, bytes */
+#define MOST	(16UL << 20)	/* move all tasks' events at this total size, bytes */
 
 struct frame_event {
 	uint64_t ns;
@@ -24,7 +24,7 @@ struct frame_event {
 };
 
 struct block {
-	off_t at;		/* in the file */
+	off_t at;		/* offset in the file */
 	size_t size;
 };
 
@@ -41,7 +41,7 @@ struct speedscope {
 	struct view *view;
 	struct track *tracks;
 	uint32_t nr;
-	size_t kept;			/* bytes of all tracks that are not in the file */
+	size_t kept;			/* bytes of all tracks that are still in memory */
 	FILE *blocks;
 };
 
@@ -64,7 +64,7 @@ static struct track *track_of(struct speedscope *to, struct task_calls *task, ui
 	return &to->tracks[task->track - 1];
 }
 
-/* Move what is kept of a track into the file. */
+/* Move a track's events from memory to the file. */
 static void put_block(struct speedscope *to, struct track *track)
 {
 	struct block block = { .at = ftello(to->blocks), .size = track->events.length };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * trace-cmd's trace.dat, version 6: see trace-cmd.dat.v6(5). First how events look, in the words of
- * the kernel's "format" files, names of addresses and of tasks; then for each CPU pages as
- * ftrace's rings have them. Without returns events are those of the function tracer, with returns
- * those of function_graph.
+ * Export to trace-cmd's trace.dat, version 6: see trace-cmd.dat.v6(5). The file begins with the
+ * formats of events, as in the kernel's "format" files, the symbols, and the names of tasks. Pages
+ * as in ftrace's rings follow for each CPU. Without returns the events are those of the function
+ * tracer, with returns those of function_graph.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +14,13 @@
 #include "walk.h"
 
 #define PAGE		4096
-#define PAGE_HEAD	16		/* time, and how many bytes follow */
-#define MISSED		0x80000000ULL	/* in the latter: events before this page; ... */
-#define MISSED_COUNTED	0x40000000ULL	/* ... their number is behind the last event */
+#define PAGE_HEAD	16		/* time, and size of the events with flags */
+#define MISSED		0x80000000ULL	/* flag of size: events before this page are missing */
+#define MISSED_COUNTED	0x40000000ULL	/* flag of size: their number follows the last event */
 
-/* An event: 5 bits of length in words and 27 bits of time since the one before, and its words. */
+/* An event's first word: 5 bits of length in words, 27 bits of time since the event before. */
 #define DELTA_BITS	27
-#define TIME_EXTEND	30		/* a length that is none: the next word is more time */
+#define TIME_EXTEND	30		/* not a length: the next word has more bits of the time */
 
 enum { FUNCTION = 1, GRAPH_EXIT = 10, GRAPH_ENTRY = 11 };
 
@@ -71,7 +71,7 @@ static const char * const formats[] = {
 	"\nprint fmt: \"<-- %ps (%d)\", (void *)REC->func, REC->depth\n",
 };
 
-/* What all events begin with. */
+/* The first fields of all events. */
 struct common {
 	uint16_t type;
 	uint8_t flags;
@@ -89,7 +89,7 @@ struct graph_entry {
 	struct common common;
 	uint64_t func;
 	int32_t depth;
-	int32_t unused;		/* what the format does not have */
+	int32_t unused;		/* padding, not written */
 };
 
 struct graph_exit {
@@ -102,10 +102,10 @@ struct graph_exit {
 };
 
 struct ring {
-	struct buffer page;	/* its events */
-	uint64_t begin, last;	/* times of its first and its last event, ns */
-	uint64_t missed;	/* before it */
-	uint64_t size;		/* of all pages written */
+	struct buffer page;	/* events of the current page */
+	uint64_t begin, last;	/* times of the page's first and last event, ns */
+	uint64_t missed;	/* calls missing before the page */
+	uint64_t size;		/* of all pages written, bytes */
 	FILE *pages;
 };
 
@@ -168,7 +168,7 @@ static void put_event(struct ring *ring, uint64_t ns, const void *data, uint32_t
 	buffer_put(&ring->page, data, size);
 }
 
-/* --- what goes into them --- */
+/* --- events --- */
 
 static struct ring *ring_of(struct trace_dat *trace)
 {
@@ -280,7 +280,7 @@ static void put_symbol(void *arg, uint64_t address, const char *name, size_t len
 	buffer_char(to, '\n');
 }
 
-/* Those of whom anything was written. */
+/* Collect the names of the tasks that have events. */
 static void note_tasks(struct walker *walker)
 {
 	struct trace_dat *trace = (struct trace_dat *)walker;
@@ -297,7 +297,7 @@ static void put_head(struct trace_dat *trace, unsigned int nr_cpus)
 	FILE *to = trace->to;
 	size_t i;
 
-	fwrite("\x17\x08\x44tracing6", 12, 1, to);	/* and the 0 */
+	fwrite("\x17\x08\x44tracing6", 12, 1, to);	/* with the final 0 */
 	fputc(0, to);					/* little endian */
 	fputc(sizeof(uint64_t), to);
 	put_u32(to, PAGE);
@@ -308,10 +308,10 @@ static void put_head(struct trace_dat *trace, unsigned int nr_cpus)
 		put_u64(to, strlen(formats[i]));
 		fputs(formats[i], to);
 	}
-	put_u32(to, 0);					/* events of subsystems */
+	put_u32(to, 0);					/* no events of subsystems */
 	put_u32(to, trace->symbols.length);
 	buffer_write(&trace->symbols, to);
-	put_u32(to, 0);					/* printk's formats */
+	put_u32(to, 0);					/* no formats of printk */
 	put_u64(to, trace->tasks.length);
 	buffer_write(&trace->tasks, to);
 	put_u32(to, nr_cpus);
@@ -330,7 +330,7 @@ static void copy(FILE *from, FILE *to)
 	free(page);
 }
 
-/* A pipe does not say where it is: what is before the pages is composed in memory. */
+/* Build the part before the pages in memory: its size is needed, and a pipe has no position. */
 static void put_all(struct trace_dat *trace, FILE *to)
 {
 	unsigned int cpu, nr = trace->view->from->nr_cpus;
@@ -378,7 +378,7 @@ void export_trace_dat(struct view *view, const char *output)
 	}
 	walk(view, &trace.walker);
 	symbols_each(view->symbols, &trace.symbols, put_symbol);
-	buffer_puts(&trace.symbols, "ffffffffffffffff T __end\n");	/* of the one before */
+	buffer_puts(&trace.symbols, "ffffffffffffffff T __end\n");	/* ends the last one */
 	for (cpu = 0; cpu < nr; cpu++) {
 		put_page(&trace.rings[cpu]);
 		if (ferror(trace.rings[cpu].pages) || fflush(trace.rings[cpu].pages))

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * uftrace's directory: a file of records for each task, which functions there are, and as if the
- * kernel were a program that all of them have executed.
+ * Export to uftrace's directory. The kernel appears as a program that all tasks have executed.
  *
- *	info		what was done, in lines, behind a header of bits that say which
+ *	info		a header, whose bits select the lines that follow
  *	task.txt	tasks
- *	sid-*.map	where the program is, as /proc/PID/maps
- *	vmlinux.sym	its functions
- *	TID.dat		entries and exits, 16 bytes each
+ *	sid-*.map	the program's mapping, as in /proc/PID/maps
+ *	vmlinux.sym	the program's functions
+ *	TID.dat		entries and exits of a task, 16 bytes each
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +16,9 @@
 #include "util.h"
 #include "walk.h"
 
-#define PROGRAM		0x550000000000ULL	/* where one would be */
+#define PROGRAM		0x550000000000ULL	/* a usual address of a program */
 #define SESSION		"6d63747261636500"
-#define IDLE_TID	0x400001	/* behind all pids; and the CPU */
+#define IDLE_TID	0x400001	/* above all pids; the CPU is added */
 
 struct header {
 	char magic[8];
@@ -35,13 +34,13 @@ struct header {
 };
 
 #define FEATURE_TASK_SESSION	0x02
-#define FEATURE_RELATIVE	0x20	/* symbols count from where the program begins */
+#define FEATURE_RELATIVE	0x20	/* symbols are offsets in the program */
 #define FEATURE_MAX_STACK	0x40
 #define INFO_EXE_NAME		0x01
 #define INFO_CMDLINE		0x08
 #define INFO_TASKS		0x80
 
-/* A record: the time, and what it is. */
+/* A record: 64 bits of time, and 64 bits: */
 #define RECORD_EXIT		1ULL
 #define RECORD_MAGIC		(5ULL << 3)
 #define RECORD_DEPTH_SHIFT	6
@@ -62,8 +61,8 @@ struct uftrace {
 	const char *output;
 	struct track *tracks;
 	uint32_t nr;
-	uint64_t base;		/* of the kernel's functions */
-	uint64_t first;		/* time */
+	uint64_t base;		/* lowest address of a function */
+	uint64_t first;		/* time of the first event, ns */
 	struct buffer symbols;
 };
 
@@ -165,7 +164,7 @@ static void put_symbols(struct uftrace *to)
 	buffer_write(&to->symbols, file);
 	export_close(file, "vmlinux.sym");
 	file = export_in(to->output, "sid-" SESSION ".map");
-	/* uftrace forgets the last line, unless it is the stack's. */
+	/* uftrace ignores the last line, unless it is the stack's. */
 	fprintf(file, "%08llx-%08llx r-xp 00000000 00:00 0                          /vmlinux\n"
 		"7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0                          [stack]\n",
 		PROGRAM, PROGRAM + 0x80000000ULL);

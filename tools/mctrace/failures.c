@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which calls of each task returned an error, and to which callers. */
+/* Follow errors from call to call: which calls of each task returned an error, to which callers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 struct failure_list {
 	struct failure *failures;
 	uint32_t nr, room;
-	uint32_t top;		/* the innermost open call */
-	bool executed;		/* exec() has succeeded */
+	uint32_t top;		/* index of the innermost open call, or NO_FAILURE */
+	bool executed;		/* exec() succeeded */
 };
 
 struct failures {
@@ -65,6 +65,7 @@ static bool name_begins(const char *name, const char * const *beginnings, size_t
 	return false;
 }
 
+/* Return true for functions of the system call table. */
 static bool is_call_of_program(const char *name)
 {
 	static const char * const beginnings[] = {
@@ -74,7 +75,7 @@ static bool is_call_of_program(const char *name)
 	return name_begins(name, beginnings, ARRAY_SIZE(beginnings));
 }
 
-/* The functions that call a system call's. */
+/* Return true for entry code that calls the functions of system calls. */
 static bool is_call_entry(const char *name)
 {
 	static const char * const beginnings[] = {
@@ -95,7 +96,7 @@ static bool is_exception(const struct symbol *symbol)
 	       name_begins(symbol->name, beginnings, ARRAY_SIZE(beginnings));
 }
 
-/* Return true if the system call has a result, but no error. */
+/* Return true if the system call never returns an error. */
 static bool cannot_fail(const char *name)
 {
 	static const char * const names[] = {
@@ -127,7 +128,10 @@ static bool is_return_of_signal(const struct failure *failure)
 	return call && strstr(call, "sigreturn");
 }
 
-/* Of the calls that @of has made the first one from @i on that gave it its error; or nr. */
+/*
+ * Return the first call from index @i on that @of made, and that returned @of's error without
+ * having been handed it as an argument; list->nr if there is none.
+ */
 static uint32_t giver(const struct failure_list *list, uint32_t of, uint32_t i)
 {
 	const struct failure *parent = &list->failures[of], *one;
@@ -142,9 +146,10 @@ static uint32_t giver(const struct failure_list *list, uint32_t of, uint32_t i)
 }
 
 /*
- * Return which call gave @of its error, or NO_FAILURE. Of several that is the first, since others
- * may have been handed the error; but a function that was called again has tried again. *@also
- * becomes a call of another function that may have decided.
+ * Return the call that gave @of its error, or NO_FAILURE. Of several calls return the first, since
+ * the later ones may have been handed the error; but if its function was called again, that was a
+ * new attempt: return the last one. Set *@also to a later call of another function that may have
+ * decided.
  */
 static uint32_t given_by(const struct failure_list *list, uint32_t of, uint32_t *also)
 {
@@ -163,7 +168,7 @@ static uint32_t given_by(const struct failure_list *list, uint32_t of, uint32_t 
 	return first;
 }
 
-/* Tell the client of the way from the call at @from inwards. */
+/* Report an error's path, from the call at @from inwards, to the client. */
 static void tell_way(const struct failures *failures, const struct failure_list *list,
 		     struct way *way, uint32_t from)
 {
@@ -180,7 +185,7 @@ static void tell_way(const struct failures *failures, const struct failure_list 
 	free(way->calls);
 }
 
-/* Return the call that has called the one at @nr, or what has jumped to it. */
+/* Return the call that made the call at @nr, not counting functions that jumped to it; or NULL. */
 static const struct failure *caller_of(const struct failure_list *list, uint32_t nr)
 {
 	uint32_t i = list->failures[nr].parent;
@@ -190,7 +195,7 @@ static const struct failure *caller_of(const struct failure_list *list, uint32_t
 	return i == NO_FAILURE ? NULL : &list->failures[i];
 }
 
-/* Tell of the errors that the call at @ended was given and did not return. */
+/* Report the errors that the call at @ended was given and did not return. */
 static void tell_lost(const struct failures *failures, const struct failure_list *list,
 		      const struct task_calls *task, uint32_t ended)
 {
@@ -215,8 +220,9 @@ static void tell_lost(const struct failures *failures, const struct failure_list
 }
 
 /*
- * A function that jumps returns what its caller's return shows, if the caller does nothing else.
- * Where that is not recorded, assume that the function returns the last error it was given.
+ * Find the result of a function that ended by a jump. Entry code returns the result of the
+ * function that it calls, so if its return was recorded, take that result. Otherwise assume that
+ * the function returned the last error that it was given.
  */
 static void assume(struct failure_list *list, uint32_t nr)
 {
@@ -237,14 +243,17 @@ static void assume(struct failure_list *list, uint32_t nr)
 			failure->error = list->failures[i].error;
 }
 
-/* Return true if another function than an entry's has made the call, or jumped to it. */
+/* Return true if a function other than entry code made the call, or jumped to it. */
 static bool is_within(const struct failure_list *list, const struct failure *failure)
 {
 	return failure->parent != NO_FAILURE &&
 	       !is_call_entry(list->failures[failure->parent].at->name);
 }
 
-/* The innermost open call has ended, with whatever error it has. */
+/*
+ * End the innermost open call. Keep it in the list if a caller may return its error, otherwise
+ * report its result and drop it.
+ */
 static void close_top(struct failures *failures, const struct walker *walker,
 		      struct task_calls *task, struct failure_list *list)
 {
@@ -271,7 +280,10 @@ static void close_top(struct failures *failures, const struct walker *walker,
 	list->nr = nr;
 }
 
-/* Return true if @call is made by what the call on top has jumped to, or is that itself. */
+/*
+ * Return true if the function to which @top jumped is still running: it makes @call, or is @call's
+ * function. An interrupt's calls don't end it either.
+ */
 static bool continues(const struct walker *walker, const struct task_calls *task,
 		      const struct call *call, const struct failure *top)
 {
@@ -286,14 +298,14 @@ static bool continues(const struct walker *walker, const struct task_calls *task
 		return false;
 	if (call->parent_ip == top->parent_ip)
 		return call->symbol->id != top->at->id && !is_call_of_program(call->symbol->name);
-	if (top->apart)		/* the interrupt ends, and its caller may call next */
+	if (top->apart)		/* if its caller is no interrupt, the interrupt has ended */
 		return is_exception(caller);
 	if (depth)
 		return caller->id != call[-1].symbol->id;
 	return !caller->is_entry && !is_call_entry(caller->name);
 }
 
-/* The recorded arguments that are errors. */
+/* Store the recorded arguments that are errors, as many as fit. */
 static void find_handed(const struct event *event, struct failure *failure)
 {
 	unsigned int i, nr = 0;
@@ -304,7 +316,10 @@ static void find_handed(const struct event *event, struct failure *failure)
 	}
 }
 
-/* mctrace's own calls, and those of its child before exec(), which begins as /proc/self/exe. */
+/*
+ * Return true for calls of mctrace itself, and of its child before exec(). The child's name is
+ * "exe" at first, because it begins as /proc/self/exe.
+ */
 static bool is_own(const struct failure_list *list, const struct task_calls *task)
 {
 	return !list->executed && (!strcmp(task->comm, "mctrace") || !strcmp(task->comm, "exe"));
@@ -320,7 +335,7 @@ static uint32_t add_failure(struct failure_list *list, const struct failure *fai
 	return list->nr++;
 }
 
-/* The function that has made @call, unless that is what the call on top is of. */
+/* Return the untraced function that made @call; NULL if the function of @top made it. */
 static const struct symbol *untraced_caller(const struct walker *walker, const struct call *call,
 					    const struct failure *top)
 {
@@ -331,7 +346,7 @@ static const struct symbol *untraced_caller(const struct walker *walker, const s
 	return caller;
 }
 
-/* Return true if what has made the call does not return the call's error, nor its caller. */
+/* Return true if no caller returns the call's error: it is of an interrupt, or of entry code. */
 static bool is_apart(const struct walker *walker, const struct call *call)
 {
 	return is_exception(call->symbol) || is_call_entry(call->symbol->name) ||
@@ -385,7 +400,7 @@ void failures_leave(struct failures *failures, const struct walker *walker,
 	struct failure_list *list = list_of(failures, task);
 	struct failure ended, *top;
 
-	if (ending->cut) {		/* what it returned is not known, nor what came before */
+	if (ending->cut) {		/* neither its result nor the calls before are known */
 		list->nr = 0;
 		list->top = NO_FAILURE;
 		return;
@@ -406,7 +421,7 @@ void failures_leave(struct failures *failures, const struct walker *walker,
 	if (!strcmp(call->symbol->name, "begin_new_exec") && ending->returned && !ended.error)
 		list->executed = true;
 	close_top(failures, walker, task, list);
-	/* Functions that have jumped to it return the same. */
+	/* Functions that jumped to this one return its result. */
 	while (list->top != NO_FAILURE && !ended.apart) {
 		top = &list->failures[list->top];
 		if (!top->jumped || top->parent_ip != ended.parent_ip || top->depth != ended.depth)
@@ -440,7 +455,7 @@ void failures_mark(struct failures *failures, const struct walker *walker,
 	failure->ns = event->ns;
 }
 
-/* Functions that have jumped, and of which nothing more was recorded, have ended, too. */
+/* End the functions that ended by a jump, and after which nothing was recorded. */
 void failures_end(struct failures *failures, const struct walker *walker)
 {
 	struct task_calls *task;

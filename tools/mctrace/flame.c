@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mctrace flame: a flame graph, after Brendan Gregg's: each frame is as wide as the time, or the
- * number of calls, of all that was called that way. One SVG file, which needs nothing else: as wide
- * as the window; a click zooms, a field searches, and two others choose a task and a CPU.
+ * mctrace flame: draw a flame graph, after Brendan Gregg's. The width of a frame is the time, or
+ * the number of calls, of its call path. The output is one self-contained SVG file, as wide as the
+ * window: a click zooms, one field searches, and two fields select a task and a CPU.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 static const char usage[] = "flame [OPTION...] [FILE]";
 static const char help[] =
-"Draws a flame graph: by time on a CPU where returns were recorded, else by calls.\n";
+"Draws a flame graph: by time on a CPU if returns were recorded, else by calls.\n";
 
 static struct {
 	const char *output, *by;
@@ -25,31 +25,31 @@ static struct {
 
 static const struct option options[] = {
 	OPT_TEXT('o', "output", &asked.output, "FILE",
-		 "the picture (mctrace.svg); '-': standard output"),
-	OPT_BOOLEAN(0, "off-cpu", &asked.off_cpu, "with the time off the CPU, in blue"),
-	OPT_WORD(0, "by", &asked.by, "time|calls", "what is wide"),
+		 "the SVG file (mctrace.svg); '-': standard output"),
+	OPT_BOOLEAN(0, "off-cpu", &asked.off_cpu, "add the time off the CPU, in blue"),
+	OPT_WORD(0, "by", &asked.by, "time|calls", "what the width of frames shows"),
 	OPT_PARENT(select_depth_options)
 };
 
-#define WIDTH	1200.0		/* of the window, until the script knows better */
-#define HEIGHT	17		/* of a frame, pixels */
-#define TOP	64
-#define NARROW	0.0001		/* what would be narrower is left out, fraction of all */
-#define LETTER	7.0		/* how wide one is, about */
+#define WIDTH	1200.0		/* of the window, assumed before the script runs */
+#define HEIGHT	17		/* of a frame, in pixels */
+#define TOP	64		/* height of the title and fields, in pixels */
+#define NARROW	0.0001		/* omit narrower frames; fraction of the whole width */
+#define LETTER	7.0		/* estimated width of a letter, in pixels */
 
 struct flame {
 	struct tally tally;
 	bool by_time;
-	bool off_cpu;		/* the time off the CPU is drawn, too */
-	uint64_t (*value)(const struct path *path);	/* of what is below TALLY_CPU */
-	uint64_t all;
-	unsigned int depth;	/* the deepest that is drawn */
+	bool off_cpu;		/* draw the time off the CPU, too */
+	uint64_t (*value)(const struct path *path);	/* of a place's CPUs: see value_calls() */
+	uint64_t all;		/* sum of value */
+	unsigned int depth;	/* of the deepest frame that is drawn */
 	unsigned long frames;
-	uint64_t *cpus;		/* for put_cpus() */
+	uint64_t *cpus;		/* values by CPU, for put_cpus() */
 	FILE *to;
 };
 
-/* What clicks and the fields do. */
+/* The picture's script, for clicks and fields. */
 static const char script[] =
 #include "flame.js.h"
 ;
@@ -82,7 +82,7 @@ static void put_escaped(struct buffer *to, const char *text)
 	}
 }
 
-/* Warm ones; of the same name always the same. */
+/* Append a warm color that depends on the name only. */
 static void put_color(struct buffer *to, const char *name)
 {
 	unsigned int hash = 5381;
@@ -101,7 +101,10 @@ static void put_amount(struct buffer *to, const struct flame *flame, uint64_t n)
 		buffer_printf(to, "%llu call%s", (unsigned long long)n, n == 1 ? "" : "s");
 }
 
-/* What is wide: all of it is below TALLY_CPU. */
+/*
+ * The values that widths show. Only the places of CPUs, with ids from TALLY_CPU on, have own
+ * values.
+ */
 static uint64_t value_calls(const struct path *path)
 {
 	return path->id >= TALLY_CPU ? path->calls : 0;
@@ -122,7 +125,7 @@ static bool is_drawn(const struct flame *flame, uint64_t value)
 	return value && value >= flame->all * NARROW;
 }
 
-/* As much of the name as there is room for; the script does the same when the width changes. */
+/* Append as much of the name as fits into @width. label() of flame.js does the same. */
 static void put_label(struct buffer *to, const char *name, double width)
 {
 	int letters = (width - 6) / LETTER;
@@ -138,7 +141,7 @@ static void put_label(struct buffer *to, const char *name, double width)
 	free(label);
 }
 
-/* Add up @value of all below @place, by CPU. */
+/* Add the @value of @place, by CPU, to flame->cpus. @deep: add the places below it, too. */
 static void add_cpus(struct flame *flame, uint32_t place,
 		     uint64_t (*value)(const struct path *path), bool deep)
 {
@@ -153,7 +156,7 @@ static void add_cpus(struct flame *flame, uint32_t place,
 	}
 }
 
-/* "0:123 2:456", for the field that chooses a CPU. */
+/* Append flame->cpus as "0:123 2:456", for the field that selects a CPU. */
 static void put_cpus(struct buffer *to, struct flame *flame)
 {
 	unsigned int cpu, nr = flame->tally.view->from->nr_cpus;
@@ -168,7 +171,7 @@ static void put_cpus(struct buffer *to, struct flame *flame)
 	}
 }
 
-/* Of what is to be drawn: flame->cpus is of it. */
+/* A frame to be drawn; flame->cpus has its values by CPU. */
 struct frame {
 	const char *name;
 	uint64_t from, value, calls;
@@ -227,7 +230,7 @@ static uint64_t off_of(const struct flame *flame, uint32_t place)
 	return off;
 }
 
-/* All below @place, from @from on, side by side. */
+/* Draw the frames of all children of @place side by side, beginning at @from. */
 static void put_frames(struct flame *flame, uint32_t place, uint64_t from, unsigned int depth)
 {
 	const struct path *all = flame->tally.paths.all;
@@ -279,7 +282,7 @@ static void put_title(struct buffer *to, const struct flame *flame, uint64_t off
 	if (!flame->by_time)
 		buffer_puts(to, ": ");
 	else if (flame->off_cpu)
-		buffer_puts(to, ": time in all, ");
+		buffer_puts(to, ": total time, ");
 	else
 		buffer_puts(to, ": time on a CPU, ");
 	put_amount(to, flame, flame->all);
@@ -288,7 +291,7 @@ static void put_title(struct buffer *to, const struct flame *flame, uint64_t off
 	buffer_puts(to, flame->off_cpu ? "; in blue the time off the CPU, " : "; off the CPU ");
 	buffer_duration(to, off);
 	if (!flame->off_cpu)
-		buffer_puts(to, " more, which --off-cpu draws");
+		buffer_puts(to, " more (--off-cpu draws it)");
 }
 
 static void put_head(struct flame *flame, uint64_t off)
@@ -337,7 +340,7 @@ static void put_picture(struct flame *flame, uint64_t off)
 	free(flame->cpus);
 }
 
-/* Sum up what is wide; return how long tasks were off the CPU. */
+/* Choose and sum up the value that widths show. Return the time of tasks off the CPU, in ns. */
 static uint64_t sum_up(struct flame *flame)
 {
 	uint64_t off = flame->by_time ? paths_sum(&flame->tally.paths, value_off) : 0;
@@ -348,7 +351,7 @@ static uint64_t sum_up(struct flame *flame)
 		flame->value = flame->off_cpu ? path_self : value_cpu;
 	flame->all = paths_sum(&flame->tally.paths, flame->value);
 	if (!flame->all)
-		die("%s has no calls that could be drawn", flame->tally.view->from->path);
+		die("%s has no calls to draw", flame->tally.view->from->path);
 	return off;
 }
 
@@ -363,7 +366,7 @@ int cmd_flame(int argc, char **argv)
 	if (argc > 2)
 		die_usage("flame", "one recording at a time");
 	if (view_asked.json)
-		die_usage("flame", "a picture is no JSON: 'mctrace export --to speedscope' is");
+		die_usage("flame", "a picture is not JSON: use 'mctrace export --to speedscope'");
 	output = asked.output;
 	by = asked.by;
 	view_open(&view, argv[1]);
@@ -377,7 +380,7 @@ int cmd_flame(int argc, char **argv)
 		    view.from->path);
 	flame.off_cpu = asked.off_cpu;
 	if (flame.off_cpu && !flame.by_time)
-		die_usage("flame", "--off-cpu is of times");
+		die_usage("flame", "--off-cpu needs times, not calls");
 	off = sum_up(&flame);
 	flame.to = strcmp(output, "-") ? fopen(output, "w") : stdout;
 	if (!flame.to)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-// In a flame graph: a click makes a frame as wide as all, a field searches, and two others choose a
-// task and a CPU. What is here becomes a part of the picture.
+// The script of the flame graphs that flame.c writes: a click zooms to a frame, one field searches,
+// and two fields select a task and a CPU.
 
 const LETTER = 7, NARROW = 0.1;		// pixels
 const picture = document.documentElement;
 const timed = picture.dataset.time === '1';
 const [task, cpu, field, found] = ['task', 'cpu', 'search', 'found']
 	.map(id => document.getElementById(id));
-let shown = null;		// the frame that is as wide as all
+let shown = null;		// the frame that fills the width; null: all
 
-// Each frame: its element, what is below it, and what it has on each CPU.
+// Each frame: its elements, the frames it contains, and its values by CPU.
 const frames = [...document.querySelectorAll('g.f')].map(element => ({
 	element, rect: element.querySelector('rect'), text: element.querySelector('text'),
 	title: element.querySelector('title'), name: element.dataset.n, below: [],
@@ -19,6 +19,7 @@ const frames = [...document.querySelectorAll('g.f')].map(element => ({
 }));
 const root = frames[0];
 
+// Link each frame to the frame that contains it, by depth.
 function connect() {
 	const stack = [];
 
@@ -32,7 +33,7 @@ function connect() {
 	}
 }
 
-// 1250000 is "1.250 ms".
+// Format ns: 1250000 is "1.250 ms".
 function duration(ns) {
 	const units = ['ns', 'us', 'ms', 's'];
 	let unit = 0;
@@ -56,7 +57,7 @@ function label(name, width) {
 	return name.length <= letters ? name : name.slice(0, letters - 2) + '..';
 }
 
-// What a frame has of the task and the CPU that are chosen.
+// Set the values of a frame and the frames it contains, for the selected task and CPU.
 function weigh(frame) {
 	const mine = frame.depth !== 1 || !task.value || frame.name === task.value;
 
@@ -70,7 +71,7 @@ function weigh(frame) {
 			sum + (!cpu.value || +cpu.value === nr ? value : 0), 0);
 }
 
-// Where a frame is, in fractions of all; those below lie side by side.
+// Set the position of a frame, as fractions of all, and of the frames it contains, side by side.
 function place(frame, from) {
 	const chosen = task.value || cpu.value;
 
@@ -113,7 +114,7 @@ function choose() {
 	draw();
 }
 
-// How much of what is shown has a frame that matches in its stack: those within another count once.
+// Return the share of the shown width that @hits cover. Hits within another hit count once.
 function share(hits) {
 	const { from, to } = shown || { from: 0, to: 1 };
 	let sum = 0, end = from;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The process that copies rings into a recording. */
+/* Copy the kernel's rings into a recording, in a process of its own: the follower. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -22,33 +22,36 @@
 #include "tracer.h"
 #include "util.h"
 
-#define BLOCK_WORDS	32768		/* what is written at once */
+#define BLOCK_WORDS	32768		/* at most, of a chunk */
 #define SHORT_NAP_NS	250000
 #define LONG_NAP_NS	10000000
-#define LOOK_MS		100		/* for modules */
-#define FIRST_PID_NAMESPACE	0xEFFFFFFCU	/* the inode of its file */
-#define LAST_NAPS	2000		/* for a word that is not written yet, at the end */
-#define STALL_SECONDS	2		/* for a reader of the recording, when mctrace was killed */
+#define LOOK_MS		100		/* between two checks for modules */
+#define FIRST_PID_NAMESPACE	0xEFFFFFFCU	/* inode of the file of the first pid namespace */
+#define LAST_NAPS	2000		/* at the end, for words that are not written yet */
+#define STALL_SECONDS	2		/* for a reader of the recording, if mctrace was killed */
 
 struct follow_cpu {
 	struct ring ring;
 	int cpu;
 	struct recording_writer *to;
 	struct follow_counts *counts;
-	struct compressor *compressor;	/* NULL: it is not asked for */
+	struct compressor *compressor;	/* NULL: do not compress */
 	pthread_t thread;
 	pid_t tid;
-	bool own;		/* the ring's task is one of mctrace's */
+	bool own;		/* the current task of the ring is mctrace's */
 };
 
-/* No ring will have more than it has. */
+/* Tracing has ended: no more words will be written. */
 static bool last_words;
-/* The process that would wait for words that are being written has been killed. */
+/* mctrace was killed: do not wait for words that are still being written. */
 static bool hurried;
 
-/* One for each CPU; and the processes that are mctrace's. */
+/*
+ * mctrace's own threads and processes. nr_cpus and processes are 0 in another pid namespace than
+ * the first: its pids are not the recorded ones.
+ */
 static struct follow_cpu *cpus;
-static int nr_cpus;		/* both 0 where pids are not those that are recorded */
+static int nr_cpus;
 static pid_t processes[3];
 
 static void nap(long ns)
@@ -58,7 +61,7 @@ static void nap(long ns)
 	nanosleep(&time, NULL);
 }
 
-/* Are this process's pids those that the kernel records? */
+/* Return true if the pids of this process's namespace are the pids that the kernel records. */
 static bool in_first_namespace(void)
 {
 	struct stat st;
@@ -79,7 +82,7 @@ static bool is_own(pid_t pid)
 	return false;
 }
 
-/* Count calls and returns, and add to *@own those that mctrace's own threads make. */
+/* Return the number of calls and returns from start on. Set *@own to how many mctrace made. */
 static uint64_t count_calls(struct follow_cpu *follow, const uint64_t *words, size_t nr,
 			    uint64_t pos, uint64_t *own)
 {
@@ -87,7 +90,7 @@ static uint64_t count_calls(struct follow_cpu *follow, const uint64_t *words, si
 	uint64_t calls = 0, others = 0;
 	size_t i = 0;
 
-	for (; i < nr && (pos - follow->ring.start) & before; i++)	/* not to be shown */
+	for (; i < nr && (pos - follow->ring.start) & before; i++)	/* before start */
 		pos += sizeof(*words);
 	for (; i < nr; i++) {
 		if (mctracer_word_counts(words[i])) {
@@ -124,8 +127,9 @@ static void put_words(struct follow_cpu *follow, const uint64_t *words, size_t n
 }
 
 /*
- * The less there is the longer it sleeps: it is traced, too. Where many tasks wait for a CPU they
- * would fill the ring while it waits among them, so it goes first, if it may.
+ * Copy the ring of a CPU until tracing ends. Sleep longer while there is little to copy, because
+ * this thread is traced, too. Take the highest priority, if allowed: otherwise the tasks that
+ * compete for the CPU could fill the ring while this thread waits.
  */
 static void *follow_cpu(void *arg)
 {
@@ -161,14 +165,14 @@ static void *follow_cpu(void *arg)
 	return NULL;
 }
 
-/* What is known of modules. */
+/* State of the modules when their symbols were last written. */
 struct known_modules {
-	int64_t count;		/* tracer_modules() when @symbols were read */
-	char *list;		/* /proc/modules then, where the kernel does not count */
-	char *symbols;		/* of modules */
+	int64_t count;		/* tracer_modules() when @symbols were read; -1: unknown */
+	char *list;		/* last /proc/modules, if @count is -1 */
+	char *symbols;		/* of the modules */
 };
 
-/* Return true if modules have come or gone since this was asked last. */
+/* Return true if modules came or went since the symbols were read, or since the last call. */
 static bool modules_changed(struct known_modules *known)
 {
 	char *now, *before = known->list;
@@ -185,7 +189,7 @@ static bool modules_changed(struct known_modules *known)
 	return changed;
 }
 
-/* Modules that have come have names, too. */
+/* Write the symbols of modules again if modules came or went. */
 static void look_for_modules(struct recording_writer *to, struct known_modules *known)
 {
 	char *all, *symbols;
@@ -199,13 +203,16 @@ static void look_for_modules(struct recording_writer *to, struct known_modules *
 	if (strcmp(symbols, known->symbols))
 		recording_put_text(to, RECORDING_SYMBOLS, symbols);
 	recording_put_modules(to, count);
-	if (count >= 0)		/* else it is looked again */
+	if (count >= 0)		/* else try again */
 		known->count = count;
 	free(known->symbols);
 	known->symbols = symbols;
 }
 
-/* What the parent says at the end, until it closes; NULL if it is gone. */
+/*
+ * Wait until the parent closes the pipe @fd. Return the text that it wrote, the lines of
+ * RECORDING_END; NULL if it wrote none because it was killed, or if the recording can't be written.
+ */
 static char *wait_for_end(int fd, struct recording_writer *to, const char *symbols,
 			  int64_t modules)
 {
@@ -249,6 +256,7 @@ static int count_cpus(void)
 	return nr;
 }
 
+/* Run the follower, and exit. @fd is a pipe from the parent, @ready a pipe to it. */
 static void run(int fd, int ready, struct recording_writer *to, struct follow_counts *counts,
 		const char *symbols, int64_t modules)
 {
@@ -272,9 +280,9 @@ static void run(int fd, int ready, struct recording_writer *to, struct follow_co
 	}
 	for (cpu = 0; cpu < nr; cpu++)
 		if (pthread_create(&cpus[cpu].thread, NULL, follow_cpu, &cpus[cpu]))
-			die("a thread for CPU %d can't be made", cpu);
+			die("a thread for CPU %d can't be created", cpu);
 	if (write(ready, "", 1) != 1)
-		die("the process that began this recording is gone");
+		die("the process that started this recording has ended");
 	close(ready);
 
 	info = wait_for_end(fd, to, symbols, modules);
@@ -287,27 +295,30 @@ static void run(int fd, int ready, struct recording_writer *to, struct follow_co
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += STALL_SECONDS;
 	for (cpu = 0; cpu < nr; cpu++) {
-		/* A reader that stalls must not keep the keeper from setting everything back. */
+		/* A stalled reader must not keep the keeper from restoring the settings. */
 		if (!alone)
 			pthread_join(cpus[cpu].thread, NULL);
 		else if (pthread_timedjoin_np(cpus[cpu].thread, NULL, &until))
 			_exit(EXIT_FAILURE);
-		ring_close(&cpus[cpu].ring);	/* its size can't be set back before */
+		ring_close(&cpus[cpu].ring);	/* the kernel can't resize mapped rings */
 	}
 	if (alone)
-		exit(EXIT_FAILURE);	/* the keeper sets everything back, and says so */
+		exit(EXIT_FAILURE);	/* the keeper restores the settings, and reports it */
 	if (info) {
 		end = xasprintf("%sseen %llu\n", info, (unsigned long long)counts->seen);
 		recording_put_text(to, RECORDING_END, end);
 		free(end);
 	}
 	if (!recording_finish(to))
-		die("the recording can't be written: %s; what there is of it can be read",
+		die("the recording can't be written: %s; the part before that can be read",
 		    strerror(to->error));
 	exit(EXIT_SUCCESS);
 }
 
-/* The follower of a process that ends before it calls follow_end(): its rings must be unmapped. */
+/*
+ * For a process that ends before it calls follow_end(): end the follower and wait, so that the
+ * rings are unmapped before the settings are restored.
+ */
 static struct follower *abandoned;
 static pid_t leader;
 
@@ -329,12 +340,12 @@ void follow_begin(struct follower *follower, struct recording_writer *to, const 
 	follower->counts = mmap(NULL, sizeof(*follower->counts), PROT_READ | PROT_WRITE,
 				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (follower->counts == MAP_FAILED || pipe(told) || pipe(ready))
-		die_errno("a recording can't be begun");
+		die_errno("a recording can't be started");
 	follower->pid = fork();
 	if (follower->pid < 0)
-		die_errno("a recording can't be begun");
+		die_errno("a recording can't be started");
 	if (!follower->pid) {
-		signal(SIGINT, SIG_IGN);	/* the parent says when */
+		signal(SIGINT, SIG_IGN);	/* the parent decides when to end */
 		signal(SIGTERM, SIG_IGN);
 		signal(SIGHUP, SIG_IGN);
 		signal(SIGQUIT, SIG_IGN);
@@ -349,14 +360,14 @@ void follow_begin(struct follower *follower, struct recording_writer *to, const 
 	abandoned = follower;
 	atexit(follow_abandoned);
 	if (read(ready[0], &c, 1) != 1)
-		exit(EXIT_FAILURE);	/* it has said why */
+		exit(EXIT_FAILURE);	/* the follower has reported why */
 	close(ready[0]);
 }
 
 void follow_ended(int status)
 {
 	if (WIFSIGNALED(status))
-		warning("the process that copies was killed by signal %d (%s)", WTERMSIG(status),
+		warning("the copying process was killed by signal %d (%s)", WTERMSIG(status),
 			strsignal(WTERMSIG(status)));
 }
 
@@ -366,7 +377,7 @@ bool follow_end(struct follower *follower, const char *info)
 
 	abandoned = NULL;
 	signal(SIGPIPE, SIG_IGN);
-	write_all(follower->told, info, strlen(info));	/* it may have failed before */
+	write_all(follower->told, info, strlen(info));	/* fails if the follower has ended */
 	close(follower->told);
 	while (waitpid(follower->pid, &status, 0) < 0 && errno == EINTR)
 		;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A process that copies all rings into a recording, with a thread for each CPU. Of its own, so
- * that whatever becomes of it, somebody is there to switch the tracer off; and the other way
- * round.
+ * The follower, a process that copies all rings into a recording, with a thread for each CPU. If
+ * one of mctrace and the follower is killed, the other process remains to switch the tracer off.
  */
 #ifndef _MCTRACE_FOLLOW_H
 #define _MCTRACE_FOLLOW_H
@@ -13,30 +12,35 @@
 
 #include "recording.h"
 
-/* In memory that both share. */
+/* Counters in memory that mctrace and the follower share. */
 struct follow_counts {
 	uint64_t seen;		/* calls and returns in the recording */
-	uint64_t own;		/* of these, by mctrace's own threads */
-	uint64_t bytes;		/* of the recording */
+	uint64_t own;		/* part of seen, by mctrace itself */
+	uint64_t bytes;		/* size of the recording */
 };
 
 struct follower {
 	pid_t pid;
-	int told;	/* what is written here: "that is all", the words of RECORDING_END */
+	int told;	/* pipe: write the lines of RECORDING_END and close, to end the follower */
 	struct follow_counts *counts;
 };
 
 /*
- * Begins; when it returns all rings are being followed, from the last clear on. @symbols is what
- * /proc/kallsyms said: when modules come it is written again.
+ * Start the follower. On return it copies all rings, beginning at the last clear. @symbols are the
+ * lines of /proc/kallsyms when tracer_modules() was @modules; when modules come or go, the symbols
+ * of modules are written again. End mctrace on failure.
  */
 void follow_begin(struct follower *follower, struct recording_writer *to, const char *symbols,
 		  int64_t modules);
-/* It has ended by itself, with this status of waitpid(): says why if it could not. */
+/*
+ * Report the signal that killed the follower, if any. @status is that of waitpid(). The follower
+ * itself reports errors.
+ */
 void follow_ended(int status);
 /*
- * Nothing more comes: copy what is there, write @info as the recording's end, and end. False if
- * not all of it is in the file; it has said why.
+ * After tracing has ended: have the follower copy the remaining words, write @info as the
+ * recording's end, and exit. Return false if something is missing in the file; the reason was
+ * reported.
  */
 bool follow_end(struct follower *follower, const char *info);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mctrace graph: what a function calls, all its calls together; and by which ways it is called. */
+/* mctrace graph: merge all calls of a function, and print its callees and callers by call path. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +13,9 @@
 
 static const char usage[] = "graph FUNCTION [OPTION...] [FILE]";
 static const char help[] =
-"What FUNCTION calls, all its calls taken together, and by which ways it is called; with how\n"
-"long that took where returns were recorded, on a CPU and in all, and how often.\n";
+"Merges all calls of FUNCTION: shows the call paths from FUNCTION downwards, and from its callers\n"
+"to FUNCTION, with the number of calls. If returns were recorded, shows how long the calls took:\n"
+"on a CPU, and in total.\n";
 
 static struct {
 	const char *btf;
@@ -22,21 +23,21 @@ static struct {
 } asked;
 
 static const struct option options[] = {
-	OPT_NUMBER('D', "depth", &asked.depth, "N", "not deeper than this"),
+	OPT_NUMBER('D', "depth", &asked.depth, "N", "at most N levels below and above FUNCTION"),
 	OPT_TEXT(0, "btf", &asked.btf, "FILE",
-		 "what FUNCTION takes and returns, by the types in FILE"),
+		 "print FUNCTION's prototype, by the types in FILE"),
 	OPT_PARENT(select_options)
 };
 
 struct graph {
-	struct tally tally;		/* what it calls */
-	struct walker above;
-	struct paths callers;		/* the function, its callers, theirs */
+	struct tally tally;		/* the function's nested calls */
+	struct walker above;		/* for callers */
+	struct paths callers;		/* from the function upwards */
 	struct view view;
-	unsigned int depth;		/* at most; 0: any */
+	unsigned int depth;		/* limit; 0: none */
 };
 
-/* The stack above a call, from the function on upwards. */
+/* Add the stack of a call of the function, from the function upwards, to callers. */
 static void enter_above(struct walker *walker, struct task_calls *task, struct call *call)
 {
 	struct graph *graph = (struct graph *)((char *)walker - offsetof(struct graph, above));
@@ -47,7 +48,7 @@ static void enter_above(struct walker *walker, struct task_calls *task, struct c
 		return;
 	for (i = task->nr; i; i--)
 		place = paths_below(&graph->callers, place, task->calls[i - 1].symbol->id);
-	/* Who has called the outermost is known, though its call is not. */
+	/* The caller of the outermost call is known, though its own call is not. */
 	if (walker->returns || task->calls[0].parent_ip)
 		place = paths_below(&graph->callers, place,
 				    symbol_of(graph->view.symbols, task->calls[0].parent_ip)->id);
@@ -138,7 +139,7 @@ static void put_below(const struct graph *graph, uint32_t place, unsigned int de
 	}
 }
 
-/* Each way to the function, from it on upwards; sum has been set to its calls. */
+/* Print the paths from the function upwards. paths_sum() has set sum to the calls of a path. */
 static void put_above(const struct graph *graph, uint32_t place, unsigned int depth)
 {
 	const struct paths *paths = &graph->callers;
@@ -165,10 +166,10 @@ static void put_graph(struct graph *graph)
 	paths_sum(&graph->callers, path_calls);
 	paths_sort(&graph->tally.paths,
 		   graph->tally.walker.returns ? path_total : path_calls);
-	heading(graph, "# called by: calls, and the ways upwards");
+	heading(graph, "# called by: calls, and the call paths upwards");
 	put_above(graph, 0, 0);
 	heading(graph, graph->tally.walker.returns ?
-		"\n# calls: time on a CPU, time in all, calls" : "\n# calls: how often");
+		"\n# calls: time on a CPU, total time, calls" : "\n# calls: number of calls");
 	put_below(graph, 0, 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the first bytes of a packet say. */
+/* Parse and print the headers of a packet. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static unsigned int get16(const uint8_t *at)
 	return at[0] << 8 | at[1];
 }
 
-/* Of what begins with the network's header; 0 if it is none that is known. */
+/* Return the Ethernet type of a packet that begins with its network header; 0 if unknown. */
 static unsigned int type_of(const uint8_t *data, size_t nr)
 {
 	if (nr >= IP_SHORTEST && data[0] >> 4 == 4 && (data[0] & 15) >= 5)
@@ -35,7 +35,7 @@ static unsigned int type_of(const uint8_t *data, size_t nr)
 	return 0;
 }
 
-/* How long the headers say that it is; 0 if they don't, or not yet. */
+/* Return the length of the network packet by its header; 0 if that is missing or not set yet. */
 static size_t said_length(unsigned int type, const uint8_t *data, size_t nr)
 {
 	switch (type) {
@@ -75,12 +75,13 @@ bool headers_take(struct headers *headers, const uint8_t *data, size_t nr, bool 
 	length = said_length(type, data, nr);
 	headers->sized = length;
 	if (length && length < nr)
-		nr = length;		/* what lies behind it is no part of it */
+		nr = length;		/* omit bytes after the packet */
 	headers->captured = HEADERS_ETH + nr;
 	headers->length = length ? HEADERS_ETH + length : headers->captured;
 	return true;
 }
 
+/* Append the length of the network packet, if known, without its first @before bytes. */
 static void put_bytes(struct buffer *to, const struct headers *headers, size_t before)
 {
 	size_t length = headers->length - HEADERS_ETH;
@@ -89,7 +90,7 @@ static void put_bytes(struct buffer *to, const struct headers *headers, size_t b
 		buffer_printf(to, ", %zu bytes", length - before);
 }
 
-/* In the letters of tcpdump. */
+/* Append TCP flags, in tcpdump's letters. */
 static void put_flags(struct buffer *to, unsigned int flags)
 {
 	static const char letters[] = "FSRP.UEW";
@@ -125,7 +126,7 @@ static void put_icmp(struct buffer *to, const uint8_t *at, bool six)
 		buffer_printf(to, ", type %u code %u", type, at[1]);
 }
 
-/* What is behind the header of IP, from byte @at of the network's on. */
+/* Append the transport header, which begins @at bytes after the beginning of the IP header. */
 static void put_transport(struct buffer *to, const struct headers *headers, unsigned int protocol,
 			  const char *from, const char *target, size_t at)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Values as JSON. */
+/* Write values as JSON. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ void json_number(struct buffer *to, const char *name, uint64_t value)
 	buffer_number(to, value, 1);
 }
 
-/* "name", or "caller_name" of a caller. */
+/* Append the key of a part: "name" of "function", "caller_name" of "caller". */
 static void put_part(struct buffer *to, const char *of, const char *part)
 {
 	bool prefixed = strcmp(of, "function");

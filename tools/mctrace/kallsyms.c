@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What /proc/kallsyms says of functions. */
+/* Read functions from /proc/kallsyms and similar files. */
 #include <ctype.h>
 #include <linux/capability.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static bool is_function(char type)
 	return type && strchr("tTwW", type);
 }
 
-/* strtoull() would look for a number behind the line's end. */
+/* Parse a hexadecimal number that ends before @end: strtoull() could continue on the next line. */
 static const char *parse_address(const char *text, const char *end, uint64_t *address)
 {
 	const char *p;
@@ -29,7 +29,7 @@ static const char *parse_address(const char *text, const char *end, uint64_t *ad
 	return p;
 }
 
-/* "ffffffff81000000 T name\t[module]\n"; false if it is none, or no function's. */
+/* The format is "ffffffff81000000 T name\t[module]". */
 bool kallsyms_parse(const char *text, size_t length, struct kallsyms_line *line)
 {
 	const char *end = text + length, *name, *module, *p;
@@ -47,7 +47,7 @@ bool kallsyms_parse(const char *text, size_t length, struct kallsyms_line *line)
 	return line->name_length;
 }
 
-/* Keep the lines of functions alone. Return all bits of their addresses. */
+/* Remove all lines but those of functions. Return their addresses, or'ed: 0 if all are hidden. */
 static uint64_t keep_functions(char *all)
 {
 	char *to = all, *line, *next;

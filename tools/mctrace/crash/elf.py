@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The memory of a kernel in an ELF file, as /proc/vmcore, makedumpfile -E and QEMU's
-dump-guest-memory make it, read by nothing but this. x86-64.
+Read a kernel's memory from an ELF file of x86-64, as written by /proc/vmcore, makedumpfile -E and
+QEMU's dump-guest-memory. No other program is needed.
 """
 import mmap
 import struct
 
 NOTE, LOAD = 4, 1                       # types of segments
-PRESENT, LARGE = 1, 0x80                # in a page table's entry
-ADDRESS = 0x000ffffffffff000            # the same
-START_KERNEL = 0xffffffff80000000       # where its text is mapped
+PRESENT, LARGE = 1, 0x80                # flags of a page table's entry
+ADDRESS = 0x000ffffffffff000            # mask of a page table's entry
+START_KERNEL = 0xffffffff80000000       # where the kernel's text is mapped
 
 
 class Elf:
@@ -17,10 +17,10 @@ class Elf:
         with open(path, 'rb') as file:
             self.data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         if self.data[:6] != b'\x7fELF\x02\x01' or self.data[18:20] != b'\x3e\0':
-            raise LookupError(f'{path} is no ELF file of x86-64')
+            raise LookupError(f'{path} is not an ELF file of x86-64')
         at, = struct.unpack_from('<Q', self.data, 32)
         size, nr = struct.unpack_from('<HH', self.data, 54)
-        self.segments = []              # (address, where in the file, size) of memory
+        self.segments = []              # (physical address, offset in the file, size)
         self.info = None
         for i in range(nr):
             kind, _, offset, _, address, filesz, _, _ = \
@@ -30,7 +30,7 @@ class Elf:
             elif kind == NOTE:
                 self.read_notes(offset, offset + filesz)
         if self.info is None:
-            raise LookupError(f'{path} has no VMCOREINFO: where the kernel is, is not known')
+            raise LookupError(f"{path} has no VMCOREINFO: the kernel's address is not known")
         info = dict(line.split('=', 1) for line in self.info.split('\n') if '=' in line)
         self.top = int(info['SYMBOL(swapper_pg_dir)'], 16) - START_KERNEL + \
             int(info['NUMBER(phys_base)'])
@@ -51,11 +51,12 @@ class Elf:
         for start, offset, length in self.segments:
             if start <= address and address + size <= start + length:
                 found = self.data[offset + address - start:offset + address - start + size]
-                if len(found) == size:  # the file is whole
+                if len(found) == size:  # else the file is cut
                     return found
-        raise LookupError(f'what is at {address:#x} in memory is not in the dump')
+        raise LookupError(f'physical address {address:#x} is not in the dump')
 
     def physical(self, address):
+        """Return the physical address of a virtual one, by the kernel's page tables."""
         table = self.top
         for level in range(self.levels - 1, -1, -1):
             shift = 12 + 9 * level

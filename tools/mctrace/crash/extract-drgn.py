@@ -2,7 +2,7 @@
 """
 drgn -c VMCORE [-s VMLINUX] extract-drgn.py FILE
 
-Writes the rings of a crashed kernel into a recording.
+Write the rings of a crashed kernel to a recording.
 """
 import os
 import struct
@@ -40,12 +40,12 @@ class Memory:
     def vmcoreinfo(self):
         try:
             return self.program['VMCOREINFO'].string_().decode('ascii', 'replace')
-        except LookupError:             # an older drgn: Debian 12 has 0.0.22
+        except LookupError:             # drgn is older, such as 0.0.22 in Debian 12
             return in_file(core_file())
 
 
 def core_file():
-    """What drgn was called with."""
+    """Return the argument of -c in drgn's command line."""
     with open('/proc/self/cmdline', encoding='utf-8') as file:
         words = file.read().split('\0')
     for word, following in zip(words, words[1:]):
@@ -55,7 +55,7 @@ def core_file():
 
 
 def in_file(path):
-    """What a compressed dump's second header says; or an ELF file."""
+    """Return the VMCOREINFO in the second header of a compressed dump, or in an ELF file."""
     with open(path, 'rb') as file:
         if file.read(8) != b'KDUMP   ':
             return elf.Elf(path).info

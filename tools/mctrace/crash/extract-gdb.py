@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-gdb -x extract-gdb.py VMLINUX VMCORE: the command "mctrace-extract FILE" writes the rings of a crashed
-kernel into a recording. VMCORE is an ELF file. gdb knows nothing of page tables, so memory is read
-by elf.py; gdb knows symbols and types.
+gdb -x extract-gdb.py VMLINUX VMCORE
+
+Add the command "mctrace-extract FILE" to gdb, which writes the rings of a crashed kernel to a
+recording. VMCORE is an ELF file. elf.py reads its memory, because gdb does not use the kernel's
+page tables; gdb provides symbols and types.
 """
 import os
 import re
@@ -39,10 +41,10 @@ class Extract(gdb.Command):
         core = re.search("Local core dump file:\n\t`(.*)', file type",
                          gdb.execute('info files', to_string=True))
         if not core or not argument:
-            raise gdb.GdbError('mctrace-extract FILE, where a vmcore is open')
+            raise gdb.GdbError('usage: mctrace-extract FILE, with a vmcore open')
         try:
             recording.save(lambda: Memory(core[1]), gdb.string_to_argv(argument)[0])
-        except SystemExit as why:       # not of gdb
+        except SystemExit as why:       # must not end gdb
             raise gdb.GdbError(str(why)) from None
 
 

@@ -2,8 +2,8 @@
 """
 python3 extract.py VMCORE FILE
 
-Writes the rings of a crashed kernel into a recording, by nothing but what is in an ELF file: so the
-kernel needs CONFIG_KALLSYMS_ALL and CONFIG_DEBUG_INFO_BTF.
+Write the rings of a crashed kernel to a recording. VMCORE is an ELF file. Symbols and types come
+from its memory, so the kernel needs CONFIG_KALLSYMS_ALL and CONFIG_DEBUG_INFO_BTF.
 """
 import sys
 

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What is in a kernel's memory: its symbols, the layout of its types, and numbers.
+Find symbols, types and values in the memory of a 64-bit little-endian kernel.
 
-Memory comes from whoever can read it, an object with
+A Kernel reads memory by an object with these methods:
 
-    read(address, size)     bytes; LookupError if they are not there
-    symbol(name)            its address, or None: as vmlinux has it, if there is one
-    offset(struct, member)  in bytes, or None: the same
-    vmcoreinfo()            what the kernel has left for that, or None
+    read(address, size)     the bytes; LookupError if they are not there
+    symbol(name)            the address of a symbol in vmlinux, or None
+    offset(struct, member)  the offset of a member by vmlinux, in bytes, or None
+    vmcoreinfo()            the text of VMCOREINFO, or None
 
-Without vmlinux all of that is in memory, too: kallsyms has the symbols (those of data with
-CONFIG_KALLSYMS_ALL) and BTF the types. Of 64 bit, little endian.
+Without vmlinux, symbols and types come from memory: kallsyms has the symbols (data only with
+CONFIG_KALLSYMS_ALL), BTF the types.
 """
 import array
 import struct
 
 PAGE = 4096
 
-STRUCT = 4                              # a kind of BTF's
-# What follows a type, by its kind: so many bytes, and so many for each of its members.
+STRUCT = 4                              # BTF's kind of a struct
+# The size of the data after a BTF type, by kind: bytes, and bytes for each of vlen members.
 FOLLOWS = {1: (4, 0), 3: (12, 0), 4: (0, 12), 5: (0, 12), 6: (0, 8), 13: (0, 8), 14: (4, 0),
            15: (0, 12), 17: (4, 0), 19: (0, 12)}
 
@@ -28,7 +28,7 @@ class Kernel:
         self.read = memory.read
         self.memory = memory
         self.info = {}                  # VMCOREINFO
-        self.functions = []             # lines as of /proc/kallsyms
+        self.functions = []             # lines as in /proc/kallsyms
         self.addresses = {}
         self.structs = None
         self.info = self.find_info()
@@ -45,7 +45,7 @@ class Kernel:
 
     def string(self, address):
         text = b''
-        while b'\0' not in text:        # what is behind the page need not be there
+        while b'\0' not in text:        # the next page may not be there
             text += self.read(address + len(text), PAGE - (address + len(text)) % PAGE)
         return text[:text.index(b'\0')].decode('ascii', 'replace')
 
@@ -53,13 +53,13 @@ class Kernel:
 
     def find_info(self):
         text = self.memory.vmcoreinfo()
-        if text is None:                # of a dump that has none
+        if text is None:                # the dump has no VMCOREINFO
             text = self.read(self.u64(self.symbol('vmcoreinfo_data')),
                              self.u64(self.symbol('vmcoreinfo_size'))).decode('ascii', 'replace')
         return dict(line.split('=', 1) for line in text.split('\n') if '=' in line)
 
     def find(self, name):
-        """The address of a symbol, or None."""
+        """Return the address of a symbol, or None."""
         if f'SYMBOL({name})' in self.info:
             return int(self.info[f'SYMBOL({name})'], 16)
         address = self.memory.symbol(name)
@@ -68,18 +68,18 @@ class Kernel:
     def symbol(self, name):
         address = self.find(name)
         if address is None:
-            raise LookupError(f'there is no symbol {name}: it takes vmlinux, or CONFIG_KALLSYMS_ALL')
+            raise LookupError(f'no symbol {name}: vmlinux or CONFIG_KALLSYMS_ALL is needed')
         return address
 
     def read_kallsyms(self):
-        """How they are made of tokens: scripts/kallsyms.c."""
+        """Read all symbols. Names consist of tokens: see scripts/kallsyms.c."""
         nr = self.u32(self.symbol('kallsyms_num_syms'))
         starts = array.array('H', self.read(self.symbol('kallsyms_token_index'), 512))
         table = self.read(self.symbol('kallsyms_token_table'), starts[255] + 1024)
         tokens = [table[start:table.index(b'\0', start)] for start in starts]
         offsets_at = self.symbol('kallsyms_offsets')
         offsets = array.array('i', self.read(offsets_at, 4 * nr))
-        base = self.find('kallsyms_relative_base')      # None: each is relative to where it is itself
+        base = self.find('kallsyms_relative_base')      # None: relative to its own address
         base = base and self.u64(base)
         apart = base and min(offsets) < 0       # CONFIG_KALLSYMS_ABSOLUTE_PERCPU
         at = self.symbol('kallsyms_names')
@@ -117,12 +117,12 @@ class Kernel:
         if offset is None:
             offset = self.find_structs().get(name, {}).get(member)
         if offset is None:
-            raise LookupError(f'nothing says where {member} is in struct {name}: '
-                              'it takes vmlinux with debug information, or CONFIG_DEBUG_INFO_BTF')
+            raise LookupError(f'the offset of {member} in struct {name} is not known: '
+                              'vmlinux with debug information or CONFIG_DEBUG_INFO_BTF is needed')
         return int(offset)
 
     def find_structs(self):
-        """{struct: {member: offset}} by the kernel's own BTF: Documentation/bpf/btf.rst."""
+        """Return {struct: {member: offset}}, by the kernel's BTF: see Documentation/bpf/btf.rst."""
         if self.structs is not None:
             return self.structs
         self.structs = {}
@@ -153,7 +153,7 @@ class Kernel:
     # --- modules ---
 
     def read_modules(self):
-        """Adds their functions, as far as what describes them is there."""
+        """Add the functions of modules. LookupError if a part of their tables is not there."""
         head = self.symbol('modules')
         at = {member: self.offset('module', member)
               for member in ('list', 'state', 'name', 'kallsyms')}
@@ -179,7 +179,7 @@ class Kernel:
     # --- CPUs ---
 
     def each_cpu(self, name):
-        """(CPU, the address of its variable), of those that are possible."""
+        """Yield (CPU, address of its per-CPU variable) for all possible CPUs."""
         variable = self.symbol(name)
         offsets = self.find('__per_cpu_offset')
         if offsets is None:

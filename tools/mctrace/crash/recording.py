@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-The rings of a kernel that does not run any more, as a recording that mctrace reads. What rings
-are is said in kernel/trace/mctracer/ring.h and include/uapi/linux/mctracer.h, what a recording
-is in tools/tracing/mctrace/recording.h. No word is decoded here but those that count.
+Write the rings of a crashed kernel to a recording for mctrace. kernel/trace/mctracer/ring.h and
+include/uapi/linux/mctracer.h describe rings, tools/tracing/mctrace/recording.h recordings. Words
+are copied; only calls, returns and counts are recognized.
 """
 import os
 import struct
@@ -15,7 +15,7 @@ POSITIONS = 2 ** 54
 COUNTS = 2 ** 51
 PAGE = kernel.PAGE
 
-INFO, SYMBOLS, WORDS, END = 1, 2, 3, 4          # of a recording
+INFO, SYMBOLS, WORDS, END = 1, 2, 3, 4          # types of chunks
 MARK = 0x6b6e6863
 
 OPTIONS = 'time', 'context', 'overwrite', 'max_stack'   # in the order of mctracer_options' bits
@@ -38,7 +38,7 @@ def text_chunk(kind, text):
 
 
 def calls_in(words):
-    """How many of them are calls or returns."""
+    """Return the number of calls and returns in @words."""
     return len(words[3::8].translate(None, NO_CALLS))
 
 
@@ -54,19 +54,19 @@ class Ring:
             return
         if (magic, version, header) != (MAGIC, VERSION, PAGE) or self.size & (self.size - 1) or \
            not self.notes or self.notes & (self.notes - 1):
-            raise LookupError(f'the ring of CPU {cpu} is of another version, or damaged')
+            raise LookupError(f'the ring of CPU {cpu} has another version, or is damaged')
         self.lost = lost - core.u64(address + core.offset('mctracer_ring', 'lost_before'))
         self.head %= POSITIONS
 
     def first(self):
-        """Where what is shown begins, or as near to it as it is still there, at notes."""
+        """Return the sync point before start, or the first later one that is not overwritten."""
         pos = self.start & -self.notes
         if (self.head - pos) % POSITIONS > self.size:
             pos = self.head - self.size + self.notes - 1 & -self.notes
         return pos % POSITIONS
 
     def load(self, address, size):
-        """Zeroes for what is not in the dump."""
+        """Read memory, with zeroes for the parts that are not in the dump."""
         try:
             return bytearray(self.core.read(address, size))
         except LookupError:
@@ -80,11 +80,11 @@ class Ring:
             except LookupError:
                 words += bytes(part)
                 missing += part
-        note(f'of the ring of CPU {self.cpu} {missing} bytes are not in the dump')
+        note(f'{missing} bytes of the ring of CPU {self.cpu} are not in the dump')
         return words
 
     def words(self):
-        """(position, words) by laps; with bit 63 as in whole words, and 0 for those that are not."""
+        """Yield (position, words) by laps. Bit 63 is set in valid words; others become 0."""
         pos = self.first()
         while pos != self.head:
             offset = pos % self.size
@@ -100,12 +100,12 @@ class Ring:
             pos = (pos + size) % POSITIONS
 
     def seen(self, pos, words):
-        """How many calls there are from start on."""
+        """Return the number of calls and returns at start and after it."""
         hidden = (self.start - pos) % POSITIONS
         return calls_in(words[hidden:] if hidden < POSITIONS // 2 else words)
 
     def count(self, words):
-        """How many calls there were before the end of these; None if they don't say."""
+        """Return the count of calls at the end of @words; None if @words have no count."""
         for i in range(len(words) - 8, -1, -8):
             word, = struct.unpack_from('<Q', words, i)
             data = (word & 0xfffffff) << 31 | word >> 32 & 0x7fffffff
@@ -126,7 +126,7 @@ def describe(core, cpus):
 
 
 def write(memory, to):
-    """All rings of the kernel in @memory, to a binary file."""
+    """Write all rings of the kernel in @memory to a binary file."""
     core = kernel.Kernel(memory)
     try:
         core.read_modules()
@@ -134,7 +134,7 @@ def write(memory, to):
         note(f'functions of modules have no names: {why}')
     rings = [Ring(core, cpu, address) for cpu, address in core.each_cpu('mctracer_rings')]
     if not any(ring.size for ring in rings):
-        raise LookupError('mctracer has not recorded anything since this kernel was booted')
+        raise LookupError('mctracer has recorded nothing since this kernel booted')
     to.write(struct.pack('<8sII', b'mctrace\n', 1, len(chunk(0, b''))))
     to.write(text_chunk(INFO, describe(core, len(rings))))
     to.write(text_chunk(SYMBOLS, ''.join(core.functions)))
@@ -156,7 +156,7 @@ def write(memory, to):
 
 
 def save(memory, path):
-    """The same, of the memory that memory() opens, to a file; ends if that can't be."""
+    """Write all rings of the kernel in the memory that memory() opens to a file, or exit."""
     try:
         with open(path, 'wb') as file:
             write(memory(), file)
