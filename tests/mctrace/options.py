@@ -86,7 +86,7 @@ INSTEAD = [
     (["record", "--max-graph-depth=3", "ls"], "'mctrace report --depth N' shows so many"),
     (["record", "-D", "3"], "'mctrace report --depth N' shows so many"),
     (["record", "-e", "sched"], "--func FUNC"), (["record", "-p", "nop"], "nor function or function_graph"),
-    (["replay"], "'mctrace report --tree' prints calls within each other"),
+    (["replay"], "'mctrace report --tree' prints nested calls"),
     (["dump"], "'mctrace export' converts it"), (["info"], "describe a recording"),
     (["script"], "with --json for programs"), (["clear"], "and empties the rings"),
     (["list", "-p"], "--prototypes"), (["show", "-p"], "--pipe"), (["snapshot", "-t"], "--take"),

@@ -580,7 +580,7 @@ def check_missing(mctrace, folder):
     case = Case(folder, "packets overwritten", rec)
     ran = mctrace.run("packet", "--rules", RULES + "/skb.rules", "-i", case.path)
     return compare_lists("line", ran.stderr.decode().splitlines(), [
-        "mctrace: 1 were not followed: there were as many as can be",
+        "mctrace: 1 objects were not followed: too many were followed at once",
         "mctrace: of %d calls and returns 700 were overwritten and 30 lost: "
         "try --buffer-size" % (rec.entries + 730)])
 
