@@ -659,11 +659,11 @@ def check_rules(mctrace, folder):
     gives(["kfree:data 1->{sk_buff.data} {sk_buff.mark} {sk_buff.headers.copied}"],
           "kfree:data 1->40 20 24\n", *blob)
     gives(["kfree:data {sk_buff.flag}"],
-          "types have no 'sk_buff.flag', or it is of bits", *blob)
+          "types have no 'sk_buff.flag', or it is a bit field", *blob)
     gives(["kfree:data {sk_buff.nothing}"],
           "line 1: the kernel's types have no 'sk_buff.nothing', or", *blob)
     gives(["?nothing:data {nothing.at_all}"], "none of these functions", *blob)
-    gives(["kfree"], "line 1: a rule is FUNCTION:ACTION or a word with its values")
+    gives(["kfree"], "line 1: a rule is FUNCTION:ACTION or a keyword with values")
     gives(["kfree:unfollow 1", "label kfree dev"], "line 2: a label wants a function, a key and")
     gives(["", "kfree:follow 1 -> 9"], "line 2: 'follow N -> M' wants")
     gives(["header kfree ipx"], "headers are 'eth', 'ip' or 'never'")

@@ -28,13 +28,14 @@ static const char packet_usage[] = "packet [OPTION...] [EXPRESSION...] [-- COMMA
 static const char object_usage[] = "object [OPTION...] TYPE [-- COMMAND...]";
 
 static const char packet_help[] =
-"Follows packets through the kernel while COMMAND runs, or until Ctrl-C. Shows for each packet that\n"
-"matches EXPRESSION, as tcpdump takes it, which functions it went through and what became of it.\n"
+"Follows packets through the kernel while COMMAND runs, or until Ctrl-C. For each packet that\n"
+"matches EXPRESSION, as tcpdump takes it, shows which functions it went through and what became\n"
+"of it.\n"
 "--input shows the packets of a recording made by 'mctrace record --rules'.\n";
 
 static const char object_help[] =
 "Follows objects of TYPE through the kernel while COMMAND runs, or until Ctrl-C, and shows which\n"
-"functions each object went through. TYPE is bio, request, task_struct, inode, file, folio or skb.\n"
+"functions each went through. TYPE is bio, request, task_struct, inode, file, folio or skb.\n"
 "--input shows the objects of a recording made by 'mctrace record --rules'.\n";
 
 static struct {
@@ -80,7 +81,7 @@ static const struct option options[] = {
 		 "the rules to follow objects by: a FILE, or the name of a set"),
 	OPT_TEXT(0, "btf", &asked.btf, "FILE",
 		 "the kernel's types, if the kernel has no BTF"),
-	OPT_NUMBER(0, "seconds", &asked.seconds, "N", "end after so many seconds"),
+	OPT_NUMBER(0, "seconds", &asked.seconds, "N", "end after N seconds"),
 	OPT_BOOLEAN(0, "triggers", &asked.triggers, "only show which triggers would be set"),
 	OPT_TEXT(0, "functions", &asked.functions, "FILE",
 		 "... for these functions, in the format of the tracer's file"),
@@ -480,7 +481,7 @@ static void say_left_out(const struct packets *packets)
 	const struct objects *objects = &packets->objects;
 
 	if (packets->filter && !objects->headers_seen && objects->trees)
-		warning("no headers were recorded: check the 'header' rules, and the types (--btf)");
+		warning("no headers were recorded: check the 'header' rules and --btf");
 	else if (!objects->shown && !packets->view.json)
 		puts(objects->trees ? "none matches" : "there was none");
 	if (objects->unasked && packets->filter)

@@ -14,8 +14,8 @@
 
 static const char usage[] = "profile [OPTION...] [FILE]";
 static const char help[] =
-"How often each function was called, and how long that took if returns were recorded: in total and\n"
-"on a CPU; both without the functions that it called; on average and at most.\n";
+"How often each function was called, and, if returns were recorded, how long that took: in total\n"
+"and on a CPU; both without the functions that it called; on average and at most.\n";
 
 static struct {
 	const char *sort;

@@ -115,7 +115,7 @@ static bool exchange(const char *path, const char *old)
 
 	if (!renameat2(AT_FDCWD, path, AT_FDCWD, old, RENAME_EXCHANGE))
 		return true;
-	third = xasprintf("%s.%d", path, getpid());	/* not every file system can exchange names */
+	third = xasprintf("%s.%d", path, getpid());	/* some file systems can't exchange */
 	done = !rename(old, third) && !rename(path, old) && !rename(third, path);
 	free(third);
 	return done;

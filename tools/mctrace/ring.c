@@ -104,7 +104,7 @@ void ring_open(struct ring *ring, int cpu)
 	if (header == MAP_FAILED)
 		die_errno("mapping %s", tracer_path(file));
 	if (!ring_header_is_known(header))
-		die("%s is of version %u, this mctrace knows %u: use the mctrace of the running kernel",
+		die("%s is of version %u, this mctrace knows %u: use that of the running kernel",
 		    tracer_path(file), header->version, MCTRACER_VERSION);
 	ring->size = header->ring_size;
 	ring->notes = header->notes_every;
