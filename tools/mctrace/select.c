@@ -219,7 +219,7 @@ static int take_duration(const struct option *option, const char *text, int unse
 
 const struct option select_where_options[] = {
 	OPT_GROUP("Which part of the recording; lists have commas, names may have *, ? and [a-z]:"),
-	OPT_CALL(0, "task", &asked.tasks, "TASK", 
+	OPT_CALL(0, "task", &asked.tasks, "TASK",
 		 "only these tasks: names or pids; =NAME is a name", take_tasks),
 	OPT_CALL(0, "comm", &asked.tasks, "TASK", "only tasks with these names", take_tasks),
 	OPT_CALL('P', "pid", &asked.tasks, "PID", "only these processes, with all threads",

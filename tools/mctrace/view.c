@@ -181,7 +181,7 @@ static void check_words(const struct recording *from)
 	if (from->damage)
 		return;		/* the damage is printed */
 	die("%s is empty: %s", from->path, recording_number(from, "chosen") ?
-	    "none of the chosen functions was called" : "nothing was recorded");
+	    "none of the selected functions was called" : "nothing was recorded");
 }
 
 void view_open(struct view *view, const char *file)
