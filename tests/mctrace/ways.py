@@ -270,7 +270,7 @@ def slow_text(lines):
             line["group"], line["calls"], duration(line["least_ns"]), duration(line["most_ns"]),
             duration(line["avg_ns"]), duration(line["avg_cpu_ns"]))
     yield "#%11s%11s%11s%11s%11s %9s %9s  %s" % (
-        "slow-usual", "slow", "on CPU", "usual", "on CPU", "calls", "calls", "of its own, a call")
+        "slow-usual", "slow", "on CPU", "usual", "on CPU", "calls", "calls", "own time per call")
     for line in lines[2:]:
         slow, usual = line["slow_self_ns"], line["usual_self_ns"]
         yield "%12s%11s%11s%11s%11s %9.2f %9.2f  %s" % (

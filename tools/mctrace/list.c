@@ -25,7 +25,7 @@ static const struct option options[] = {
 	OPT_BOOLEAN(0, "prototypes", &asked.prototypes,
 		    "with parameters and return types, if the kernel has BTF"),
 	OPT_TEXT(0, "btf", &asked.btf, "FILE",
-		 "the same, with the types in FILE, not those of the running kernel"),
+		 "the same, with the types in FILE, not the running kernel's"),
 	OPT_BOOLEAN(0, "json", &asked.json, "JSON Lines"),
 	OPT_INSTEAD('p', NULL, "-p is --pid in other commands: --prototypes"),
 	OPT_PARENT(common_options)

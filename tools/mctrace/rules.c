@@ -103,7 +103,7 @@ static void parse_about(const struct rules *rules, struct rule *rule, char *line
 	*colon = '\0';
 	rule->role = parse_role(colon + 1);
 	if (!rule->role)
-		refuse(rules, rule->line, "behind the colon is an argument: 1 to 6, or ret");
+		refuse(rules, rule->line, "an argument must follow the colon: 1 to 6, or ret");
 }
 
 static void parse_header(const struct rules *rules, struct rule *rule, char *line)

@@ -271,7 +271,7 @@ static void put_all(const struct slow *slow, const struct done *done, const stru
 	put_group(slow, "usual", usual);
 	if (!slow->view.json)
 		printf("#%11s%11s%11s%11s%11s %9s %9s  %s\n", "slow-usual", "slow",
-		       "on CPU", "usual", "on CPU", "calls", "calls", "of its own, a call");
+		       "on CPU", "usual", "on CPU", "calls", "calls", "own time per call");
 	for (i = 0; i < nr && i < slow->lines && list[i].more; i++)
 		put_difference(slow, done, usual, &list[i]);
 	free(list);

@@ -119,7 +119,7 @@ void symbols_show_lines(struct symbols *symbols, const char *vmlinux, const char
 			}
 		}
 	}
-	die("the recording does not say where the kernel was: it has no symbol _stext");
+	die("the recording has no symbol _stext, so the kernel's address is not known");
 }
 
 /* Return the first line with the highest address that is not above @address. */

@@ -79,7 +79,7 @@ static char *damage;
 static void say_damage(void)
 {
 	if (damage)
-		warning("%s; what is before was shown", damage);
+		warning("%s; the part before that was shown", damage);
 	free(damage);
 	damage = NULL;
 }
