@@ -240,7 +240,7 @@ check "babeltrace2 reads its export" seen "export --to ctf"
 check "its export to Perfetto has only known fields" seen "export --to perfetto"
 check "it reads four million events quickly, in little memory" quick
 "$REPO/tests/mctrace/recordings.py" -o "$T/whole" --events 3000
-check "--version names its libraries" libraries
+check "it names its libraries with --version" libraries
 check "addresses have source lines, wherever the kernel ran" lines
 check "returns in why have source lines" lines_of_returns
 check "functions have types" types
