@@ -420,7 +420,7 @@ static void add_line(struct symbols *symbols, struct symbol *symbol, uint64_t ad
 }
 
 /*
- * Create the symbol of a recorded address. That address follows a call instruction, which may be
+ * Create the symbol of a recorded address. That address is behind an instruction, which may be
  * the last one of its function: look up the byte before.
  */
 static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
