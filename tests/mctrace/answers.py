@@ -687,7 +687,7 @@ def check_up_to_cut(mctrace, folder):
         wrong += compare_lists("cut at %d: event" % cut, got, wanted)
         says = ran.stderr.decode()
         if ran.returncode != 1 or not re.match(
-                r"mctrace: \S+ is damaged at offset %d: .*; what is before was shown\n$" % offset,
+                r"mctrace: \S+ is damaged at offset %d: .*; the part before that was shown\n$" % offset,
                 says):
             wrong.append("cut at %d: status %d, and it says '%s'" % (cut, ran.returncode, says))
     return wrong

@@ -141,7 +141,7 @@ def judge(tracer, status, said):
     if not tracer.wait():
         return ["the tracer stays locked"]
     wrong = differences(tracer)
-    if wrong and status and "can't be set back" in said and tracer.files()["ctrl"] == "0\n":
+    if wrong and status and "can't be restored" in said and tracer.files()["ctrl"] == "0\n":
         wrong = []
     if "out" not in os.listdir(tracer.folder) and "out.old" in os.listdir(tracer.folder):
         wrong.append("the previous file exists only as .old")
@@ -266,7 +266,7 @@ def text_of_bytes(path):
 
 def lists(tracer, record):
     """What the kernel took before it refuses now."""
-    both = {"said": "filter can't be set back: 1 lines were refused, 'vfs_write'", "status": 1}
+    both = {"said": "filter can't be restored: 1 lines were refused, 'vfs_write'", "status": 1}
     tracer.reset()
     expect("a line of filter that is refused", tracer, record, files=False, REFUSED="vfs_write", **both)
     check("the other lines of filter stay", [] if tracer.files()["filter"] == "vfs_read\n" else [tracer.files()["filter"]])
@@ -279,7 +279,7 @@ def lists(tracer, record):
     tracer.reset(pid="# a process of another pid namespace\n")
     expect("a process of another pid namespace", tracer, record, 1, "pid has process", files=False)
     tracer.reset(triggers="gone:mark\nvfs_read:mark\n")
-    expect("a trigger that is refused", tracer, record, 1, "triggers can't be set back", files=False, REFUSED="gone")
+    expect("a trigger that is refused", tracer, record, 1, "triggers can't be restored", files=False, REFUSED="gone")
     check("leaves the others, too", [] if tracer.files()["triggers"] == "vfs_read:mark\n" else ["it does not"])
 
 

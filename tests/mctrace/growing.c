@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mctrace with a recorder that records nothing: it copies a recording, $GROWING, so many bytes at
- * a time, $GROWING_BY. To be linked with all of mctrace by --wrap=recorder_begin and so on.
+ * Replace mctrace's recorder by one that records nothing, but copies the recording $GROWING,
+ * $GROWING_BY bytes at a time. Linked with all of mctrace by --wrap=recorder_begin and so on.
  */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What tests of mctrace have in common: the program, a recording and its truth, and what differs.
+# Shared by the tests of mctrace: the program, a recording and its truth, comparisons, and TAP output.
 import json
 import os
 import random
@@ -10,8 +10,8 @@ import sys
 import schema
 from schema import Wrong
 
-TIMEOUT = 60            # seconds, for anything
-SHOWN = 8               # differences of one test
+TIMEOUT = 60            # seconds for one run
+SHOWN = 8               # differences that are printed for one test
 
 
 class Tap:
@@ -19,7 +19,7 @@ class Tap:
         self.nr = self.failed = 0
 
     def ok(self, name, differences, todo=None):
-        """Well if there are no differences. @todo: why it is known that there are some."""
+        """Print ok if there are no @differences. @todo: why differences are expected."""
         self.nr += 1
         self.failed += bool(differences) and not todo
         print("%s %d - %s%s" % ("not ok" if differences else "ok", self.nr, name,
@@ -61,7 +61,7 @@ class Mctrace:
         return ran
 
     def text(self, *arguments, **more):
-        """What it prints; it is not to complain."""
+        """Return its output. Its status must be 0, and stderr empty."""
         ran = self.run(*arguments, **more)
         if ran.returncode or ran.stderr:
             raise Wrong("%s: status %d, %s" % (" ".join(arguments), ran.returncode,
@@ -78,7 +78,7 @@ class Case:
         rec.write(self.path, largest=random.Random(name).choice([32768, 1000, 60]))
 
     def calls(self):
-        """The names of what was called, in time order."""
+        """Return the names of the called functions, in time order."""
         return [event[3] for event in self.truth["events"] if event[2] == "enter"]
 
     def completed(self):
@@ -86,7 +86,7 @@ class Case:
 
 
 def compare(what, got, wanted):
-    """Two dictionaries."""
+    """Return the differences of two dictionaries."""
     differences = []
     for key in sorted(set(got) | set(wanted), key=str):
         if got.get(key) != wanted.get(key):
@@ -104,12 +104,12 @@ def compare_lists(what, got, wanted):
 
 
 def plain(text):
-    """Without the modules of functions."""
+    """Remove the modules of functions."""
     return re.sub(r" \[\w+\]", "", text)
 
 
 def duration(ns):
-    """As tables show it: four digits, and a unit."""
+    """Return a duration as in mctrace's tables: four digits and a unit."""
     for unit, size in (("ns", 1), ("us", 1000), ("ms", 1000000)):
         if ns / size < 999.95:
             break
@@ -121,7 +121,7 @@ def duration(ns):
 
 
 def steps_of(path):
-    """The functions of a "path", the outermost first."""
+    """Return the functions of a "path", the outermost first."""
     return [step["function"] for step in path]
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: kshark.py TRACE.DAT
 
-Print what libkshark, by which KernelShark reads, finds in a file: a line for each event, in order
-of their times, "TIME CPU PID TASK EVENT INFO".
+Print the events that libkshark, KernelShark's library, finds in a file: one a line, sorted by time,
+"TIME CPU PID TASK EVENT INFO".
 """
 import ctypes
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What mctrace report --json says, one event or call a line, and that the text says the same.
+# Test mctrace report --json against the truth, and report's text against its JSON.
 import collections
 import re
 
@@ -9,11 +9,11 @@ from ways import calls_of
 
 
 def name_of(text):
-    """vfs_read+0x5/0x270 [ext4]: the function."""
+    """Return the function's name in "vfs_read+0x5/0x270 [ext4]"."""
     return text.split("+")[0].replace(".cold", "")
 
 
-# --- the text, by the JSON ---
+# --- the text from the JSON ---
 
 def result_of(value):
     value &= (1 << 64) - 1
@@ -34,7 +34,7 @@ def outcome_of(line):
 
 
 def text_of(line):
-    """As report prints it, without what the CPU was doing, and to where it returns."""
+    """Return the line as report prints it, without the context and the place that it returns to."""
     if line["event"] == "lost":
         return "# lost %d" % line["calls"]
     if line["event"] == "frame":
@@ -61,7 +61,7 @@ def text_lines(text):
 # --- the truth ---
 
 def said_of(line):
-    """The same as a line of the truth without its depth, and a caller."""
+    """Return an event in the form of wanted_of(): of the truth without the depth; and the caller."""
     return [[line["comm"] + ":" + str(line["pid"]),
              "enter" if line["event"] == "call" else "leave", name_of(line["function"]),
              line["ns"], line["cpu"], line.get("took_ns")],
@@ -75,7 +75,7 @@ def wanted_of(case):
 
 
 def of_task(lines, wanted):
-    """Those of one task, and what is lost; the callers behind a call are of who called."""
+    """Yield the lines of one task and lost calls. Frames belong to the task of the call before."""
     shown = False
     for line in lines:
         if line["event"] != "frame":
@@ -85,7 +85,7 @@ def of_task(lines, wanted):
 
 
 def tasks_to_ask(case):
-    """Of the busiest one the name, which others may have, too; and the next one's pid."""
+    """Return the name of the busiest task, which others may share; and the pid of the next one."""
     tasks = collections.Counter(event[0] for event in case.truth["events"])
     busy = [task.rsplit(":", 1) for task, _ in tasks.most_common(3)]
     return [busy[0][0]] + [pid for _, pid in busy[1:] if pid != "0"][:1]
@@ -108,7 +108,7 @@ def check_report_json(mctrace, case):
     return wrong
 
 
-# --- of a tree ---
+# --- trees ---
 
 def call_said(line):
     return (line["comm"] + ":" + str(line["pid"]), line["depth"], line["ns"],
@@ -117,7 +117,7 @@ def call_said(line):
 
 
 def check_tree_json(mctrace, case):
-    """Each call once, when it has ended."""
+    """The tree has each call once, when it has ended."""
     calls = collections.Counter(
         (call.task, call.depth, call.ns, call.name, call.caller, call.took, call.own)
         for call in calls_of(case))
@@ -135,8 +135,8 @@ def check_tree_json(mctrace, case):
 # --- times that were not recorded ---
 
 def estimated_recording():
-    """Where no time stands calls are as far from each other as they are on average, 100 ns. A time
-    is that of the call behind it only if the one before has one, too; else that is estimated."""
+    """Calls without a time word are spaced evenly, by 100 ns here. A time word gives the exact time
+    of the next call only if the call before has one, too; else that time is estimated."""
     rec = recordings.Recording(cpus=1, late=False, now=0)
     ring = rec.rings[0]
     rec.run(0, rec.task(65, "cat"))
@@ -152,7 +152,7 @@ def estimated_recording():
     return rec
 
 
-ESTIMATED = [   # event, function, has it a time of its own, duration, is that estimated
+ESTIMATED = [   # event, function, exact, duration, estimated
     ("call", "vfs_read", True, None, None), ("call", "kfree", False, None, None),
     ("return", "kfree", False, 100, True), ("return", "vfs_read", False, 300, True),
     ("call", "dput", True, None, None), ("return", "dput", True, 100, False),

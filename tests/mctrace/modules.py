@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Names of modules that come and go while it is recorded: there are several tables of symbols then.
+# Test names of modules that come and go during a recording, which then has several symbol tables.
 import collections
 import re
 
@@ -22,8 +22,9 @@ def call_each(rec, names):
 
 
 def changed_recording():
-    """Where the module old was there is new then, with functions of the same sizes. Between comes
-    before it is looked again, and stays. Gone is called once more behind that."""
+    """Module new takes the addresses of module old, with functions of the same sizes. Module between
+    is loaded before the second symbol table, and stays. Module gone is called once more after the
+    second table."""
     rec = recordings.Recording(cpus=1, late=False)
     functions, rng = rec.functions, rec.rng
     begin, state = recordings.MODULES_BEGIN + (1 << 20), rng.getstate()
@@ -45,7 +46,7 @@ def changed_recording():
 
 
 def check_modules(mctrace, case):
-    """Each call with its module."""
+    """Each call has its module."""
     lines = json_lines(mctrace.text("report", "--json", case.path))
     wanted = []
     for names in (OLD + GONE + BETWEEN, BETWEEN + NEW + GONE):
@@ -69,10 +70,10 @@ def titled(name):
     return "%s [%s]" % (name, module) if module in ("old", "new", "between", "gone") else name
 
 
-# --- functions of one name in two modules ---
+# --- functions with the same name in two modules ---
 
 def load_as(rec, module, names, begin):
-    """Their keys are "MODULE:NAME"; where the next module may be."""
+    """Load a module whose keys are "MODULE:NAME". Return the next free address."""
     end = rec.functions.load(module, names, begin)
     for name in names:
         rec.functions.by_name["%s:%s" % (module, name)] = rec.functions.by_name.pop(name)
@@ -80,8 +81,8 @@ def load_as(rec, module, names, begin):
 
 
 def twins_recording():
-    """Modules one and two, each with a probe: one's takes 1000 ns, two's 3000, and each is called
-    twice. Both call kfree."""
+    """Modules one and two have a function probe each, which takes 1000 and 3000 ns. Each is called
+    twice, and calls kfree."""
     rec = recordings.Recording(cpus=1, late=False)
     begin = recordings.MODULES_BEGIN + (1 << 20)
     begin = load_as(rec, "one", ["probe", "remove"], begin)
@@ -135,10 +136,10 @@ def check_twins(mctrace, case):
     return wrong
 
 
-# --- calls of a module that the recording has no names of ---
+# --- calls of a module without names in the recording ---
 
 def nameless_recording(names):
-    """Module old is known, with sections far apart, and what lies between is not."""
+    """Module old has sections far apart; module nameless between them has no names."""
     rec = recordings.Recording(cpus=1, late=False)
     functions = rec.functions
     begin = recordings.MODULES_BEGIN + (1 << 20)
@@ -154,17 +155,17 @@ def nameless_recording(names):
 
 
 def check_nameless(mctrace, case):
-    """None of them has the name of the function before."""
+    """Nameless functions do not get the name of the function before them."""
     got = collections.Counter(re.sub("0x[0-9a-f]+", "0x", line["function"]) for line in json_lines(
         mctrace.text("profile", "--json", case.path)))
     return compare("profile", got, {"old_first [old]": 1, "old_last [old]": 1, "old_init [old]": 1,
                                     "0x": 3})
 
 
-# --- modules that come and go before anybody looks ---
+# --- modules that come and go between two symbol tables ---
 
 def counted_recording():
-    """Module flash comes and goes between two tables, and new takes its place; old stays."""
+    """Module flash comes and goes between two tables, new takes its addresses; old stays."""
     rec = recordings.Recording(cpus=1, late=False)
     functions, rng = rec.functions, rec.rng
     begin = recordings.MODULES_BEGIN + (1 << 20)
@@ -189,7 +190,7 @@ def counted_recording():
 
 
 def check_counted(mctrace, case):
-    """No call has the name of a function of another time, or one that is not sure."""
+    """No call gets the name of a function of another time, or an uncertain name."""
     got = [line["function"].split("+")[0] for line in json_lines(mctrace.text(
         "report", "--json", case.path)) if line["event"] == "call"]
     got = [name for name in got if name != "kfree"]

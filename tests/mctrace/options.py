@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The options of mctrace's commands: --help, the man pages, and what a hand types.
+# Test the options of mctrace's commands: --help, the man pages, and their order and letters.
 import collections
 import fcntl
 import os
@@ -20,7 +20,7 @@ SETUP = ["record", "start", "stream"]
 
 
 def options_of(text):
-    """Of --help: "-i, --input FILE" is ("-i", "--input", "FILE")."""
+    """Return the options in --help: "-i, --input FILE" is ("-i", "--input", "FILE")."""
     found = set()
     for line in re.findall(r"^ +(-.*?)(?:  .*)?$", text, re.M):
         parts = re.fullmatch(r"(-\w)?(?:, )?(--[\w-]+)?(?: (\S+))?", line)
@@ -29,7 +29,7 @@ def options_of(text):
 
 
 def paragraphs(page):
-    """The same of the options that a man page describes."""
+    """Return the options that a man page describes, in the same form."""
     with open(os.path.join(PAGES, page + ".rst"), encoding="utf-8") as file:
         text = file.read()
     found = set()
@@ -74,7 +74,7 @@ def check_letters(mctrace, _):
     return ["%s: %s" % (letter, names) for letter, names in meanings.items() if len(names) > 1]
 
 
-# What older versions and other tools call it, and what is said.
+# Options of older versions and other tools, and the end of mctrace's message.
 INSTEAD = [
     (["profile", "-c"], "--callers"), (["profile", "-b"], "--by-task"),
     (["slow", "f", "-p", "1"], "--percent N"), (["slow", "f", "-n", "1"], "--lines 1?"),
@@ -83,10 +83,10 @@ INSTEAD = [
     (["profile", "-t", "5"], "--min-duration TIME"), (["report", "-C", "1"], "--called-by FUNC"),
     (["report", "-N", "vfs_read"], "--notrace FUNC"), (["report", "-r", "1"], "--time FROM..TO"),
     (["record", "-F", "ls"], "others run only with --all"), (["record", "-G"], "--within FUNC'"),
-    (["record", "--max-graph-depth=3", "ls"], "'mctrace report --depth N' shows so many"),
-    (["record", "-D", "3"], "'mctrace report --depth N' shows so many"),
+    (["record", "--max-graph-depth=3", "ls"], "'mctrace report --depth N' shows N levels"),
+    (["record", "-D", "3"], "'mctrace report --depth N' shows N levels"),
     (["record", "-e", "sched"], "--func FUNC"), (["record", "-p", "nop"], "nor function or function_graph"),
-    (["replay"], "'mctrace report --tree' prints calls within each other"),
+    (["replay"], "'mctrace report --tree' prints nested calls"),
     (["dump"], "'mctrace export' converts it"), (["info"], "describe a recording"),
     (["script"], "with --json for programs"), (["clear"], "and empties the rings"),
     (["list", "-p"], "--prototypes"), (["show", "-p"], "--pipe"), (["snapshot", "-t"], "--take"),
@@ -103,7 +103,7 @@ def check_instead(mctrace, _):
 
 
 def check_order(mctrace, folder):
-    """Options stand before, between and behind arguments; -i is an argument by another name."""
+    """Options may stand before, between and behind arguments; -i FILE equals an argument."""
     path = Case(folder, "order", terminal.slow_recording()).path
     wrong = []
     for one, *others in (
@@ -134,7 +134,7 @@ def check_order(mctrace, folder):
 
 
 def check_first(mctrace, folder):
-    """--lines: the beginning of what is printed without it."""
+    """--lines prints the beginning of the output without --lines."""
     path = Case(folder, "first", terminal.slow_recording()).path
     wrong = []
     for command in (["report", "--json"], ["report", "--tree", "--json"], ["profile", "--json"]):
@@ -151,7 +151,7 @@ def widest_bar(text):
 
 
 def check_width(mctrace, folder):
-    """COLUMNS is how wide lines are; a terminal is asked without it."""
+    """COLUMNS sets the width of lines; without it, the terminal does."""
     path = Case(folder, "width", terminal.slow_recording()).path
     wrong = []
     for columns, wanted in (("", 80), ("120", 120), ("70", 70), ("30", 61), ("x", 80)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What mctrace says of objects: in its lines, and as packets, by sets of rules.
+# Test how mctrace prints followed objects: in report, and as packets and objects by rule sets.
 import os
 import re
 import struct
@@ -69,7 +69,7 @@ def arp():
 
 
 class Net:
-    """A recording of a CPU, of functions that packets go through."""
+    """A recording of one CPU with functions that packets go through."""
     def __init__(self, context=True):
         self.rec = recordings.Recording(cpus=1, late=False, now=0, context=context)
         self.rec.functions.load("net", NAMES, 0xffffffffc0400000)
@@ -79,14 +79,14 @@ class Net:
         self.rec.run(0, self.rec.task(pid, comm))
 
     def call(self, name, *objects, data=b"", args=(), result=(), returns=None):
-        """A call and its return, 1 us each. @returns: the number that it returns."""
+        """Record a call and its return, 1 us each. @returns: the result."""
         self.rec.wait(998)
         self.rec.call(0, name, objects=objects, data=data[:84], args=args)
         self.rec.wait(998)
         self.rec.leave(0, objects=result, result=returns)
 
     def within(self, caller, name, *objects, **how):
-        """A call by @caller, which has no object itself."""
+        """Record a call by @caller, which has no object itself."""
         self.rec.call(0, caller)
         self.call(name, *objects, **how)
         self.rec.leave(0)
@@ -99,7 +99,7 @@ class Net:
 
 
 def cloned():
-    """A datagram, a clone for a packet socket, and its way to a socket."""
+    """A datagram with a clone for a packet socket, on its way to a UDP socket."""
     net = Net()
     net.begin(12)
     net.call("__dev_queue_xmit", "12:1", data=udp("10.0.0.1", 4711, "10.0.0.2", 53, 28))
@@ -138,7 +138,7 @@ CLONED = """#12 UDP 10.0.0.1:4711 > 10.0.0.2:53, 28 bytes
 
 
 def several():
-    """One of each kind; the last one is never freed."""
+    """One packet of each kind; the last one is never freed."""
     net = Net()
     packets = [("ip_rcv", udp("10.0.0.1", 1, "10.0.0.2", 2, 0) + b"behind it"),
                ("ip_rcv", tcp("10.0.0.1", 80, "10.0.0.2", 1025, 0x12)),
@@ -164,14 +164,14 @@ SEVERAL = """#1 UDP 10.0.0.1:1 > 10.0.0.2:2, 0 bytes
 
 
 def reused():
-    """The same memory at once: numbers tell, which is all that there is. One copy was known."""
+    """Memory that is reused at once: only the numbers differ. One copy began before it was copied."""
     net = Net()
     for number in (1, 2):
         net.begin(number)
         net.call("ip_rcv", "%d:1" % number, data=udp("10.0.0.%d" % number, 1, "10.0.0.9", 2, 5))
         net.end(number)
     net.begin(3)
-    net.begin(4)        # by an allocator of its own, so only the rule tells what it is
+    net.begin(4)        # allocated on its own, so only the rule knows its origin
     net.call("__copy_skb_header", "4:1", "3:2")
     net.end(4)
     net.end(3)
@@ -189,7 +189,7 @@ CONSUMED, NOT_SPECIFIED, NO_SOCKET, QDISC_DROP, QUEUE_PURGE, UDP_CSUM = range(1,
 
 
 def freed_in_list(net, numbers, reason):
-    """As kfree_skb_list_reason() does; the words of a call have room for four objects."""
+    """Free a list as kfree_skb_list_reason() does; a call has at most four objects."""
     net.rec.call(0, "kfree_skb_list_reason", objects=["%d:1" % numbers[0]], args=[0, reason])
     for number in numbers:
         net.call("skb_release_data", "%d:1" % number, args=[0, reason])
@@ -199,7 +199,7 @@ def freed_in_list(net, numbers, reason):
 
 
 def in_lists():
-    """Lists that are freed: for a reason, for none, and as one that was consumed; each in an array."""
+    """Lists that are freed as an array: with a reason, without, and as consumed."""
     net = Net()
     for numbers, reason in (((1, 2, 3, 4, 5, 6), QDISC_DROP), ((7, 8), NOT_SPECIFIED),
                             ((9, 10), CONSUMED)):
@@ -210,7 +210,7 @@ def in_lists():
 
 
 def in_interrupts():
-    """What NAPI frees: for a reason, and not."""
+    """Packets that NAPI frees: with a reason, without, and as consumed."""
     net = Net()
     for number, reason in ((1, QDISC_DROP), (2, NOT_SPECIFIED), (3, CONSUMED)):
         net.begin(number)
@@ -220,7 +220,7 @@ def in_interrupts():
 
 
 def copied(net, reason, returns, caller="unix_stream_read_generic"):
-    """What lay in a queue, and was read."""
+    """A packet that was queued and read."""
     net.call("__udp_enqueue_schedule_skb", "1:2")
     net.within(caller, "skb_copy_datagram_iter", "1:1", returns=returns)
     net.call("kfree_skb_reason", "1:1", args=[0, reason], data=struct.pack("<I", 1))
@@ -261,7 +261,7 @@ def shared(net, users):
     net.call("consume_skb", "1:1")
 
 
-# What happens to packet 1, whether it ends, and what became of it
+# What happens to packet 1, whether it ends, and the expected verdict
 FATES = (
     (lambda net: copied(net, CONSUMED, 0), True, "delivered to nc (65)"),
     (lambda net: copied(net, QUEUE_PURGE, 0), True, "dropped: SKB_DROP_REASON_QUEUE_PURGE"),
@@ -293,7 +293,7 @@ FATES = (
 
 
 def check_fates(mctrace, folder):
-    """The last event decides, by results, values and callers."""
+    """The last event with a rule decides, by results, values and callers."""
     btf, wrong = types(folder), []
     for nr, (happens, ends, wanted) in enumerate(FATES):
         net = Net()
@@ -310,7 +310,7 @@ def check_fates(mctrace, folder):
 
 
 def check_no_tracepoints(mctrace, folder):
-    """Without consume_skb no packet is known to be dropped without a reason."""
+    """Without consume_skb, a packet freed with no reason is not known to be dropped."""
     NAMES.remove("consume_skb")
     net = Net()
     NAMES.append("consume_skb")
@@ -333,7 +333,7 @@ def packet(mctrace, case, *arguments):
 
 
 def check_lines(mctrace, folder):
-    """What is printed of objects and memory, line by line."""
+    """report prints objects and memory, line by line."""
     net = Net(context=False)
     net.call("skb_clone", "3:1", "+7:2", "5", data=b"eth0\0\1\2", result=["-3:1", "+8:ret"])
     net.call("skb_clone", data=b'a"\\b')
@@ -437,7 +437,7 @@ def check_reused(mctrace, folder):
 
 
 def check_never(mctrace, folder):
-    """Of sockets that send no headers none could ever match; and a filter comes before the card."""
+    """Packets of sockets without headers are no warning; headers before a filter are enough."""
     net = Net()
     for number in (1, 2):
         net.begin(number)
@@ -450,7 +450,7 @@ def check_never(mctrace, folder):
                          ["#2 UDP 10.0.0.1:1 > 10.0.0.2:2, 0 bytes"])
 
 
-# What can't be matched, and what is said of it
+# Expressions that can't be matched, and mctrace's message
 UNMATCHED = (("vlan", "another type of Ethernet"), ("tcp or vlan 5", "another type of Ethernet"),
              ("ether proto 0x88cc", "another type of Ethernet"), ("llc", "another type of Ethernet"),
              ("ether host 1:2:3:4:5:6", "addresses of Ethernet"),
@@ -461,7 +461,7 @@ MATCHED = ("host 10.0.0.1", "not arp", "net 10 and not port 3", "ether proto 0x8
 
 
 def check_unmatched(mctrace, folder):
-    """An expression that needs what was not recorded is refused, others are not."""
+    """An expression is refused only if it needs what was not recorded."""
     case = Case(folder, "expressions", several())
     from_it = ("packet", "--rules", RULES + "/skb.rules", "-i", case.path)
     wrong = []
@@ -482,7 +482,7 @@ def check_unmatched(mctrace, folder):
 
 
 def check_labels(mctrace, folder):
-    """Which device, and what is selected by it: a packet by the labels of what comes of it, too."""
+    """Labels are printed and select packets; labels of a descendant select its tree, too."""
     net = Net()
     for number, names in ((1, ("eth0", "eth1", "eth0")), (2, ()), (3, ("lo",))):
         net.begin(number)
@@ -509,7 +509,7 @@ def check_labels(mctrace, folder):
 
 
 def check_begun(mctrace, folder):
-    """What begins in a task while a function runs has its label, and nothing else has."""
+    """Only an object that begins in a task while a function runs gets that function's label."""
     rules = os.path.join(folder, "begun.rules")
     with open(rules, "w", encoding="utf-8") as file:
         file.write("kfree:unfollow 1\nbegins vfs_open path {data:string}\n")
@@ -533,7 +533,7 @@ def check_begun(mctrace, folder):
 
 
 def check_lists(mctrace, folder):
-    """Each packet of a list ends, with the list's reason."""
+    """Each packet of a list ends with the list's reason."""
     case = Case(folder, "packets in lists", in_lists())
     btf = ("--btf", types(folder))
     dropped, bare = "dropped: SKB_DROP_REASON_QDISC_DROP", "freed in a list, with no reason given"
@@ -561,7 +561,7 @@ def check_task(mctrace, folder):
 
 
 def check_left_over(mctrace, folder):
-    """A register of no argument of the function."""
+    """An object in a register that is no argument of the function does not count."""
     net = Net()
     net.begin(1)
     for name in ("local_bh_enable", "udp_rcv"):
@@ -580,13 +580,13 @@ def check_missing(mctrace, folder):
     case = Case(folder, "packets overwritten", rec)
     ran = mctrace.run("packet", "--rules", RULES + "/skb.rules", "-i", case.path)
     return compare_lists("line", ran.stderr.decode().splitlines(), [
-        "mctrace: 1 were not followed: there were as many as can be",
+        "mctrace: 1 objects were not followed: too many were followed at once",
         "mctrace: of %d calls and returns 700 were overwritten and 30 lost: "
         "try --buffer-size" % (rec.entries + 730)])
 
 
 def check_object(mctrace, folder):
-    """Rules that somebody has written."""
+    """Rules that a user has written."""
     rules = os.path.join(folder, "own.rules")
     with open(rules, "w", encoding="utf-8") as file:
         file.write("# mine\nkfree:unfollow 1\n\n"
@@ -603,7 +603,7 @@ def check_object(mctrace, folder):
 
 
 def check_conditions(mctrace, folder):
-    """A verdict that holds only for some values."""
+    """Verdicts with conditions on values."""
     rules = os.path.join(folder, "conditions.rules")
     with open(rules, "w", encoding="utf-8") as file:
         file.write("kfree:unfollow 1\n"
@@ -659,11 +659,11 @@ def check_rules(mctrace, folder):
     gives(["kfree:data 1->{sk_buff.data} {sk_buff.mark} {sk_buff.headers.copied}"],
           "kfree:data 1->40 20 24\n", *blob)
     gives(["kfree:data {sk_buff.flag}"],
-          "types have no 'sk_buff.flag', or it is of bits", *blob)
+          "types have no 'sk_buff.flag', or it is a bit field", *blob)
     gives(["kfree:data {sk_buff.nothing}"],
           "line 1: the kernel's types have no 'sk_buff.nothing', or", *blob)
     gives(["?nothing:data {nothing.at_all}"], "none of these functions", *blob)
-    gives(["kfree"], "line 1: a rule is FUNCTION:ACTION or a word with its values")
+    gives(["kfree"], "line 1: a rule is FUNCTION:ACTION or a keyword with values")
     gives(["kfree:unfollow 1", "label kfree dev"], "line 2: a label wants a function, a key and")
     gives(["", "kfree:follow 1 -> 9"], "line 2: 'follow N -> M' wants")
     gives(["header kfree ipx"], "headers are 'eth', 'ip' or 'never'")
@@ -673,7 +673,7 @@ def check_rules(mctrace, folder):
 
 
 def check_sets(mctrace, folder):
-    """All that are shipped can be read; where there are none of their functions that is said."""
+    """All shipped rule sets can be read; without any of their functions mctrace fails."""
     wrong = []
     for name in SETS:
         path = os.path.join(RULES, name + ".rules")
@@ -687,7 +687,7 @@ def check_sets(mctrace, folder):
 
 
 def write_in_order(path, rec, parts):
-    """As it is written while it is recorded: what is later is behind what was before."""
+    """Write the file in time order, as a recorder does."""
     with open(path, "wb") as file:
         recordings.write_header(file)
         recordings.write_text(file, recordings.INFO, rec.info_text())
@@ -698,7 +698,7 @@ def write_in_order(path, rec, parts):
 
 
 class Many:
-    """Packets on several CPUs, by chance."""
+    """Random packets on several CPUs."""
     def __init__(self, seed):
         self.rec = recordings.Recording(cpus=3, seed=seed, context=True, notes=4096)
         self.rng = self.rec.rng
@@ -707,7 +707,7 @@ class Many:
             self.rec.run(cpu, self.rec.task(60 + cpu, "task%d" % cpu))
         self.alive = []
         self.nr = 0
-        self.done = [0] * 3     # words that are in parts
+        self.done = [0] * 3     # words that are in self.parts, by CPU
         self.parts = []
 
     def look(self):
@@ -748,7 +748,7 @@ def blocks(text):
 
 
 def check_growing(mctrace, folder, growing):
-    """The same is shown while it is being recorded, though not always in the same order."""
+    """A growing recording gives the same output, though not always in the same order."""
     many = Many(7)
     for i in range(8000):
         if not i % 50:
@@ -771,27 +771,27 @@ def check_growing(mctrace, folder, growing):
 
 
 def tests(libraries):
-    """A name, what is to be done, and what library that needs that is not there, or None."""
+    """Yield name, check, and the reason to skip it, a missing library, or None."""
     for name, check, needs in (
             ("report: objects and memory", check_lines, None),
             ("packet: a clone", check_clone, None),
             ("packet: of all kinds", check_kinds, "libbpf"),
-            ("packet: what matches", check_expressions, "libpcap"),
-            ("packet: no expression", check_bad_expression, "libpcap"),
-            ("packet: an address that is used again is another one", check_reused, "libpcap"),
-            ("packet: what never has headers", check_never, "libpcap"),
-            ("packet: what can't be matched", check_unmatched, "libpcap"),
-            ("packet: which one it is", check_labels, None),
-            ("object: what begins within a call", check_begun, None),
+            ("packet: expressions that match", check_expressions, "libpcap"),
+            ("packet: invalid expressions", check_bad_expression, "libpcap"),
+            ("packet: a reused address is another packet", check_reused, "libpcap"),
+            ("packet: packets that never have headers", check_never, "libpcap"),
+            ("packet: expressions that can't be matched", check_unmatched, "libpcap"),
+            ("packet: labels", check_labels, None),
+            ("object: labels of objects that begin in a call", check_begun, None),
             ("packet: lists of packets end, and why", check_lists, "libbpf"),
             ("packet: the last event decides", check_fates, "libbpf"),
             ("packet: a kernel without tracepoints", check_no_tracepoints, "libbpf"),
             ("packet: of a task", check_task, "libpcap"),
             ("packet: registers that are no arguments", check_left_over, "libbpf"),
-            ("packet: what is missing is said", check_missing, None),
-            ("object: rules of one's own", check_object, None),
+            ("packet: missing calls are reported", check_missing, None),
+            ("object: a user's own rules", check_object, None),
             ("rules: verdicts with conditions", check_conditions, None),
-            ("rules: what they become", check_rules, "libbpf"),
-            ("rules: all that are shipped", check_sets, "libbpf")):
+            ("rules: the triggers that they become", check_rules, "libbpf"),
+            ("rules: all shipped sets", check_sets, "libbpf")):
         missing = needs and needs not in libraries
         yield name, check, "there is no " + needs if missing else None

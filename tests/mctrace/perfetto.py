@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads a trace of Perfetto by the numbers and types that its documented protobuf messages have
-(protos/perfetto/trace/), for those that mctrace writes; another field is an error."""
+"""Read a Perfetto trace by the field numbers and types of its documented protobuf messages
+(protos/perfetto/trace/): only the fields that mctrace writes. Another field is an error."""
 
 NUMBER, TEXT = "number", "text"
 
-# Of each message: the fields, by number, and what they hold.
+# The fields of each message, by number: name and type.
 EVENT = {9: ("type", NUMBER), 10: ("name_iid", NUMBER), 11: ("track_uuid", NUMBER)}
 THREAD = {1: ("pid", NUMBER), 2: ("tid", NUMBER), 5: ("thread_name", TEXT)}
 TRACK = {1: ("uuid", NUMBER), 4: ("thread", THREAD)}
@@ -20,7 +20,7 @@ CLEARED, NEEDS = 1, 2                           # TracePacket.SequenceFlags
 
 
 def varint(data, at):
-    """The number at a place, and the place behind it."""
+    """Return the number at @at, and the offset after it."""
     n = shift = 0
     while True:
         n |= (data[at] & 0x7f) << shift
@@ -31,7 +31,7 @@ def varint(data, at):
 
 
 def message(data, fields):
-    """A list of (name, value); a value that is a message is one, too."""
+    """Return a message as a list of (name, value); a nested message is such a list, too."""
     found, at = [], 0
     while at < len(data):
         tag, at = varint(data, at)
@@ -41,7 +41,7 @@ def message(data, fields):
             raise ValueError("%s is of wire type %d" % (name, tag & 7))
         if kind is not NUMBER:
             if at + value > len(data):
-                raise ValueError("%s ends behind its message" % name)
+                raise ValueError("%s ends after its message" % name)
             at, value = at + value, data[at:at + value]
             value = value.decode() if kind is TEXT else message(value, kind)
         found.append((name, value))
@@ -49,13 +49,13 @@ def message(data, fields):
 
 
 def packets(path):
-    """A dictionary for each; of fields that may be there several times, the last."""
+    """Return a dictionary for each packet, with the last value of repeated fields."""
     with open(path, "rb") as file:
         return [dict(packet) for _, packet in message(file.read(), TRACE)]
 
 
 class Sequence:
-    """What an importer knows while it goes through the packets of one sequence."""
+    """The state of an importer that reads the packets of one sequence."""
 
     def __init__(self):
         self.names, self.threads, self.stacks, self.last = {}, {}, {}, {}
@@ -93,7 +93,7 @@ class Sequence:
                 self.wrong.append("%s ends nothing" % packet)
             return
         if not packet["sequence_flags"] & NEEDS:
-            self.wrong.append("%s says nothing of the names that it needs" % packet)
+            self.wrong.append("%s needs names without the flag for it" % packet)
         name = self.names[event["name_iid"]]
         if event["type"] == BEGIN:
             stack.append((name, ns))
@@ -102,7 +102,7 @@ class Sequence:
 
 
 def read(path):
-    """What is in a trace, in which there is one sequence."""
+    """Read a trace with one sequence."""
     sequence = Sequence()
     for packet in packets(path):
         if packet["trusted_packet_sequence_id"] != 1:

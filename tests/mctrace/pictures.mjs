@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // usage: pictures.mjs MODULES CHROMIUM FLAME.svg OFF-CPU.svg FOLDED SPEEDSCOPE.json SHOTS
-// Looks at flame graphs without and with the time off the CPU, and at what speedscope makes of an export of the same recording, in Chromium:
-// clicks, searches, chooses, and compares with the folded stacks and the export. MODULES is where npm has
-// installed playwright-core and speedscope; SHOTS a folder for screenshots. Prints TAP.
+// Open flame graphs without and with the time off the CPU in Chromium, and an export of the same recording in
+// speedscope: click, search, select, and compare with the folded stacks and the export. MODULES is the folder in
+// which npm has installed playwright-core and speedscope; SHOTS is a folder for screenshots. Prints TAP.
 
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ import path from 'node:path';
 
 const [modules, program, flame, offCpu, folded, exported, shots] = process.argv.slice(2);
 const { chromium } = createRequire(path.resolve(modules) + '/')('playwright-core');
-const WIDTH = 1300;		// of the window, and so of the whole graph
+const WIDTH = 1300;		// of the window and of the whole graph, in pixels
 let nr = 0, failed = 0;
 
 function check(name, wrong) {
@@ -29,7 +29,7 @@ function near(name, is, wanted, by) {
 
 // --- the flame graph ---
 
-// Of all frames that are shown: name, where, how wide.
+// Return all shown frames: name, position, width.
 function frames(page) {
 	return page.evaluate(() => [...document.querySelectorAll('g.f')]
 		.map((frame, nr) => {
@@ -41,7 +41,7 @@ function frames(page) {
 		}).filter(frame => frame.shown));
 }
 
-// Each frame but the lowest lies over one that is as wide or wider, up to what is rounded.
+// Return errors for frames, except in the lowest row, that are not above a frame of at least their width.
 function unsupported(all) {
 	const rows = [...new Set(all.map(frame => frame.y))].sort((a, b) => b - a);
 
@@ -51,7 +51,7 @@ function unsupported(all) {
 		.map(frame => `${frame.name} at ${frame.x}, ${frame.y} hangs in the air`);
 }
 
-// Each stack, and its ns; what is off the CPU ends with OFF.
+// Each stack and its ns; the last name of a stack off the CPU is OFF.
 const OFF = '[off CPU]';
 const stacks = fs.readFileSync(folded, 'utf8').trimEnd().split('\n').map(line => {
 	const at = line.lastIndexOf(' ');
@@ -65,7 +65,7 @@ function sum(which) {
 
 const isOnCpu = stack => stack.names.at(-1) !== OFF;
 
-// In how much of the time on a CPU, in percent, a function was in the stack.
+// Return for what part of the time on a CPU, in percent, the stack contained a function.
 function shareOf(name) {
 	return 100 * sum(stack => isOnCpu(stack) && stack.names.includes(name)) / sum(isOnCpu);
 }
@@ -74,7 +74,7 @@ function escaped(name) {
 	return name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
-// "kfree: 1.250 ms, ...": ns, and how exactly they are told.
+// Return ns and their precision from "kfree: 1.250 ms, ...".
 function amountOf(frame) {
 	const [, number, unit] = /^: ([\d.]+) (ns|us|ms|s)/.exec(frame.title.slice(frame.name.length));
 	const scale = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 }[unit];
@@ -94,7 +94,7 @@ async function flameGraph(page) {
 	await page.goto(pathToFileURL(flame).href);
 	const all = await frames(page);
 	check('the flame graph has frames, each on another', all.length > 20 ? unsupported(all) : ['few']);
-	check('it asks nobody for anything', asked.slice(1));
+	check('it loads nothing else', asked.slice(1));
 	await page.screenshot({ path: path.join(shots, 'flame.png') });
 
 	const some = all.filter(frame => frame.width > 60 && frame.width < WIDTH / 2)
@@ -102,33 +102,33 @@ async function flameGraph(page) {
 	await page.locator('g.f').nth(some.nr).locator('rect').click();
 	const wide = await frames(page);
 	const zoomed = wide.find(frame => frame.name === some.name && frame.y === some.y);
-	check('a click makes a frame as wide as all', [
+	check('a click zooms a frame to the full width', [
 		...near(some.name, zoomed ? zoomed.width : 0, WIDTH, 1), ...unsupported(wide),
 		...(zoomed.title.includes(' 100.00 % of what is shown') ? [] : [zoomed.title]),
 		...(wide.length < all.length ? [] : ['all others are still there'])]);
-	check('there is its name, whole', zoomed && zoomed.text === some.name ? [] : [some.name]);
+	check('its name is complete then', zoomed && zoomed.text === some.name ? [] : [some.name]);
 	await page.screenshot({ path: path.join(shots, 'flame-zoomed.png') });
 	await page.click('#reset');
 	const back = await frames(page);
-	check('and another leads back', JSON.stringify(back) === JSON.stringify(all) ? [] : ['it differs']);
+	check('reset restores the graph', JSON.stringify(back) === JSON.stringify(all) ? [] : ['it differs']);
 
-	// What is too narrow to be drawn is not found.
-	check('a search says how much of all has it', near(some.name,
+	// Frames that are too narrow to be drawn are not found.
+	check('a search shows the share of all', near(some.name,
 		parseFloat(await search(page, `^${escaped(some.name)}$`)), shareOf(some.name), 0.2));
 	const hits = await page.evaluate(() => [...document.querySelectorAll('g.hit')].map(f => f.dataset.n));
-	check('and colours it', hits.length && hits.every(name => name === some.name) ? [] : hits);
-	check('what is no regular expression is said to be none',
+	check('and colours the matching frames', hits.length && hits.every(name => name === some.name) ? [] : hits);
+	check('an invalid regular expression is reported',
 		await search(page, '(') === 'no regular expression' ? [] : ['it is not']);
 	await search(page, '');
 }
 
-// The window's width, tasks and CPUs.
+// Test the window's width, and the selection of tasks and CPUs.
 async function chosen(page) {
 	await page.goto(pathToFileURL(flame).href);
 	await page.setViewportSize({ width: 700, height: 900 });
 	await page.waitForTimeout(500);
 	const narrow = await frames(page);
-	check('it is as wide as the window', [...near('all', narrow[0].width, 700, 1), ...unsupported(narrow)]);
+	check('the graph is as wide as the window', [...near('all', narrow[0].width, 700, 1), ...unsupported(narrow)]);
 	await page.setViewportSize({ width: WIDTH, height: 900 });
 
 	const tasks = (await page.locator('#task option').allTextContents()).slice(1);
@@ -144,7 +144,7 @@ async function chosen(page) {
 			   ...(only.length === 1 && only[0].name === task ? [] : [only.length]),
 			   ...near(task, ns, sum(stack => isOnCpu(stack) && stack.names[0] === task), error));
 	}
-	check('a task can be chosen', tasks.length > 1 ? wrong : ['there are none']);
+	check('a task can be selected', tasks.length > 1 ? wrong : ['there are none']);
 	await page.screenshot({ path: path.join(shots, 'flame-task.png') });
 	await page.selectOption('#task', '');
 	const cpus = (await page.locator('#cpu option').allTextContents()).slice(1);
@@ -158,10 +158,10 @@ async function chosen(page) {
 		error += amountOf(all[0])[1];
 		wrong.push(...unsupported(all), ...near(cpu, all[0].width, WIDTH, 1));
 	}
-	check('so can a CPU, and all CPUs have all of it', [...wrong, ...(cpus.length > 1 ? [] : ['there are none']),
+	check('a CPU can be selected, and the CPUs add up to the whole', [...wrong, ...(cpus.length > 1 ? [] : ['there are none']),
 		...near('ns', ns, sum(isOnCpu), error)]);
 	await page.click('#reset');
-	check('and all of it again', near('all', amountOf((await frames(page))[0])[0], sum(isOnCpu),
+	check('reset shows the whole again', near('all', amountOf((await frames(page))[0])[0], sum(isOnCpu),
 		amountOf((await frames(page))[0])[1]));
 }
 
@@ -172,9 +172,9 @@ async function withOffCpu(page) {
 		.map(frame => [frame.dataset.n, frame.querySelector('rect').getAttribute('fill')]));
 	const blue = 'rgb(110,150,220)';
 
-	check('time off the CPU has its own colour, and nothing else has it', off
+	check('only time off the CPU has its colour', off
 		.filter(([name, fill]) => (name === OFF) !== (fill === blue)).map(String));
-	check('and is as wide as it was long', [...unsupported(all), ...near(OFF,
+	check('its width is its share of the time', [...unsupported(all), ...near(OFF,
 		parseFloat(await search(page, escaped(OFF))), 100 * sum(stack => !isOnCpu(stack)) /
 			sum(() => true), 0.2)]);
 	await page.screenshot({ path: path.join(shots, 'flame-off-cpu.png') });
@@ -182,7 +182,7 @@ async function withOffCpu(page) {
 
 // --- speedscope ---
 
-// Of the first profile, by name: ns without what was called.
+// Return all profiles, and the own ns of functions in the first profile, by name.
 function selfTimes() {
 	const scope = JSON.parse(fs.readFileSync(exported, 'utf8'));
 	const profile = scope.profiles[0], stack = [], self = new Map();
@@ -203,7 +203,7 @@ function selfTimes() {
 	return { profiles: scope.profiles, self };
 }
 
-// "72.61ms (36%)" is at least so much, and how exactly is it told?
+// Return ns and their precision from "72.61ms (36%)".
 function shown(text) {
 	const [, number, unit] = /^([\d.]+)(ns|µs|ms|s)/.exec(text) || [, NaN, 's'];
 	const scale = { ns: 1, 'µs': 1e3, ms: 1e6, s: 1e9 }[unit];
@@ -230,7 +230,7 @@ async function speedscope(page) {
 	const rows = await page.evaluate(() => [...document.querySelectorAll('tr')]
 		.map(row => [...row.querySelectorAll('td')].map(cell => cell.innerText))
 		.filter(row => row.length === 3 && /^[\d.]+(ns|µs|ms|s) /.test(row[0])));
-	check('its times are those of the export', [
+	check('its times equal those of the export', [
 		...(rows.length > 20 ? [] : [`${rows.length} rows`]),
 		...rows.flatMap(row => near(row[2], shown(row[1])[0], self.get(row[2]) ?? NaN, shown(row[1])[1]))]);
 }

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# How long mctrace takes for a large recording, in seconds of the processor: whatever else runs,
-# they are the same. It may have 64 MiB: memory is for calls that are open, not for the file.
+# Measure how long mctrace takes for a large recording, in seconds of CPU time, which other programs
+# don't change. Its memory is limited to 64 MiB: memory is for open calls, not for the file.
 #
 #     quick.py MCTRACE RECORDING
 import resource
 import subprocess
 import sys
 
-MOST = 20               # seconds, for all of it
-FIRST = 2               # and for the first line, which does not wait for the last
+MOST = 20               # seconds for all of the output
+FIRST = 2               # seconds for the first line, which does not wait for the last
 MEMORY = 64 << 20
 COMMANDS = ["report", "report --json", "report --tree", "report --tree --json", "profile",
             "graph vfs_read", "latency vfs_read", "export --to folded", "export --to speedscope"]
@@ -26,7 +26,7 @@ def used():
 
 
 def run(command, lines=None):
-    """How long it takes to print all, or to be told by the reader's end that so many are enough."""
+    """Return the CPU time for all of the output, or until the reader closes after @lines lines."""
     before = used()
     with subprocess.Popen(command, stdout=subprocess.PIPE, preexec_fn=limit) as program:
         if lines is None:

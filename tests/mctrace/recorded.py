@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# Compares a recording that a kernel made with that kernel's own text of it: what mctrace says here,
-# and what other programs read in what it exports. Prints differences.
+# Compare a recording that a kernel made with that kernel's own text: mctrace's output, and what other
+# programs read from its exports. Prints the differences.
 #
 #     recorded.py MCTRACE RECORDING TEXT CHECK
 import collections
@@ -14,12 +14,12 @@ import decoder
 import harness
 
 CALLER = re.compile(r" <-- (\S+?)(?:\+0x\S+(?: \[\w+\])?)?$")
-SYSCALL = "__x64_sys_openat"            # of whom uftrace is asked: the command opens a file
+SYSCALL = "__x64_sys_openat"            # for uftrace graph: the command opens a file
 
 
 class Recorded(answers.Case):
-    """A recording, and what the kernel's text says of it in the form of a simulated one's truth.
-    Tasks are pids: one gets another name within a call, execve()."""
+    """A recording, and its truth from the kernel's text, in the form of a simulated one's truth.
+    Tasks are identified by pid, because a task changes its name in execve()."""
     def __init__(self, path, text):
         self.path = self.name = path
         with open(text, encoding="utf-8", errors="surrogateescape") as file:
@@ -45,14 +45,14 @@ class Recorded(answers.Case):
             one["completed"] = len(one["durations"])
 
     def entered(self):
-        """(cpu, ns, pid, function, caller) of each call."""
+        """Yield (cpu, ns, pid, function, caller) of each call."""
         calls = [event for event in self.truth["events"] if event[2] == "enter"]
         for (task, _, _, name, ns, cpu, _), caller in zip(calls, self.callers, strict=True):
             yield cpu, ns, int(task.split(":")[1]), name, caller
 
 
 def check_text(mctrace, case):
-    """It is long enough, lacks nothing, and tells durations well; mctrace prints the same."""
+    """The text is long enough and complete, its durations are right, and mctrace prints the same."""
     events = case.truth["events"]
     wrong = answers.compare("count", case.truth["counts"], {
         "entries": len(events), "written": len(events), "overwritten": 0, "lost": 0})
@@ -73,7 +73,7 @@ def by_cpu(calls):
 
 
 def compare_cpus(got, case):
-    """What was called on each CPU, in this order; with returns callers are not told."""
+    """Compare the calls on each CPU, in order; without the callers if there are returns."""
     wanted = list(case.entered())
     if case.truth["mode"] == "graph":
         wanted = [call[:-1] for call in wanted]
@@ -85,7 +85,7 @@ def compare_cpus(got, case):
 
 
 def names(text):
-    """Of "function <-- caller", or of "+ 15.223 us |  function();"."""
+    """Return the names in "function <-- caller", or in "+ 15.223 us |  function();"."""
     return [re.split(r"[ (]", name)[0] for name in text.split("|")[-1].strip().split(" <-- ")]
 
 
@@ -121,7 +121,7 @@ def check_kshark(mctrace, case):
 
 
 class ByPid:
-    """A mctrace whose tasks are pids."""
+    """A mctrace whose output identifies tasks by pid."""
     def __init__(self, mctrace):
         self.mctrace = mctrace
 
@@ -130,7 +130,7 @@ class ByPid:
 
 
 def check_tree(mctrace, case):
-    """Each "{" has its "}", but for calls of which the kernel saw no return."""
+    """Each "{" has its "}", except for calls without a return in the kernel's text."""
     mctrace = ByPid(mctrace)
     if case.truth["mode"] == "function":
         return answers.check_function_tree(mctrace, case)
@@ -144,7 +144,7 @@ def check_tree(mctrace, case):
 
 
 def check_json(mctrace, case):
-    """Without returns each call is a point in time."""
+    """Without returns, each call is an instant event."""
     if case.truth["mode"] == "graph":
         return answers.check_chrome(mctrace, case)
     events = answers.load_json(answers.export(mctrace, case, "json", "json"))["traceEvents"]
@@ -155,7 +155,7 @@ def check_json(mctrace, case):
 
 
 def own_times(spans):
-    """(function, ns) of each call that has returned: in which nothing that it called went on."""
+    """Return (function, own ns) of each call that has returned: without nested calls."""
     own, stack = [], []
     for name, begin, end, cut in sorted(spans, key=lambda span: (span[1], -span[2])):
         while stack and own[stack[-1]][2] <= begin:
@@ -168,12 +168,12 @@ def own_times(spans):
 
 
 def check_folded(mctrace, case):
-    """Without returns calls are counted, with them the time that the spans of JSON tell."""
+    """Without returns, numbers are calls; with returns, own times, as in the spans of the JSON."""
     got = collections.Counter()
     for line in mctrace.text("export", "--to", "folded", case.path).splitlines():
         stack, number = line.rsplit(" ", 1)
         names = stack.split(";")
-        if names[-1] == "[off CPU]":        # of the call that it is below
+        if names[-1] == "[off CPU]":        # belongs to the call above
             names.pop()
         got[names[-1]] += int(number)
     if case.truth["mode"] == "function":
@@ -188,8 +188,8 @@ def check_folded(mctrace, case):
 
 
 def compare_tasks(got, case):
-    """Of each pid (enters, ns, function): what was called when, in this order, and what it took.
-    Which call an end is of has been looked at; one without a return ends somewhere, too."""
+    """Compare the calls of each pid in @got, lists of (enters, ns, function): order, times, durations.
+    The caller has checked which call an end belongs to; calls without a return end somewhere, too."""
     wanted, wrong, took = {}, [], collections.Counter()
     for _, ns, pid, name, _ in case.entered():
         wanted.setdefault(pid, []).append([ns, name])
@@ -210,7 +210,7 @@ UFTRACE_DUMP = re.compile(r"(?m)^(\d+)\.(\d{9}) +(\d+): \[(entry|exit )\] (\S+)\
 
 
 def check_uftrace(mctrace, case):
-    """Besides counts: all times; and a system call is found by its name, with whom it calls."""
+    """Besides counts, check all times, and that uftrace graph finds a system call and its callees."""
     wrong = answers.check_uftrace(mctrace, case)
     out = case.path + ".uftrace"
     got = {}
@@ -226,7 +226,7 @@ def check_uftrace(mctrace, case):
 
 
 def check_speedscope(mctrace, case):
-    """Frames may be of one name: the kernel has functions that are."""
+    """Several frames may have the same name, because functions of the kernel do."""
     wrong = [what for what in answers.check_speedscope(mctrace, case)
              if not what.startswith("frame ")]
     scope = answers.load_json(case.path + ".speedscope.json")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# Makes recordings of mctrace whose truth is known: simulates tasks that call functions on CPUs,
-# writes what the kernel would have recorded of them, and tells what is to be found in it.
+# Make recordings of mctrace whose truth is known: simulate tasks that call functions on CPUs, write
+# what the kernel would record, and return what mctrace must find in the recording.
 #
 # As a program:   python3 recordings.py -o mctrace.dat --truth truth.json --seed 1 --events 5000
 # As a module:    rec = Recording(cpus=2)
@@ -72,7 +72,7 @@ def data_words(data):
 
 
 def object_words(objects):
-    """"3:1", argument 1; "+3:1" begins, "-3:ret" ends, "3" is none of the arguments."""
+    """Make words of texts: "3:1" is argument 1, "+3:1" begins, "-3:ret" ends, "3" is no argument."""
     words = []
     for text in objects:
         number, _, role = text.lstrip("+-").partition(":")
@@ -98,7 +98,7 @@ def clock_words(offset):
 
 NOTHING = make_word(TIME, 0)
 
-# --- functions, and where they are ---
+# --- functions and their addresses ---
 
 STEXT = 0xffffffff81000000
 MODULES_BEGIN = 0xffffffffc0200000
@@ -121,7 +121,7 @@ NEVER_RETURN = ["do_exit"]
 CALLERS = ["do_syscall_64", "ret_from_fork_asm", "cpu_startup_entry", *INTERRUPTS.values()]
 SLEEPS = ["schedule", "__schedule"]
 COLD = ["vfs_read", "do_sys_openat2", "kfree", "ext4_map_blocks"]
-ALIASES = {"vfs_open": "vfs_open_alias"}        # the second name of an address
+ALIASES = {"vfs_open": "vfs_open_alias"}        # second names of addresses
 USUAL = CORE + [name for names in MODULES.values() for name in names]
 
 
@@ -130,9 +130,9 @@ class Function:
         self.name = name
         self.address = address
         self.size = size
-        self.cold = None        # the part that is rarely run, another Function
+        self.cold = None        # the cold part, another Function
         self.entry = address + rng.choice([5, 9])
-        # What is recorded is behind an instruction: that may be the function's last.
+        # A recorded address is after an instruction, which may be the function's last one.
         self.exits = [address + size, address + rng.randrange(12, size)]
         self.sites = [address + rng.randrange(12, size + 1) for _ in range(6)]
 
@@ -157,7 +157,7 @@ class Functions:
             address = self.load(module, names, address)
 
     def load(self, module, names, address):
-        """Where the next one may be."""
+        """Load a module at @address. Return the next free address."""
         for name in names:
             address = self.add(name, address, "\t[%s]" % module)
             if name in COLD:
@@ -195,9 +195,9 @@ class Frame:
         self.parent_ip = parent_ip
         self.irq = irq
         self.ns = 0
-        self.callees_ns = 0     # of the direct callees that have returned
-        self.off = 0            # its task's when it was called
-        self.callees_off = 0    # as callees_ns, of the time off the CPU
+        self.callees_ns = 0     # in direct callees that have returned
+        self.off = 0            # the task's ns off the CPU before
+        self.callees_off = 0    # as callees_ns, off the CPU
 
 
 class Task:
@@ -206,22 +206,22 @@ class Task:
         self.tgid = tgid
         self.comm = comm
         self.label = label
-        self.stack = []         # of Frame: all
-        self.known = []         # those whose calls were recorded, and not forgotten since
-        self.last = None        # its last event: ns, CPU, and the Frame if that was a call
-        self.off = 0            # ns so far during which it was on no CPU
+        self.stack = []         # all open calls, as Frame
+        self.known = []         # open calls that a reader of the recording knows
+        self.last = None        # latest event: ns, CPU, and the Frame of a call
+        self.off = 0            # ns off the CPU so far
 
 
 class Truth:
-    """What is to be found in the recording."""
+    """What mctrace must find in the recording."""
     def __init__(self):
         self.functions = {}
         self.folded = {}
         self.events = []
-        self.offs = []          # of each event: how long its task was off the CPU so far
-        self.callers = []       # of each call, by name
-        self.open = []          # tasks that have known calls, or had some
-        self.running = {}       # by CPU: whose event was the last one
+        self.offs = []          # by event: the task's ns off the CPU so far
+        self.callers = []       # by call: name of the caller
+        self.open = []          # tasks that have or had known calls
+        self.running = {}       # by CPU: the task of the latest event
 
     def of(self, name):
         return self.functions.setdefault(name, {"calls": 0, "total_ns": 0, "self_ns": 0,
@@ -233,7 +233,7 @@ class Truth:
         self.offs.append(task.off)
 
     def pass_time(self, task, ns, cpu, frame=None, away=False):
-        """@task has an event, a call if there is a @frame. @away: it has just been switched in."""
+        """Update @task's time at an event; a call has a @frame. @away: @task was off the CPU before."""
         if task.last:
             before, where, _ = task.last
             if away or where != cpu or self.running.get(cpu) is not task:
@@ -253,13 +253,13 @@ class Truth:
         task.known.append(frame)
 
     def leave(self, task, frame, ns, cpu):
-        """@frame ends, and whatever was called in it."""
+        """End @frame and all nested calls."""
         took = None
         slept = frame.function.name in SLEEPS and task.last and task.last[2] is frame
         self.pass_time(task, ns, cpu, away=slept and frame in task.known)
         if frame in task.known:
             while task.known[-1] is not frame:
-                gone = task.known.pop()         # what it called is within its caller all the same
+                gone = task.known.pop()         # its callees count as its caller's
                 task.known[-1].callees_ns += gone.callees_ns
                 task.known[-1].callees_off += gone.callees_off
             took = ns - frame.ns
@@ -297,7 +297,7 @@ class Truth:
         self.open.clear()
 
     def result(self, times=1):
-        """@times: so many times the same comes one after the other."""
+        """Return the truth of @times repetitions."""
         functions = {}
         for name, function in self.functions.items():
             durations = function["durations"]
@@ -331,20 +331,20 @@ class Ring:
         self.cpu = cpu
         self.notes = notes
         self.clock_offset = clock_offset
-        self.rng = rng          # None: nothing is left to chance
+        self.rng = rng          # None: nothing random
         self.runs = []          # of [position, words]
         self.pos = first
         self.start = first
-        self.calls = 0          # calls and returns, since counting began
-        self.task = None        # the last one that was named
+        self.calls = 0          # calls and returns so far
+        self.task = None        # the latest task in task words
         self.context = CONTEXT_UNKNOWN
-        self.noted = None       # where the last notes are: which multiple of notes
-        self.seen = None        # which multiple it has come to
-        self.late = False       # a call comes before the notes
-        self.gap = 0            # calls that are missing, which is to be said
-        self.times = True       # each call has its own
-        self.modules = None     # how many times modules came or went; None: that is not said
-        self.tables = []        # which run is the first behind each table of symbols
+        self.noted = None       # the latest sync point, in multiples of notes
+        self.seen = None        # the current multiple of notes
+        self.late = False       # a call precedes the sync words
+        self.gap = 0            # missing calls, for the next GAP word
+        self.times = True       # each call has a time word
+        self.modules = None     # count of module loads and unloads; None: no word
+        self.tables = []        # index of the first run after each symbol table
         self.begin_run()
 
     def begin_run(self):
@@ -356,7 +356,7 @@ class Ring:
         self.pos += 8 * len(words)
 
     def left(self):
-        """Words up to the next multiple of notes."""
+        """Return the number of words up to the next multiple of notes."""
         return (self.notes - self.pos % self.notes) // 8
 
     def time_word(self, ns):
@@ -387,7 +387,7 @@ class Ring:
             self.late = False
 
     def put(self, task, ns, words, counts, context):
-        """A time and @words, a call or the like, and before it all that is to be said."""
+        """Append a time and @words, such as a call, after the sync words that they need."""
         while True:
             quarter = self.pos // self.notes
             if quarter != self.seen:
@@ -409,7 +409,7 @@ class Ring:
             self.say(task, ns, context, True)
 
     def jump(self, lost):
-        """So many calls were overwritten before they could be read."""
+        """Skip @lost calls, which were overwritten before they were read."""
         self.calls += lost
         self.pos += 16 * lost
         self.pos += -self.pos % self.notes
@@ -417,12 +417,12 @@ class Ring:
         self.noted = self.seen = None
 
     def lose(self, lost):
-        """So many calls found no room."""
+        """Count @lost calls that the kernel could not write."""
         self.gap += lost
         self.noted = None
 
     def behind_table(self, nr):
-        """The runs between this table of symbols and the next."""
+        """Return the runs between this symbol table and the next one."""
         return self.runs[(self.tables or [0])[nr]:(self.tables[nr + 1:] or [None])[0]]
 
     def clear(self):
@@ -446,17 +446,17 @@ class Recording:
         self.idle = [Task(0, "swapper/%d" % cpu, 0, "swapper/%d:0" % cpu) for cpu in range(cpus)]
         self.current = list(self.idle)
         self.contexts = [0] * cpus
-        self.losing = [None] * cpus     # how many calls are not recorded now
+        self.losing = [None] * cpus     # number of unrecorded calls; None: recording
         self.now = now + now % 2        # ns; times are even
         self.facts = Truth()
         self.entries = self.lost = self.overwritten = 0
-        self.info = ""                  # more lines
-        self.seen = None                # how many calls whoever recorded says to have seen
+        self.info = ""                  # more lines of RECORDING_INFO
+        self.seen = None                # the recorder's count of calls in the file
         self.table_modules = []
-        self.tables = []                # of symbols; none: one, of what is there in the end
+        self.tables = []                # symbol tables; empty: one, of the final symbols
 
     def task(self, pid, comm, tgid=None, inside=()):
-        """@inside: the functions that it has called before the recording begins."""
+        """Make a task. @inside: functions that it called before the recording began."""
         task = Task(pid, comm, tgid or pid, "%s:%d" % (comm, pid))
         for name in inside:
             task.stack.append(self.frame(task, name, False))
@@ -466,7 +466,7 @@ class Recording:
         self.now += ns - ns % 2
 
     def run(self, cpu, task):
-        """From now on @task runs on @cpu; None: nothing does."""
+        """Run @task on @cpu from now on; None: the idle task."""
         self.current[cpu] = task or self.idle[cpu]
 
     def frame(self, task, name, irq, instead=None):
@@ -487,7 +487,7 @@ class Recording:
         return self.contexts[cpu] if self.with_context else CONTEXT_UNKNOWN
 
     def put(self, cpu, words, counts):
-        """False if it is lost."""
+        """Record @words. Return False if they are lost."""
         if self.losing[cpu] is not None:
             self.losing[cpu] += counts
             return False
@@ -497,8 +497,8 @@ class Recording:
 
     def call(self, cpu, name, irq=False, frames=0, instead=None, args=(), objects=(), data=b""):
         """
-        @instead: of this one, a Frame that has ended by a tail jump. @args: as registers hold them.
-        @objects: as in object_words(). @data: what lay in memory.
+        Call a function. @instead: a Frame that ended by a tail jump to it. @args: registers.
+        @objects: as in object_words(). @data: recorded memory.
         """
         self.wait(2)
         task = self.current[cpu]
@@ -515,7 +515,7 @@ class Recording:
         return frame
 
     def leave(self, cpu, frame=None, tail=False, cold=False, result=None, objects=()):
-        """@frame, or the innermost, returns; with it ends what has been called in it."""
+        """Return from @frame, or from the innermost call; nested calls end, too."""
         self.wait(2)
         task = self.current[cpu]
         frame = frame or task.stack[-1]
@@ -545,12 +545,12 @@ class Recording:
             self.facts.forget()
 
     def lose(self, cpu):
-        """From now on nothing is recorded there."""
+        """Stop recording on @cpu."""
         self.losing[cpu] = 0
         self.facts.forget()
 
     def found(self, cpu, jump):
-        """From now on it is. @jump: it was overwritten, and not because the ring was full."""
+        """Resume recording. @jump: the calls were overwritten; else they were lost."""
         lost = self.losing[cpu]
         self.losing[cpu] = None
         self.facts.forget()
@@ -562,7 +562,7 @@ class Recording:
             self.lost += lost
 
     def hide(self, calls):
-        """Before all else: so many calls in each ring that are not to be shown."""
+        """Begin each ring with @calls calls that are cleared, and must not be shown."""
         for ring in self.rings:
             for _ in range(calls):
                 self.wait(100)
@@ -572,7 +572,7 @@ class Recording:
             ring.clear()
 
     def look(self):
-        """What functions there are now is written; what is recorded from now on is behind that."""
+        """Write a symbol table of the current functions before all later words."""
         self.tables.append(self.functions.kallsyms())
         self.table_modules.append(self.rings[0].modules)
         for ring in self.rings:
@@ -580,13 +580,13 @@ class Recording:
             ring.begin_run()
 
     def count_modules(self, count):
-        """So many times modules have come or gone."""
+        """Record a new count of module loads and unloads."""
         for ring in self.rings:
             ring.modules = count
             ring.append([other_word(MODULE_COUNT, count)])
 
     def filler(self, cpu, word=NOTHING):
-        """A word that says nothing; 0: one that was never written."""
+        """Append a word without meaning; 0: a word that was never written."""
         if self.rings[cpu].left() > 1:
             self.rings[cpu].append([word])
 
@@ -608,7 +608,7 @@ class Recording:
                 (len(self.rings), options, self.mode, self.info))
 
     def write(self, path, largest=32768):
-        """@largest: words in a chunk."""
+        """Write the file. @largest: most words in a chunk."""
         rng = random.Random(largest)
         with open(path, "wb") as file:
             write_header(file)
@@ -634,7 +634,7 @@ def write_header(file, version=1):
 
 def write_text(file, kind, text):
     data = text.encode()
-    data += b"\0" * (8 - len(data) % 8)         # one at least
+    data += b"\0" * (8 - len(data) % 8)         # at least one
     file.write(CHUNK.pack(CHUNK_MARK, kind, len(data), 0, 0, 0, 0) + data)
 
 
@@ -648,9 +648,9 @@ def write_words(file, ring, pos, data):
 
 
 def write_runs(file, rest, largest, rng):
-    """@rest: [ring, position, words]; so many words at most in a chunk."""
+    """Write runs @rest, [ring, position, words], with at most @largest words in a chunk."""
     while rest:
-        # Of any CPU, but of each in order.
+        # CPUs in random order, but each CPU's words in order.
         ring = rng.choice(rest)[0]
         mine = [r for r in rest if r[0] is ring][0]
         nr = rng.randrange(1, largest + 1)
@@ -668,7 +668,7 @@ def write_end(file, counts, seen=None):
 
 
 def chunks_of(data):
-    """The offset of each, and its type."""
+    """Yield the offset and the type of each chunk."""
     at = 16
     while at < len(data):
         _, kind, size = struct.unpack_from("<IIQ", data, at)
@@ -677,7 +677,7 @@ def chunks_of(data):
 
 
 def compressed(data):
-    """The same recording as mctrace record --compress zstd would have written it."""
+    """Return the recording as mctrace record --compress zstd would write it."""
     result = data[:16]
     for at, _ in chunks_of(data):
         mark, kind, size, *rest = CHUNK.unpack_from(data, at)
@@ -691,23 +691,23 @@ def compressed(data):
     return result
 
 
-# --- what happens, by chance ---
+# --- random simulation ---
 
 class Simulation:
-    """Each step is an event or a few on one CPU."""
+    """Random events: each step is one or a few events on one CPU."""
     def __init__(self, rec, tasks=6, gaps=False, marks=False, extras=False, exits=True,
                  before=True, slow=True, away=True):
         self.rec = rec
         self.rng = rec.rng
         self.gaps = gaps
         self.marks = marks
-        self.extras = extras    # results, chains of callers, words that say nothing
+        self.extras = extras    # results, backtraces, words without meaning
         self.exits = exits      # tasks that end, and calls that never return
-        self.before = before    # calls from before
-        self.slow = slow        # sometimes nothing happens for long
-        self.away = away        # tasks go to another CPU and come back unnoticed
+        self.before = before    # open calls from before the recording
+        self.slow = slow        # long pauses
+        self.away = away        # tasks move to another CPU and back, with nothing else recorded
         self.next_pid = 60
-        self.ready = []         # tasks that run nowhere
+        self.ready = []         # tasks that don't run
         self.dying = set()
         for _ in range(tasks):
             self.ready.append(self.new_task())
@@ -755,7 +755,7 @@ class Simulation:
             self.call(cpu, instead=frame)
 
     def leave_several(self, cpu):
-        """A call returns, but not those that were made in it: these never do. False: none is so."""
+        """Return from a call whose nested calls never return. Return False if there is no such call."""
         task = self.rec.current[cpu]
         for nr in range(2, min(5, len(task.known))):
             frame, ended = task.known[-nr], task.known[1 - nr:]
@@ -797,7 +797,7 @@ class Simulation:
             self.ready.append(old)
 
     def away_and_back(self, cpu):
-        """To another CPU and back, while on this one nothing else is recorded."""
+        """Move a task to another CPU and back, while nothing else is recorded on this CPU."""
         task = self.rec.current[cpu]
         others = [c for c in range(len(self.rec.rings)) if c != cpu]
         if not others or not task.pid or self.in_interrupt(cpu):
@@ -823,7 +823,7 @@ class Simulation:
             self.dying.add(task)
 
     def lose(self, cpu):
-        """The events next to it are of this CPU, so it is clear what was before and after."""
+        """Lose calls on @cpu, between events of @cpu, so that the order of events is unambiguous."""
         self.call_or_leave(cpu)
         self.rec.lose(cpu)
         for _ in range(self.rng.randrange(0, 20)):
@@ -871,7 +871,7 @@ class Simulation:
 
 def simulate(events, seed, cpus=3, mode="graph", notes=65536, context=False, first=0,
              clock_offset=0, hidden=0, **what):
-    """A Recording of so many events, or a few more. @what: see Simulation."""
+    """Return a Recording of at least @events events. @what: see Simulation."""
     rec = Recording(cpus, mode, seed, notes, context, first=first, clock_offset=clock_offset,
                     now=1000000 + max(clock_offset, 0))
     rec.hide(hidden)
@@ -879,13 +879,13 @@ def simulate(events, seed, cpus=3, mode="graph", notes=65536, context=False, fir
     return rec
 
 
-# --- large ones: a block of events, again and again, each time later ---
+# --- large recordings: a block of events, repeated at later times ---
 
 BLOCK_EVENTS = 100000
 
 
 def make_block(seed, cpus, mode, notes):
-    """All calls return, and each ring ends at a multiple of notes."""
+    """Make a block in which all calls return, and each ring ends at a multiple of notes."""
     rec = Recording(cpus, mode, seed, notes, late=False)
     sim = Simulation(rec, exits=False, before=False, slow=False)
     sim.steps(BLOCK_EVENTS)
@@ -912,7 +912,7 @@ def make_block(seed, cpus, mode, notes):
 
 
 class Repeated:
-    """A ring's words of the block. To make each time later 1 is added to its upper half."""
+    """The block's words of a ring. Adding 1 to the upper half of each time word shifts the block."""
     def __init__(self, ring):
         words = ring.runs[0][1]
         self.ring = ring
@@ -941,10 +941,10 @@ class Repeated:
 
 
 def write_repeated(path, events, seed, cpus=4, mode="graph", notes=65536):
-    """So many events, or a few more. The truth, without what is too much."""
+    """Write at least @events events. Return the truth without the lists of events."""
     rec = make_block(seed, cpus, mode, notes)
     times = -(-events // rec.entries)
-    step = (rec.now >> 32) + 1          # halves of times have 31 bits below those that grow
+    step = (rec.now >> 32) + 1          # the upper half of a time word counts units of 2^32 ns
     rings = [Repeated(ring) for ring in rec.rings]
     rec.entries *= times
     with open(path, "wb") as file:
@@ -966,7 +966,7 @@ def main():
     parser.add_argument("--truth", help="a file for the truth, JSON")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--events", type=int, default=10000,
-                        help="more than %d: the same again and again" % (2 * BLOCK_EVENTS))
+                        help="above %d: a block of events is repeated" % (2 * BLOCK_EVENTS))
     parser.add_argument("--cpus", type=int, default=4)
     parser.add_argument("--mode", choices=["graph", "function"], default="graph")
     parser.add_argument("--notes", type=int, default=65536, help="bytes, a power of two")
@@ -974,7 +974,7 @@ def main():
     parser.add_argument("--gaps", action="store_true")
     parser.add_argument("--marks", action="store_true")
     parser.add_argument("--extras", action="store_true",
-                        help="results, chains of callers, words that say nothing")
+                        help="results, backtraces, words without meaning")
     args = parser.parse_args()
     if args.events > 2 * BLOCK_EVENTS:
         if args.context or args.gaps or args.marks or args.extras:

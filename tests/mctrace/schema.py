@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Whether what mctrace prints with --json is what its schema and its man page have.
+# Test that the output of mctrace --json matches its schema and its man page.
 import json
 import os
 import re
@@ -13,7 +13,7 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 FILE = os.path.join(TOP, "tools/mctrace/mctrace.schema.json")
 PAGE = os.path.join(TOP, "Documentation/tools/mctrace/mctrace-json.rst")
 MOST = 40       # lines of one output that are validated, from its beginning and its end
-# What other tests print: the others need a kernel.
+# Commands that other tests run; the rest need a kernel.
 PRINTED = "report tree profile graph latency slow diff why packet".split()
 
 
@@ -22,12 +22,12 @@ class Wrong(Exception):
 
 
 class Schema:
-    """Validates each line that a test has a command print."""
+    """Validate the lines that commands print in all tests."""
     def __init__(self):
         with open(FILE, encoding="utf-8") as file:
             self.whole = json.load(file)
         self.validators = {}
-        self.seen = {}          # of each definition: how many lines were validated
+        self.seen = {}          # by definition: number of validated lines
 
     def validator(self, name):
         if name not in self.validators:
@@ -63,7 +63,7 @@ BAD = [("profile", {"function": "a", "name": "a", "calls": -1}),
 
 
 def check_strict(schema):
-    """What is not described is an error."""
+    """The schema rejects fields that it does not describe."""
     jsonschema.Draft202012Validator.check_schema(schema.whole)
     return ["%s is taken for one of %s" % (line, name) for name, line in BAD
             if not list(schema.validator(name).iter_errors(line))]
@@ -81,7 +81,7 @@ def fields_of(part):
 
 
 def check_described(schema):
-    """The man page has each field of the schema, and no other."""
+    """The man page describes exactly the fields of the schema."""
     with open(PAGE, encoding="utf-8") as file:
         described = set(re.findall(r"^``(\w+)``$", file.read(), re.M))
     fields = set(fields_of(schema.whole["$defs"]))
@@ -92,7 +92,7 @@ def check_described(schema):
 def test(tap, attempt, schema):
     attempt(tap, "JSON: the man page has the schema's fields", None, check_described, schema)
     if not jsonschema:
-        tap.skip("JSON: lines are what the schema has", "there is no python3-jsonschema")
+        tap.skip("JSON: lines match the schema", "there is no python3-jsonschema")
         return
     attempt(tap, "JSON: lines of each command were validated", None, check_seen, schema)
     attempt(tap, "JSON: the schema is strict", None, check_strict, schema)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What mctrace shows of a part of a recording, which the truth has, too.
+# Test that mctrace shows the selected part of a recording, by comparing with the recording's truth.
 import collections
 import fnmatch
 import re
@@ -19,12 +19,12 @@ class Call:
         self.took = None
 
     def within(self):
-        """From the outermost on, with itself."""
+        """Return the calls around this one and itself, the outermost first."""
         return (self.parent.within() if self.parent else []) + [self]
 
 
 def calls_of(truth):
-    """All calls in the order in which they were made."""
+    """Return all calls in the order of their beginnings."""
     calls, stacks, callers = [], collections.defaultdict(list), iter(truth["callers"])
     for event in truth["events"]:
         stack = stacks[event[0]]
@@ -45,7 +45,7 @@ def matches(names, name):
 
 
 def depth_in(call, names):
-    """How deep it lies in the outermost call of these; 0: not at all."""
+    """Return the depth of @call in the outermost call of @names; 0: in none."""
     way = call.within()
     for i, outer in enumerate(way):
         if matches(names, outer.name):
@@ -54,7 +54,7 @@ def depth_in(call, names):
 
 
 def selections(calls):
-    """Options, and what they select."""
+    """Return options, and a function for the calls that they select."""
     middle, end = calls[len(calls) // 3].ns, calls[len(calls) // 2].ns
     one = calls[len(calls) // 2]
     names = sorted({call.name for call in calls})
@@ -87,7 +87,7 @@ def selections(calls):
 
 
 def tree_of(mctrace, case, *options):
-    """(pid, ns, function) of each call: how long it took, of its own, and within how many."""
+    """Return by (pid, ns, function) of each call: duration, own time, depth."""
     return {(line["pid"], line["ns"], re.split(r"[+.]", line["function"])[0]):
             (line.get("took_ns"), line.get("self_ns"), line["depth"])
             for line in json_lines(mctrace.text("report", "--tree", "--json", *options, case.path))}
@@ -139,7 +139,7 @@ def small():
     return rec
 
 
-MISSING = [     # options, status, what is said
+MISSING = [     # options, status, message
     (["--task", "cta"], 1, "no task in FILE is called cta"),
     (["--comm", "kworker/1:1-wry"], 1,
      "no task in FILE is called kworker/1:1-wry: did you mean kworker/1:1-wri"),
@@ -172,7 +172,7 @@ FUNCTIONS = [
 
 
 def check_missing(mctrace, folder):
-    """What is not in the recording is named, and the status is not 0: in each command."""
+    """Each command names what the recording lacks, and fails."""
     case = Case(folder, "selected", small())
     wrong = []
     for command, lists in (
@@ -189,7 +189,7 @@ def check_missing(mctrace, folder):
 
 
 def check_depth_of_stacks(mctrace, folder):
-    """What is below belongs to the deepest that is shown: the sum stays."""
+    """Time below the deepest shown call counts as that call's: the sum stays."""
     case = Case(folder, "deep", small())
     got = {}
     for depth in (1, 2):
@@ -205,7 +205,7 @@ def check_depth_of_stacks(mctrace, folder):
 
 
 def check_names_of_tasks(mctrace, folder):
-    """A longer name is cut as the kernel cuts it; = before digits makes them a name."""
+    """A longer name is cut as the kernel does; = before digits makes them a name."""
     rec = small()
     rec.run(0, rec.task(70, "65"))
     rec.call(0, "dput")
@@ -218,7 +218,7 @@ def check_names_of_tasks(mctrace, folder):
 
 
 def check_diff(mctrace, folder):
-    """What one of the two has is enough."""
+    """A selection that matches in one of two recordings is enough."""
     first, second = small(), small()
     second.run(0, second.task(70, "dog"))
     second.call(0, "dput")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What mctrace reads from: pipes that it looks at first, and small files that would become large.
+# Test what mctrace reads from: pipes, the kernel's raw files, and small files that decompress to large ones.
 import os
 import re
 import resource
@@ -26,7 +26,7 @@ def packed(kind, data, **where):
 
 
 def limited(mctrace, arguments, stdin=subprocess.DEVNULL, env=None):
-    """Its status and what it says, of a process with little memory."""
+    """Run mctrace with little memory; return its status and messages."""
     ran = subprocess.run([mctrace.path, *arguments], stdin=stdin, stdout=subprocess.DEVNULL,
                          stderr=subprocess.PIPE, timeout=SECONDS, check=False, env=env,
                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA,
@@ -35,7 +35,7 @@ def limited(mctrace, arguments, stdin=subprocess.DEVNULL, env=None):
 
 
 def check_small_files(mctrace, folder):
-    """Little that becomes much is an error with its offset, in little time and memory."""
+    """A small file that decompresses to much is an error with an offset, in little time and memory."""
     lines = b"0 T a\n" * (1 << 20)
     call = recordings.call_word(0xffffffff81000005, 0xffffffff81001234)
     words = recordings.struct.pack("<Q", call) * (1 << 17)
@@ -61,7 +61,7 @@ def check_small_files(mctrace, folder):
 
 
 def check_deep(mctrace, folder):
-    """Calls that never return, more than a stack has: each command ends well."""
+    """More calls that never return than a stack can hold: each command succeeds."""
     rec = recordings.Recording(cpus=1, late=False)
     rec.run(0, rec.task(65, "cat"))
     for i in range(40000):
@@ -77,7 +77,7 @@ def check_deep(mctrace, folder):
 
 
 def check_pipes(mctrace, folder):
-    """What comes from a pipe is looked at before it is copied."""
+    """The beginning of a pipe is checked before the pipe is copied."""
     path = os.path.join(folder, "pipe.dat")
     rec = recordings.Recording(cpus=1, late=False)
     rec.run(0, rec.task(65, "cat"))
@@ -94,7 +94,7 @@ def check_pipes(mctrace, folder):
         reader, writer = os.pipe()
         os.write(writer, data)
         os.close(writer)
-        # Nothing is copied of what is no recording: the folder for copies is not even looked for.
+        # A bad recording is not copied: a missing folder for copies is no error.
         got = limited(mctrace, ["report", "-"], reader, None if not status else nowhere)
         os.close(reader)
         if got[0] != status or says not in got[1]:
@@ -120,7 +120,7 @@ def short(first=0):
 
 
 def image_of(rec):
-    """Each ring as last_boot/raw and a mapping of per_cpu/cpuN/raw have it."""
+    """Each ring in the format of last_boot/raw and of a mapping of per_cpu/cpuN/raw."""
     image = b""
     for ring in rec.rings:
         words = bytearray(RING)
@@ -150,7 +150,7 @@ RAW_COMMANDS = [("report", "--json"), ("report", "--tree"), ("profile",), ("grap
 
 
 def check_raw(mctrace, folder):
-    """Rings, and words alone, are what the recording of them is, in each command."""
+    """Raw rings and bare words give the same output as a recording of them, in each command."""
     wrong = []
     for name, first in (("even", 0), ("odd", RING + 3 * NOTES)):
         rec = short(first)
@@ -176,7 +176,7 @@ def check_raw(mctrace, folder):
 
 
 def check_last_boot(mctrace, folder):
-    """The kernel's lines about the boot are shown; another kernel's rings need its names."""
+    """The kernel's header of the boot is printed; another kernel's rings need that kernel's names."""
     rec = short()
     raw = put(folder, "last_boot/raw", image_of(rec))
     names = put(folder, "names", rec.functions.kallsyms().encode())
@@ -200,7 +200,7 @@ def check_last_boot(mctrace, folder):
 
 
 def vmlinux_of(rec, folder):
-    """An ELF file with the kernel's own functions where they are, and what nm prints of it."""
+    """Make an ELF file with the kernel's functions at their addresses, and nm's output for it."""
     lines = ["\t.text"]
     own = {int(line.split()[0], 16): line.split()[2] for line in rec.functions.lines
            if line.split()[1] in "tT" and "[" not in line}
@@ -216,7 +216,7 @@ def vmlinux_of(rec, folder):
 
 
 def check_vmlinux(mctrace, folder):
-    """Names come from a vmlinux as from what nm prints of it."""
+    """A vmlinux gives the same names as nm's output for it."""
     rec = short()
     raw = put(folder, "raw-of-vmlinux", image_of(rec))
     elf, nm = vmlinux_of(rec, folder)
@@ -230,7 +230,7 @@ def check_vmlinux(mctrace, folder):
 
 
 def check_bad_rings(mctrace, folder):
-    """Rings that are cut, or whose header can't be."""
+    """Rings that are cut, or have an invalid header."""
     whole = image_of(short())
     names = put(folder, "names", short().functions.kallsyms().encode())
     wrong = []
@@ -251,10 +251,10 @@ def check_bad_rings(mctrace, folder):
     return wrong
 
 
-# --- answers that would be empty ---
+# --- answers without content ---
 
 def quiet(folder, chosen, returned):
-    """Nothing, or one call of vfs_read, which do_syscall_64 makes."""
+    """A recording with no events, or with one call of vfs_read by do_syscall_64."""
     rec = recordings.Recording(cpus=1, late=False)
     if returned is not None:
         rec.run(0, rec.task(65, "cat"))
@@ -272,9 +272,9 @@ def quiet(folder, chosen, returned):
     return path
 
 
-EMPTY = [       # is it chosen functions, have calls returned, the command, what it says
+EMPTY = [       # were functions selected, have calls returned, command, message
     (0, None, ["report"], "nothing was recorded"),
-    (1, None, ["profile"], "none of the chosen functions was called"),
+    (1, None, ["profile"], "none of the selected functions was called"),
     (0, None, ["export", "--to", "folded"], "nothing was recorded"),
     (0, None, ["flame", "-o", "-"], "nothing was recorded"),
     (0, True, ["graph", "vfs_write"], "vfs_write was not called in"),
@@ -292,7 +292,7 @@ EMPTY = [       # is it chosen functions, have calls returned, the command, what
 
 
 def check_empty(mctrace, folder):
-    """Each says why, and the status is not 0."""
+    """Each command prints why there is no answer, and fails."""
     wrong = []
     for chosen, returned, command, says in EMPTY:
         ran = mctrace.run(*command, quiet(folder, chosen, returned))
@@ -303,7 +303,7 @@ def check_empty(mctrace, folder):
 
 
 def check_no_rules(mctrace, folder):
-    """A file of rules that has comments alone."""
+    """A file of rules with only comments."""
     path = os.path.join(folder, "no.rules")
     wrong = []
     for text in ("", "# nothing\n\n", "\0alloc: 1\n"):
@@ -319,7 +319,7 @@ def check_no_rules(mctrace, folder):
 # --- the man page of the format ---
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-NUMBERS = [     # where a number is, and what the man page has of it
+NUMBERS = [     # a number in the source, and its text in the man page
     ("recording.h", r"RECORDING_MARK\s+(0x\w+)", "%s, \"chnk\""),
     ("recording.h", r"RECORDING_VERSION\s+(\d+)", "the version, %s;"),
     ("recording.h", r"RECORDING_MOST\s+\((\d+)UL << 20", "up to %s MiB, words"),
@@ -337,7 +337,7 @@ def words_of(path):
 
 
 def check_format_page(_mctrace, _folder):
-    """mctrace.dat(5) has the program's numbers, and all types and keys that are written."""
+    """mctrace.dat(5) has the program's numbers, and all types and keys that mctrace writes."""
     page = words_of("Documentation/tools/mctrace/mctrace.dat.rst")
     wrong = []
     for name, pattern, says in NUMBERS:
@@ -357,14 +357,14 @@ def check_format_page(_mctrace, _folder):
 
 
 def test(tap, attempt, mctrace, folder, compressed):
-    attempt(tap, "a pipe is looked at first", None, check_pipes, mctrace, folder)
+    attempt(tap, "the beginning of a pipe is checked first", None, check_pipes, mctrace, folder)
     attempt(tap, "calls deeper than a stack", None, check_deep, mctrace, folder)
     attempt(tap, "the kernel's raw files in each command", None, check_raw, mctrace, folder)
     attempt(tap, "names from a vmlinux", None, check_vmlinux, mctrace, folder)
     attempt(tap, "last_boot/raw", None, check_last_boot, mctrace, folder)
     attempt(tap, "rings that are damaged", None, check_bad_rings, mctrace, folder)
-    attempt(tap, "answers that would be empty", None, check_empty, mctrace, folder)
-    attempt(tap, "rules: none", None, check_no_rules, mctrace, folder)
+    attempt(tap, "commands without an answer print why", None, check_empty, mctrace, folder)
+    attempt(tap, "a file without rules", None, check_no_rules, mctrace, folder)
     attempt(tap, "mctrace.dat(5) has the program's numbers", None, check_format_page, mctrace,
             folder)
     if compressed:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# What mctrace says to people: of what is missing, of slips of the pen; and what it does on a
-# terminal, where a pager and colours come, and nowhere else.
+# Test mctrace's messages about missing calls and typing errors, and its pager and colours, which
+# appear only on a terminal.
 import os
 import pty
 import re
@@ -9,7 +9,7 @@ import subprocess
 import recordings
 from harness import TIMEOUT, Case, compare_lists
 
-# --- what is missing is said ---
+# --- missing calls are reported ---
 
 READERS = [("profile",), ("profile", "--json"), ("graph", "vfs_read"), ("latency", "vfs_read"),
            ("slow", "vfs_read"), ("report", "--tree"), ("report", "--json"),
@@ -19,7 +19,7 @@ WARNING = ("mctrace: of %d calls and returns %d were overwritten and %d lost: "
 
 
 def counted(folder, name, overwritten, lost, seen):
-    """So many are missing; if @seen is true it is said how many were seen."""
+    """Make a recording that lacks calls. @seen: it contains the count of recorded calls."""
     rec = recordings.Recording(cpus=1, late=False)
     rec.run(0, rec.task(65, "cat"))
     for _ in range(5):
@@ -32,7 +32,7 @@ def counted(folder, name, overwritten, lost, seen):
 
 
 def check_missing(mctrace, folder):
-    """One warning if anything is missing; none if nothing is, or the header of report has it."""
+    """One warning if calls are missing; none if not, or if report's header has the counts."""
     wrong = []
     for name, overwritten, lost, seen in (
             ("complete", 0, 0, True), ("not counted", 700, 30, False),
@@ -51,7 +51,7 @@ def check_missing(mctrace, folder):
 
 
 def check_counts_that_differ(mctrace, folder):
-    """They are read one after the other: more may be seen and lost than were written."""
+    """Counters are read one after the other: seen and lost together may exceed written."""
     case = counted(folder, "counts that differ", 5, 30, True)
     with open(case.path, "rb") as file:
         data = file.read()
@@ -61,9 +61,9 @@ def check_counts_that_differ(mctrace, folder):
     return [] if " 0 were overwritten" in says or not says else [says]
 
 
-# --- slips of the pen ---
+# --- typing errors ---
 
-SLIPS = [       # arguments, status, what is said
+SLIPS = [       # arguments, status, message
     (["reprot", "FILE"], 2, "there is no command 'reprot': did you mean 'report'?"),
     (["xyzzyxyzzy"], 2, "there is no command 'xyzzyxyzzy'"),
     (["report", "--nopager", "FILE"], 2, "report has no option --nopager: did you mean --no-pager"),
@@ -110,7 +110,7 @@ def read_all(terminal):
     while True:
         try:
             piece = os.read(terminal, 65536)
-        except OSError:         # how a terminal ends
+        except OSError:         # the end of a terminal
             piece = b""
         if not piece:
             return text
@@ -118,7 +118,7 @@ def read_all(terminal):
 
 
 class Stage:
-    """Where mctrace runs; with a pager that leaves a mark, but not at once."""
+    """Run mctrace with a pager that writes a mark after a delay."""
     def __init__(self, mctrace, folder):
         self.path = mctrace.path
         self.mark = os.path.join(folder, "paged")
@@ -128,7 +128,7 @@ class Stage:
         os.chmod(self.pager, 0o755)
 
     def run(self, terminal, arguments, **environment):
-        """What it prints, its status, and whether the pager had come to its end when it did."""
+        """Return its output, its status, and whether the pager had ended before mctrace."""
         if os.path.exists(self.mark):
             os.unlink(self.mark)
         environment = {"PATH": os.environ["PATH"], "LC_ALL": "C", "TERM": "xterm",
@@ -137,7 +137,7 @@ class Stage:
         with subprocess.Popen([self.path, *arguments], stdin=subprocess.DEVNULL, stdout=there,
                               stderr=subprocess.DEVNULL, env=environment) as program:
             os.close(there)
-            # What is printed is little; who reads to its end has waited for the pager himself.
+            # Read afterwards: the output is short, and reading to its end would wait for the pager.
             try:
                 status = program.wait(timeout=TIMEOUT)
             finally:
@@ -149,7 +149,7 @@ class Stage:
 
 
 def slow_recording():
-    """Long enough for a colour."""
+    """Calls that are long enough for a colour."""
     rec = recordings.Recording(cpus=1, late=False)
     rec.run(0, rec.task(65, "cat"))
     for wait in (20000, 2000000):
@@ -164,7 +164,7 @@ UNCOLOURED = [("report",), ("profile", "--json")]
 
 
 def check_terminal(mctrace, folder):
-    """Each with: on a terminal, options and environment; is there colour, and a pager?"""
+    """Cases: on a terminal, options, environment; expected colour, expected pager."""
     stage = Stage(mctrace, folder)
     path = Case(folder, "coloured", slow_recording()).path
     wrong = []
@@ -190,7 +190,7 @@ def check_terminal(mctrace, folder):
 
 
 def check_colours(mctrace, folder):
-    """What took long is in colour, and headings are bold."""
+    """Long durations are in colour, and headings are bold."""
     path = Case(folder, "coloured", slow_recording()).path
     tree = mctrace.text("report", "--tree", "--color", "yes", path)
     wrong = compare_lists("colour", re.findall(r"\033\[3\dm. *[0-9.]+ us\033\[m", tree),
@@ -201,7 +201,7 @@ def check_colours(mctrace, folder):
 
 
 def check_pager_waited_for(mctrace, folder):
-    """Also by who ends early: the terminal is the pager's until that ends."""
+    """mctrace waits for its pager also when it fails, because the pager has the terminal."""
     stage = Stage(mctrace, folder)
     path = Case(folder, "coloured", slow_recording()).path
     wrong = []

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-# Time on a CPU and off it, tasks that become others, and pids that are used again: what is worked
-# out by hand.
+# Test time on and off the CPU, tasks that change their names, and reused pids. The expected numbers
+# are worked out by hand.
 import recordings
 from harness import Case, compare, json_lines
 
 
 def sleeping_recording():
-    """A task sleeps three times: another one runs meanwhile; only its own return from the switch
-    is there; nothing is, but schedule() itself. Each event takes 2 ns, and the waits."""
+    """A task sleeps three times: another task runs meanwhile; only the task's own
+    finish_task_switch() is recorded; nothing but schedule() is recorded. Each event takes 2 ns
+    and the waits."""
     rec = recordings.Recording(cpus=1, late=False, now=0)
     cat = rec.task(65, "cat")
     rec.run(0, cat)
@@ -34,7 +35,7 @@ def sleeping_recording():
     return rec
 
 
-SLEEPING = {    # in all, of its own; the same on a CPU
+SLEEPING = {    # total, self; both on a CPU
     "vfs_read": (1114, 104, 108, 104),
     "schedule": (1818, 1814, 8, 4),
     "finish_task_switch": (4, 4, 4, 4),
@@ -73,7 +74,7 @@ def check_sleeping(mctrace, folder):
 
 
 def exec_recording():
-    """By exec() a task gets another name in a call: what is below, and what was open, is ls's."""
+    """A task gets another name by exec() in a call: open calls and nested calls count as ls's."""
     rec = recordings.Recording(cpus=1, late=False, now=0)
     task = rec.task(65, "mctrace")
     rec.run(0, task)
@@ -81,7 +82,7 @@ def exec_recording():
     rec.leave(0)
     rec.call(0, "path_openat")          # as execve()
     rec.call(0, "vfs_open")
-    rec.leave(0)                        # before it has the name
+    rec.leave(0)                        # before the new name
     task.comm = "ls"
     rec.rings[0].task = None
     for name in ("kfree", "dput"):
@@ -120,11 +121,11 @@ def check_exec(mctrace, folder):
                                                 for line in mine}, wanted)
 
 
-# --- a pid that is used again ---
+# --- reused pids ---
 
 def reused_recording():
-    """Of few functions. The first task of each pid ends in do_exit(), and another one gets its pid:
-    with another name; of the same name, in a system call; of another process."""
+    """Only few functions are recorded. The first task of each pid ends in do_exit(), and another task
+    gets its pid: with another name; with the same name, in a system call; in another process."""
     rec = recordings.Recording(cpus=1, late=False, now=0)
     rec.functions.add("__x64_sys_read", recordings.STEXT + 0x100000, "")
     for pid, comm, tgid in ((65, "dog", 65), (66, "cat", 66), (67, "cat", 60)):
@@ -150,7 +151,7 @@ REUSED_FOLDED = {
 
 
 def check_reused(mctrace, folder):
-    """What a task does is not within the do_exit() of the one before."""
+    """A task's calls are not nested in the do_exit() of the previous task of that pid."""
     case = Case(folder, "reused", reused_recording())
     wrong = compare("stack", folded(mctrace, case.path), REUSED_FOLDED)
     depths = {line["depth"] for line in json_lines(mctrace.text("report", "--tree", "--json",
@@ -163,7 +164,7 @@ def check_reused(mctrace, folder):
 
 
 def check_still_ending(mctrace, folder):
-    """What a task does while it ends is within do_exit(), also if it sleeps meanwhile."""
+    """Calls of a task that is ending are nested in do_exit(), even if it sleeps meanwhile."""
     rec = recordings.Recording(cpus=2, late=False, now=0)
     cat, dog = rec.task(65, "cat"), rec.task(66, "dog")
     rec.run(0, cat)

@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0
-# What mctrace graph, slow and diff, and the JSON of report, say of recordings whose truth is known.
+# Test mctrace graph, slow and diff on recordings whose truth is known.
 import collections
 import re
 
 import recordings
 from harness import Wrong, compare, compare_lists, duration, json_lines, plain, steps_of
 
-ALL = "1000000"         # lines
+ALL = "1000000"         # for --lines
 
 
 class Call:
-    """One that was recorded, within those that are known to have made it."""
+    """A recorded call, with the open calls around it."""
     def __init__(self, above, caller, event, off):
         self.task, self.depth, _, self.name, self.ns, self.cpu, _ = event
         self.caller = caller
         self.names = (above.names if above else ()) + (self.name,)
         self.first = above.first if above else self         # the outermost
-        self.below = 0          # ns of the calls in it
-        self.off, self.off_below = off, 0       # its task's, in all so far; in these calls
+        self.below = 0          # ns of nested calls
+        self.off, self.off_below = off, 0       # the task's ns off the CPU: before; in nested calls
         self.took = self.own = self.cpu = self.own_cpu = None
         mine = self.name in recordings.INTERRUPTS or caller in recordings.INTERRUPTS
         self.interrupt = mine or (above is not None and above.interrupt)
 
 
 def calls_of(case):
-    """In the order in which they were made."""
+    """Return all calls in the order of their beginnings."""
     calls, stacks = [], {}
     callers = iter(case.truth["callers"])
     for event, off in zip(case.truth["events"], case.truth["offs"]):
@@ -57,13 +57,13 @@ def close(stack, depth, ns, off):
 
 
 def within(call, function):
-    """The way from the outermost call of the function on; () if it is in none."""
+    """Return the call path from the outermost call of @function on; () if there is none."""
     names = call.names
     return names[names.index(function):] if function in names else ()
 
 
 def add_up(calls, way_of):
-    """For each way: calls, ns in all, ns of its own; both on a CPU."""
+    """Return for each call path: calls, total ns, own ns; total and own ns on a CPU."""
     ways = {}
     for call in calls:
         way = way_of(call)
@@ -80,7 +80,7 @@ def add_up(calls, way_of):
 
 
 def descending(what, values):
-    """The greatest is first."""
+    """Return an error unless the greatest value is first."""
     values = list(values)
     return [] if values == sorted(values, reverse=True) else ["%s: not in order" % what]
 
@@ -98,13 +98,13 @@ def way_of(line):
 # --- graph ---
 
 def callers_of(calls, function):
-    """Ways upwards, from the function on: calls, ns in all, and of their own, which is not said."""
+    """Return the call paths from the function upwards, with the numbers of add_up()."""
     return add_up(calls, lambda call: call.name == function and
                   (call.names[::-1] + (call.first.caller,)))
 
 
 def sums(ways):
-    """Of each way and all that begin with it: calls."""
+    """Return the calls of each path and of all paths that begin with it."""
     result = collections.Counter()
     for way, one in ways.items():
         for nr in range(1, len(way) + 1):
@@ -117,7 +117,7 @@ GRAPH_LINE = re.compile(
 
 
 def parse_graph(lines):
-    """For each way down the tree: times, calls. What is wrong with its form."""
+    """Return times and calls for each path of a printed tree, and errors in its format."""
     ways, wrong, way = {}, [], []
     for line in lines:
         found = GRAPH_LINE.match(line)
@@ -133,7 +133,7 @@ def parse_graph(lines):
 
 
 def check_order(what, ways, value):
-    """Those beside each other: the greatest is first."""
+    """Return errors unless siblings are sorted, the greatest first."""
     beside = {}
     for way, one in ways.items():
         beside.setdefault(way[:-1], []).append(one[value])
@@ -142,7 +142,7 @@ def check_order(what, ways, value):
 
 
 def parts_of(text):
-    """The lines below each heading, without those that say that there are more."""
+    """Return the headings, and the lines below each heading."""
     parts = {}
     for line in text.splitlines():
         if line.startswith("# "):
@@ -190,7 +190,7 @@ def check_graph(mctrace, case):
 
 
 def order_recording():
-    """A call that is deep took less than one in which nothing is called."""
+    """A call with nested calls takes less time than its sibling without any."""
     rec = recordings.Recording(cpus=1, late=False)
     rec.run(0, rec.task(65, "cat"))
     rec.call(0, "vfs_read")
@@ -215,13 +215,13 @@ def check_graph_order(mctrace, case):
 # --- slow ---
 
 class Group:
-    """Some calls of a function, none of them within another one, with all that is in them."""
+    """Some outermost calls of a function, with their nested calls."""
     def __init__(self, outer, calls, function):
         self.took = [call.took for call in outer]
         self.cpu = [call.cpu for call in outer]
         mine = {id(call) for call in outer}
         chosen = []
-        current = {}            # of each task: is what it does now in one of them?
+        current = {}            # by task: is it in one of them now?
         for call in calls:
             if within(call, function) == (function,):
                 current[call.task] = id(call) in mine
@@ -240,7 +240,7 @@ class Group:
 
 
 def divide(calls, function, percent):
-    """The slow ones, at least one, and of the others those in the middle."""
+    """Return the slowest calls, at least one, and the calls in the middle without the slow ones."""
     outer = [call for call in calls if within(call, function) == (function,)]
     order = sorted((call for call in outer if call.took is not None), key=lambda call: call.took)
     nr = len(order)
@@ -250,7 +250,7 @@ def divide(calls, function, percent):
 
 
 def differences_of(slow, usual):
-    """By way: ns of its own, of a slow and of a usual call; how often it was gone."""
+    """Return by path: own ns in a slow and a usual call, calls in both, both own ns on a CPU."""
     result = {}
     for way in set(slow.ways) | set(usual.ways):
         mine, other = slow.ways.get(way, [0] * 5), usual.ways.get(way, [0] * 5)
@@ -262,7 +262,7 @@ def differences_of(slow, usual):
 
 
 def slow_text(lines):
-    """What the text is to be, by the JSON."""
+    """Yield the expected lines of text, from the JSON."""
     counts = {}
     for line in lines[:2]:
         counts[line["group"]] = line["calls"]
@@ -270,7 +270,7 @@ def slow_text(lines):
             line["group"], line["calls"], duration(line["least_ns"]), duration(line["most_ns"]),
             duration(line["avg_ns"]), duration(line["avg_cpu_ns"]))
     yield "#%11s%11s%11s%11s%11s %9s %9s  %s" % (
-        "slow-usual", "slow", "on CPU", "usual", "on CPU", "calls", "calls", "of its own, a call")
+        "slow-usual", "slow", "on CPU", "usual", "on CPU", "calls", "calls", "own time per call")
     for line in lines[2:]:
         slow, usual = line["slow_self_ns"], line["usual_self_ns"]
         yield "%12s%11s%11s%11s%11s %9.2f %9.2f  %s" % (
@@ -307,7 +307,7 @@ def check_slow(mctrace, case):
 # --- diff ---
 
 def functions_of(ways):
-    """Calls, and ns: of calls within calls of the same only the outer one's."""
+    """Return calls and ns of each function; of recursive calls only the outer one's ns."""
     result = {}
     for way, (calls, total, *_) in ways.items():
         one = result.setdefault(way[-1], [0, 0])
@@ -323,7 +323,7 @@ def only_in(who, mine, others):
 
 
 def differing(mine, others, both):
-    """Functions of both, or of one alone: calls, and ns."""
+    """Yield the functions of both recordings, or of only one, with calls and ns."""
     for name in set(mine) | set(others):
         a, b = mine.get(name, [0, 0]), others.get(name, [0, 0])
         if a != b and (a[0] > 0 and b[0] > 0) == both:
@@ -331,7 +331,7 @@ def differing(mine, others, both):
 
 
 def parse_diff(lines):
-    """Ways, functions of one, functions of both; they are to come in this order."""
+    """Return the paths, functions of one, and functions of both. Check that they are in this order."""
     ways, one, both, wrong = {}, {}, {}, []
     for line in lines:
         if "only_in" in line:
@@ -359,7 +359,7 @@ DIFF_HEADINGS = ["# call paths that only A (-) or B (+) has: calls, and the path
 
 
 def diff_text(ways, one, both):
-    """The three parts of the text, by the JSON."""
+    """Yield the three parts of the text, from the JSON."""
     yield ["%s %10d  %s" % ("-" if who == "A" else "+", calls, way)
            for (who, way), calls in ways.items()]
     yield ["%s %10d  %s" % ("-" if v[0] else "+", v[0] + v[1], name) for name, v in one.items()]
@@ -369,7 +369,7 @@ def diff_text(ways, one, both):
 
 
 def check_diff(mctrace, first, second, *options):
-    """Of two cases."""
+    """Check the diff of two cases."""
     both = []
     for case in (first, second):
         both.append(add_up(calls_of(case), lambda call: call.names
@@ -392,7 +392,7 @@ def check_diff(mctrace, first, second, *options):
 
 
 def check_diff_without_returns(mctrace, first, second):
-    """Only how often."""
+    """Without returns, diff compares only counts of calls."""
     lines = json_lines(mctrace.text("diff", "-I", "--lines", ALL, "--json", first.path, second.path))
     got = {plain(line["function"]): (line["calls_a"], line["calls_b"], 0, 0)
            for line in lines if "function" in line and line["calls_a"] + line["calls_b"]}
@@ -404,7 +404,7 @@ def check_diff_without_returns(mctrace, first, second):
 
 
 def warm_recording(timer, opened):
-    """The same each time, but for a timer that comes, and a file that is opened."""
+    """Make equal recordings, except for a timer interrupt, and a file that is opened."""
     rec = recordings.Recording(cpus=1, late=False)
     rec.run(0, rec.task(65, "cat"))
     for i in range(4):
@@ -420,14 +420,14 @@ def warm_recording(timer, opened):
             rec.call(0, "kfree")
             rec.leave(0)
             rec.leave(0)
-        rec.wait(100 if timer else 108)         # which is what the timer takes
+        rec.wait(100 if timer else 108)         # as long as with the timer
         rec.leave(0)
         rec.leave(0)
     return rec
 
 
 def check_timer(mctrace, quiet, busy, opened):
-    """What interrupts do comes by chance, and is no difference unless it is asked for."""
+    """Interrupts come by chance: their calls are no difference, unless -I is given."""
     wrong = []
     text = mctrace.text("diff", quiet.path, busy.path)
     if [line for line in text.splitlines() if line and not line.startswith("# ")]:

@@ -14,32 +14,32 @@
 
 static const char usage[] = "latency FUNCTION [OPTION...] [FILE | --live [COMMAND...]]";
 static const char help[] =
-"How long the calls of FUNCTION took, as a histogram: each line twice as long as that before.\n"
-"ON CPU counts them by the part of that time during which their task was on a CPU.\n";
+"How long the calls of FUNCTION took, as a histogram: each line covers twice the time of the line\n"
+"before. ON CPU counts the calls by the part of that time during which their task was on a CPU.\n";
 
 static struct {
 	bool hide_empty, live;
 } asked;
 
 static const struct option options[] = {
-	OPT_BOOLEAN(0, "hide-empty", &asked.hide_empty, "no lines without calls"),
+	OPT_BOOLEAN(0, "hide-empty", &asked.hide_empty, "omit lines without calls"),
 	OPT_BOOLEAN(0, "live", &asked.live,
 		    "record FUNCTION now: while COMMAND runs, or until Ctrl-C"),
-	OPT_INSTEAD('l', NULL, "-l is --func where it is known: --live"),
+	OPT_INSTEAD('l', NULL, "-l is --func in other commands: --live"),
 	OPT_PARENT(select_call_options)
 };
 
 #define LINES	64
-#define BEFORE_BAR	51	/* characters of a line */
-#define BAR	10	/* at least; else what the terminal has room for */
+#define BEFORE_BAR	51	/* width of a line before the bar */
+#define BAR	10	/* least width; else the rest of the terminal */
 
 struct latency {
 	struct walker walker;
 	struct view view;
 	const char *function;
 	bool hide_empty;
-	uint64_t lines[LINES];	/* of the logarithm to base 2 of ns */
-	uint64_t lines_cpu[LINES];	/* the same of the time on a CPU */
+	uint64_t lines[LINES];	/* calls by the base-2 logarithm of ns */
+	uint64_t lines_cpu[LINES];	/* the same by the time on a CPU */
 	uint64_t calls, total, min, max, open;
 	uint64_t total_cpu, max_cpu;
 	bool estimated;
@@ -131,7 +131,7 @@ static void put_json(const struct latency *latency)
 	buffer_free(&to);
 }
 
-/* In the unit in which it has the fewest digits: all bounds are powers of two. */
+/* Print a bound in the unit that needs the fewest digits. All bounds are powers of two. */
 static void put_bound(uint64_t ns)
 {
 	static const char * const units[] = { "ns", "us", "ms", "s " };
@@ -143,7 +143,7 @@ static void put_bound(uint64_t ns)
 	printf("%6.*f %s", !unit ? 0 : value < 10 ? 2 : value < 100, value, units[unit]);
 }
 
-/* Print the times of all calls: "1 us on average, 2 us at most, 4 us in all". */
+/* Append the times of all calls: "1 us on average, 2 us at most, 4 us in all". */
 static void put_times(struct buffer *to, const struct latency *latency, uint64_t total,
 		      uint64_t most)
 {
@@ -201,11 +201,11 @@ static void put_text(const struct latency *latency)
 	}
 	put_summary(latency);
 	if (latency->open)
-		printf("# and %llu whose end is not recorded\n",
+		printf("# and %llu calls without a recorded end\n",
 		       (unsigned long long)latency->open);
 }
 
-/* Nothing else need be recorded. */
+/* Record only @function, while @command runs. Return the file's name. */
 static char *record_function(const char *function, char **command)
 {
 	const char * const options[] = { "-g", "-t", "-l", function, NULL };
@@ -213,7 +213,9 @@ static char *record_function(const char *function, char **command)
 	return record_now(options, *command ? command : NULL);
 }
 
-/* Options stand anywhere; but COMMAND, behind --live, has its own. Return the new argc. */
+/*
+ * Options may be anywhere, but the COMMAND of --live has options of its own. Return the new argc.
+ */
 static int parse(struct latency *latency, int argc, char **argv)
 {
 	if (argc > 1 && *argv[1] != '-')

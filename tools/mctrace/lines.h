@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Lines of source, by elfutils' libdw, if that was there when this was built. */
+/*
+ * Source lines of addresses, by elfutils' libdw. lines_none.c replaces it in a build without libdw.
+ */
 #ifndef _MCTRACE_LINES_H
 #define _MCTRACE_LINES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* "libdw 0.188", or that it is not there. */
+/* lines_library() - Return "libdw 0.188", or "without libdw" */
 const char *lines_library(void);
 
 struct lines;
 
 /*
- * Those of a vmlinux with debug information, whose _stext was at this address when it ran. Ends
- * if there are none, or if its build id is not @build_id, in hex, unless that is not known: NULL.
+ * lines_open() - Open a vmlinux with debug information
+ * @stext: the address of _stext when that kernel ran
+ * @build_id: in hex; NULL or "" if not known
+ *
+ * End mctrace if @vmlinux has no debug information, or has another build id than @build_id.
  */
 struct lines *lines_open(const char *vmlinux, uint64_t stext, const char *build_id);
-/* "fs/read_write.c:450", until the next call; NULL if it is not known. */
+/* Return "fs/read_write.c:450", valid until the next call; NULL if the line is not known. */
 const char *line_of(struct lines *lines, uint64_t address);
-/* The functions of a vmlinux, in lines as /proc/kallsyms has them. Ends if it has none. */
+/*
+ * Return the functions of a vmlinux in the format of /proc/kallsyms; the caller frees the text. End
+ * mctrace if @vmlinux can't be read.
+ */
 char *lines_functions(const char *vmlinux);
 void lines_close(struct lines *lines);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Lines of source by libdw. */
+/* Source lines of addresses, by libdw. */
 #include <elfutils/libdwfl.h>
 #include <elfutils/version.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 struct lines {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
-	uint64_t moved;		/* how far from where it was linked it ran */
+	uint64_t moved;		/* load address minus link address */
 	char *text;
 };
 
@@ -39,7 +39,7 @@ static uint64_t linked_stext(Dwfl_Module *module)
 	return 0;
 }
 
-/* Addresses of another kernel would be given lines, too: wrong ones. */
+/* End mctrace if the build ids differ: another kernel's vmlinux would give wrong lines. */
 static void check_build_id(Dwfl_Module *module, const char *vmlinux, const char *build_id)
 {
 	const unsigned char *bits;
@@ -108,7 +108,7 @@ struct lines *lines_open(const char *vmlinux, uint64_t stext, const char *build_
 	return lines;
 }
 
-/* As in the kernel's tree: without the folder that it was built in. */
+/* Return @file relative to the kernel's source tree: without @folder, in which it was built. */
 static const char *within(const char *file, const char *folder)
 {
 	size_t length = folder ? strlen(folder) : 0;

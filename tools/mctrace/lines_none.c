@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Without libdw. */
+/* Stubs for a build without libdw. */
 #include "lines.h"
 #include "util.h"
 

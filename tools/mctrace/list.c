@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mctrace list: which functions can be traced. */
+/* mctrace list: print which functions can be traced. */
 #include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "util.h"
 
 static const char help[] =
-"Lists the functions that can be traced; those that match, if asked.\n";
+"Lists the functions that can be traced: all of them, or those that match a GLOB.\n";
 
 static struct {
 	bool prototypes, json;
@@ -23,15 +23,18 @@ static struct {
 
 static const struct option options[] = {
 	OPT_BOOLEAN(0, "prototypes", &asked.prototypes,
-		    "what they take and return, if the kernel's types are known"),
+		    "with parameters and return types, if the kernel has BTF"),
 	OPT_TEXT(0, "btf", &asked.btf, "FILE",
-		 "the same, by the types in FILE, not by those of the running kernel"),
+		 "the same, with the types in FILE, not the running kernel's"),
 	OPT_BOOLEAN(0, "json", &asked.json, "JSON Lines"),
-	OPT_INSTEAD('p', NULL, "-p is --pid where it is known: --prototypes"),
+	OPT_INSTEAD('p', NULL, "-p is --pid in other commands: --prototypes"),
 	OPT_PARENT(common_options)
 };
 
-/* "name" or "name [module]" */
+/*
+ * Return true if the name in @line, "name" or "name [module]", matches a glob, or there are no
+ * globs.
+ */
 static bool matches(const char *line, char **globs, int nr)
 {
 	char name[512];
@@ -44,7 +47,7 @@ static bool matches(const char *line, char **globs, int nr)
 	return !nr;
 }
 
-/* As JSON, or with what it takes if that is asked for and known; else as it is. */
+/* Print a function: as JSON, or as its prototype if @prototypes has it, or as @line. */
 static void put_function(struct prototypes *prototypes, bool json, const char *line)
 {
 	const char *prototype = NULL;
@@ -101,6 +104,6 @@ int cmd_list(int argc, char **argv)
 	if (prototypes)
 		prototypes_close(prototypes);
 	if (!shown)
-		die("no function matches: there is none, or it is inlined, or not traced");
+		die("no function matches: it does not exist, is inlined, or can't be traced");
 	return EXIT_SUCCESS;
 }

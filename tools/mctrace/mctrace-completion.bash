@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# bash: what may follow "mctrace". Commands, options and their arguments are those that --help
-# shows; functions are those that can be traced, or else those of the running kernel.
+# Completion for bash. Commands, options and the names of their arguments come from --help; functions
+# are those that can be traced, or else those in /proc/kallsyms.
 
 _mctrace_functions()
 {
@@ -13,14 +13,14 @@ _mctrace_functions()
 	fi 2>/dev/null
 }
 
-# Names of errors, as the C library's header has them.
+# Print the names of errors, from the C library's headers.
 _mctrace_errors()
 {
 	sed -n 's/^#define[[:space:]]*\(E[A-Z0-9]*\)[[:space:]].*/\1/p' \
 		/usr/include/asm-generic/errno-base.h /usr/include/asm-generic/errno.h 2>/dev/null
 }
 
-# Names of sets of rules.
+# Print the names of rule sets.
 _mctrace_rules()
 {
 	local file
@@ -30,7 +30,8 @@ _mctrace_rules()
 	done
 }
 
-# What stands for the argument of an option in the command's --help; nothing if it takes none.
+# _mctrace_argument COMMAND OPTION: print the name of the option's argument in --help, or nothing if
+# it has none.
 _mctrace_argument()
 {
 	mctrace "$1" --help 2>/dev/null | sed -n 's/^  *\(-.*\)/\1/p' | sed 's/  .*//' |
@@ -43,7 +44,8 @@ _mctrace_argument()
 		}'
 }
 
-# _mctrace_values ARGUMENT WORD: what the word may become. False if nothing is known of it.
+# _mctrace_values ARGUMENT WORD: print the values of ARGUMENT that begin with WORD. Fail if ARGUMENT
+# is empty.
 _mctrace_values()
 {
 	local words
@@ -90,7 +92,7 @@ _mctrace()
 		mapfile -t COMPREPLY < <(_mctrace_values "$argument" "$word")
 		return
 	fi
-	# Behind "--" stands a command.
+	# A command follows "--".
 	if [ "$before" = -- ] && [ "$COMP_CWORD" -gt 2 ]; then
 		mapfile -t COMPREPLY < <(compgen -c -- "$word")
 		return

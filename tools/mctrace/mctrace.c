@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mctrace: the command line of mctracer. Which command is which function. */
+/* The main program of mctrace, the command line of mctracer: find the command and run it. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,35 +25,35 @@ static const struct command {
 } commands[] = {
 	{ "record",	cmd_record,	"record what the kernel calls into a file" },
 	{ "report",	cmd_report,	"print a recording" },
-	{ "profile",	cmd_profile,	"how often functions were called, and how long" },
-	{ "graph",	cmd_graph,	"whom a function calls, and who calls it" },
+	{ "profile",	cmd_profile,	"how often functions were called, and how long that took" },
+	{ "graph",	cmd_graph,	"the callees and callers of a function" },
 	{ "latency",	cmd_latency,	"how long a function's calls took: a histogram" },
 	{ "slow",	cmd_slow,	"what a function's slowest calls did that others did not" },
 	{ "diff",	cmd_diff,	"where two recordings differ" },
 	{ "why",	cmd_why,	"which function first returned an error" },
 	{ "flame",	cmd_flame,	"a flame graph" },
 	{ "packet",	cmd_packet,	"what happened to packets on their way" },
-	{ "object",	cmd_object,	"the same of objects of other types" },
-	{ "export",	cmd_export,	"a recording in the form of another program" },
-	{ "stat",	cmd_stat,	"what is set, and what was counted" },
+	{ "object",	cmd_object,	"what happened to other objects: bios, files, inodes" },
+	{ "export",	cmd_export,	"convert a recording for another program" },
+	{ "stat",	cmd_stat,	"the tracer's settings and counters" },
 	{ "list",	cmd_list,	"the functions that can be traced" },
 	{ "stream",	cmd_stream,	"print events as they come" },
-	{ "show",	cmd_show,	"what is in the kernel's rings" },
+	{ "show",	cmd_show,	"print the kernel's rings" },
 	{ "start",	cmd_start,	"trace into the kernel's rings" },
-	{ "stop",	cmd_stop,	"end that" },
-	{ "reset",	cmd_reset,	"set all back, and empty the rings" },
-	{ "snapshot",	cmd_snapshot,	"the rings as they were when they were kept" },
+	{ "stop",	cmd_stop,	"stop tracing into the kernel's rings" },
+	{ "reset",	cmd_reset,	"reset all settings, and empty the rings" },
+	{ "snapshot",	cmd_snapshot,	"take, print or drop a copy of the rings" },
 };
 
-/* Commands of other tools, and what to type. */
+/* Commands of other tools, and the mctrace command to use instead. */
 static const struct {
 	const char *name, *instead;
 } others[] = {
-	{ "replay",	"'mctrace report --tree' prints calls within each other" },
+	{ "replay",	"'mctrace report --tree' prints nested calls" },
 	{ "dump",	"'mctrace report' prints a recording, 'mctrace export' converts it" },
 	{ "info",	"the first lines of 'mctrace report' describe a recording" },
 	{ "script",	"'mctrace report' prints events, with --json for programs" },
-	{ "clear",	"'mctrace reset' sets all back, and empties the rings" },
+	{ "clear",	"'mctrace reset' resets all settings, and empties the rings" },
 	{ "top",	"'mctrace profile' sums up a recording" },
 	{ "extract",	"'mctrace report' reads the kernel's file raw" },
 };
@@ -65,7 +65,7 @@ static void show_commands(FILE *to)
 	fputs("usage: mctrace COMMAND [OPTION...]\n\n", to);
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].what);
-	fputs("\n'mctrace COMMAND --help' tells more of each.\n", to);
+	fputs("\n'mctrace COMMAND --help' describes each command.\n", to);
 }
 
 static void show_version(void)
@@ -77,7 +77,7 @@ static void show_version(void)
 	puts(packet_library());
 }
 
-/* What may have been meant; NULL. */
+/* Return the command that @name may have been meant for; NULL if there is none. */
 static const char *nearest(const char *name)
 {
 	unsigned int changes, least = ~0U;
@@ -118,8 +118,9 @@ static int help_of(const char *name)
 }
 
 /*
- * Open those of descriptors 0 to 2 that are closed, or a recording would get one of them, and then
- * the messages. Reading or writing them fails as it did.
+ * Open /dev/null for each closed descriptor of 0 to 2; else a recording would get one of them, and
+ * messages would be written into the recording. Use the wrong direction, so that reading standard
+ * input or writing the others still fails.
  */
 static void reserve_standard_files(void)
 {
@@ -136,7 +137,7 @@ int main(int argc, char **argv)
 	const char *name = argv[1];
 
 	reserve_standard_files();
-	signal(SIGXFSZ, SIG_IGN);	/* a file that may not grow is an error like the others */
+	signal(SIGXFSZ, SIG_IGN);	/* the file size limit becomes an EFBIG error */
 	if (!name) {
 		show_commands(stderr);
 		return EXIT_USAGE;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The commands. Each gets its own name as argv[0] and returns an exit status. */
+/*
+ * The entry points of mctrace's commands. Each gets the command's name as argv[0] and returns an
+ * exit status.
+ */
 #ifndef _MCTRACE_MCTRACE_H
 #define _MCTRACE_MCTRACE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tells why a function that was asked for has no calls in a recording. */
+/* Explain why a function has no calls in a recording. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -44,7 +44,7 @@ static bool is_running_kernel(const struct recording *from)
 	return !uname(&name) && version && !strcmp(version, name.version);
 }
 
-/* Return true if the running kernel is the recording's, and does not trace the function. */
+/* Return true if the running kernel is the recording's and can't trace the function. */
 static bool is_not_traced(const struct view *view, const char *name)
 {
 	char *all = is_running_kernel(view->from) ? read_file(tracer_path("functions")) : NULL;

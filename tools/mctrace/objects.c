@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From events to objects, and trees of them. */
+/* Sort the events of followed objects into objects and trees of objects. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,22 +7,22 @@
 #include "prototypes.h"
 #include "util.h"
 
-/* Times of CPUs differ by less: so long after its end nothing comes that belongs to an object. */
+/* CPU clocks differ by less: an object gets no event so long after its end. */
 #define LATE_NS		10000000
 
 #define SLOTS		1024
 
-/* A call whose result a rule needs. */
+/* A pending return: a call whose result a rule needs. */
 struct awaited {
 	struct awaited *next;
 	struct object *object;
 	unsigned int role;
 	uint32_t function;		/* the symbol's id */
 	unsigned int cpu;
-	struct mctracer_state state;	/* of the call */
+	struct mctracer_state state;	/* as it was at the call */
 };
 
-/* A label for what begins in a task until the function returns. */
+/* A label for all objects that begin in a task until the function returns. */
 struct begun_label {
 	struct begun_label *next;
 	uint32_t pid;
@@ -31,7 +31,7 @@ struct begun_label {
 	char *value;
 };
 
-/* --- all of them, by number --- */
+/* --- objects by number --- */
 
 static struct object **slot_of(const struct objects *objects, uint32_t number)
 {
@@ -155,7 +155,7 @@ static struct object *add(struct objects *objects, uint32_t number)
 	return object;
 }
 
-/* A root, with its tree, becomes part of another tree: unless that is its own. */
+/* Make the root @child, with its tree, a child of @parent, unless @parent is in that tree. */
 static void join(struct objects *objects, struct object *child, struct object *parent)
 {
 	struct object *root = root_of(parent);
@@ -191,7 +191,7 @@ static void hand_over(struct objects *objects, struct object *root)
 	forget(objects, root);
 }
 
-/* Those that have ended some time ago. */
+/* Pass on the trees that ended more than LATE_NS before @ns. */
 static void hand_over_ended(struct objects *objects, uint64_t ns)
 {
 	struct object *root, *next;
@@ -211,8 +211,8 @@ static unsigned int role_of(uint64_t said)
 }
 
 /*
- * Registers of arguments that a function does not have may still hold what its caller's did: that
- * is no call that concerns the object.
+ * Return true if the object is only a leftover in the register of an argument that the function
+ * doesn't have, put there by a caller. Such a call does not concern the object.
  */
 static bool is_left_over(const struct objects *objects, const struct event *event, uint64_t said)
 {
@@ -234,7 +234,7 @@ static void add_event(struct objects *objects, struct object *object, const stru
 	struct object_event *last = object->nr ? &object->events[object->nr - 1] : NULL;
 	struct object_event *to;
 
-	/* Two of a call's arguments may be the same. */
+	/* Add a call once, also if the object is several of its arguments. */
 	if (last && last->ns == event->ns && last->cpu == event->cpu && !role_of(said) &&
 	    last->symbol == symbol_of(objects->symbols, state->ip))
 		return;
@@ -257,7 +257,7 @@ static void add_event(struct objects *objects, struct object *object, const stru
 	event_comm(event, to->comm);
 }
 
-/* Set *@text, which may have one already, to what is in @from. */
+/* Replace *@text, which may be NULL, by the content of @from. */
 static void replace_text(char **text, struct buffer *from)
 {
 	buffer_char(from, '\0');
@@ -293,7 +293,7 @@ static void take_verdict(struct objects *objects, struct object *object,
 	buffer_free(&text);
 }
 
-/* Add a label, unless the object has it. @key belongs to the rules. */
+/* Add a label, unless the object has it. @key stays owned by the rules. */
 static void add_label(struct object *object, const char *key, const char *value)
 {
 	unsigned int i;
@@ -307,7 +307,7 @@ static void add_label(struct object *object, const char *key, const char *value)
 	object->labels[object->nr_labels++] = (struct object_label) { key, xstrdup(value) };
 }
 
-/* Return @value as a string, or NULL if it is empty, or was not recorded: "?". */
+/* Return @value as a string; NULL if it is empty, or "?": not recorded. */
 static const char *label_value(struct buffer *value)
 {
 	buffer_char(value, '\0');
@@ -329,7 +329,10 @@ static void take_labels(struct objects *objects, struct object *object,
 	buffer_free(&value);
 }
 
-/* Drop the labels of @symbol's function in @event's task: it returns, or is called again. */
+/*
+ * Drop the labels that @symbol's function gave to objects that begin in @event's task, because the
+ * function returns or is called again.
+ */
 static void forget_begun(struct objects *objects, const struct symbol *symbol,
 			 const struct event *event)
 {
@@ -375,7 +378,7 @@ static void take_begun(struct objects *objects, const struct event *event)
 	buffer_free(&value);
 }
 
-/* @object begins in @event's task. */
+/* Give @object, which begins in @event's task, the labels of the task. */
 static void label_begun(struct objects *objects, struct object *object,
 			const struct event *event)
 {
@@ -386,7 +389,7 @@ static void label_begun(struct objects *objects, struct object *object,
 			add_label(object, one->key, one->value);
 }
 
-/* Take what the rules for @symbol's function make of the call or return @at. */
+/* Apply the rules for @symbol's function to the call or return @at. */
 static void take_rules(struct objects *objects, struct object *object,
 		       const struct symbol *symbol, const struct rules_at *at)
 {
@@ -394,7 +397,7 @@ static void take_rules(struct objects *objects, struct object *object,
 	take_labels(objects, object, symbol, at);
 }
 
-/* Remember a call until its result comes. */
+/* Add a pending return for a call. */
 static void await_return(struct objects *objects, struct object *object,
 			 const struct symbol *symbol, const struct rules_at *at)
 {
@@ -410,8 +413,8 @@ static void await_return(struct objects *objects, struct object *object,
 }
 
 /*
- * Find the latest call of @symbol's function by @event's task. Each object of a call has an entry:
- * @last is the entry before, or NULL.
+ * Find the latest pending return of @symbol's function in @event's task. A call has one for each of
+ * its objects: @last is the previous one, or NULL.
  */
 static struct awaited **find_awaited(struct objects *objects, const struct symbol *symbol,
 				     const struct event *event, const struct awaited *last)
@@ -422,7 +425,7 @@ static struct awaited **find_awaited(struct objects *objects, const struct symbo
 		if (one->function != symbol->id || one->state.pid != event->state->pid)
 			continue;
 		if (!one->state.pid && one->cpu != event->cpu)
-			continue;	/* each CPU has an idle task of its own */
+			continue;	/* each CPU has its own idle task */
 		if (last && one->state.calls != last->state.calls)
 			continue;
 		return at;
@@ -491,7 +494,10 @@ static void take_end(struct object *object, uint64_t ns)
 	root->ended_ns = ns;
 }
 
-/* What begins comes of what is followed already; or a rule says so of these two arguments. */
+/*
+ * Find the parent of @object: an object that begins is derived from another argument that was
+ * followed before; else a rule may derive one argument from the other.
+ */
 static void take_birth(struct objects *objects, const struct event *event, uint64_t said,
 		       struct object *object)
 {

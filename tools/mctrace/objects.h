@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What happened to the objects that were followed: the events of each, which came of which, and
- * what became of them. An object and all that comes of it is a tree; when all of it has ended, or
- * the recording, it is handed over and forgotten.
+ * Collect what happened to each followed object: its events, its labels, what became of it, and
+ * which objects were derived from it. An object and all its descendants are a tree. A tree is
+ * passed to the client and freed when all its objects have ended, or at the end of the recording.
  */
 #ifndef _MCTRACE_OBJECTS_H
 #define _MCTRACE_OBJECTS_H
@@ -18,16 +18,16 @@
 struct object_event {
 	uint64_t ns;
 	const struct symbol *symbol;
-	const struct symbol *caller;	/* NULL: it is a return */
+	const struct symbol *caller;	/* NULL: a return */
 	unsigned int cpu;
 	uint32_t context;
 	bool exact;
-	bool below;		/* the object is none of its arguments */
+	bool below;		/* a nested call, without the object as an argument */
 	uint32_t pid;
 	char comm[MCTRACER_COMM_LEN + 1];
 };
 
-/* Which one it is: "dev", "lo". An object may have several of one key, in the order of time. */
+/* A label, such as "dev" and "lo". An object may have several values of a key, in time order. */
 struct object_label {
 	const char *key;
 	char *value;
@@ -35,59 +35,59 @@ struct object_label {
 
 struct object {
 	uint32_t number;
-	struct object *same;		/* by hash of the number */
-	struct object *parent;		/* NULL: it is a root */
-	struct object *child, *last_child;	/* in the order in which they begin */
-	struct object *next;		/* its parent's next one; of a root: the next root, ... */
-	struct object *before;		/* ... and the one before */
+	struct object *same;		/* next in the hash chain, by number */
+	struct object *parent;		/* NULL: this is a root */
+	struct object *child, *last_child;	/* in the order of their beginnings */
+	struct object *next;		/* the parent's next child; of a root: the next root */
+	struct object *before;		/* of a root: the previous root */
 	struct object_event *events;
 	unsigned int nr, room;
 	bool ended;
 	bool has_headers;
-	struct headers headers;		/* the first ones that say how long it is */
-	/* What the rules make of it; NULL: nothing. */
-	char *verdict;			/* of the last such rule */
-	char *state;			/* of the last such rule after the verdict */
-	char *otherwise;		/* of the first such rule in the set */
-	unsigned int worth;		/* where in the set that is */
+	struct headers headers;		/* the first that contain the length; else the first */
+	/* Texts of the rules that matched; NULL: none. */
+	char *verdict;			/* of the latest "verdict" rule */
+	char *state;			/* of the latest "state" rule after the verdict */
+	char *otherwise;		/* of the first "otherwise" rule in the set */
+	unsigned int worth;		/* index of that rule in the set */
 	struct object_label *labels;
 	unsigned int nr_labels;
-	/* Of a root, for its tree: */
+	/* Only in a root, of the whole tree: */
 	unsigned int members, ended_members;
-	uint64_t ended_ns;		/* the last one has, then */
-	bool matched, touched;		/* what is asked for of headers, and of events */
-	bool asked;			/* there were headers to ask, or there never are any */
+	uint64_t ended_ns;		/* when the last member ended */
+	bool matched, touched;		/* some headers, and some event, are wanted */
+	bool asked;			/* headers were seen, or never will be */
 };
 
 struct objects {
 	struct symbols *symbols;
 	struct rules *rules;
-	struct prototypes *types;	/* NULL: they are not known */
-	/* Is one of its headers, or one of its events, what is asked for? NULL: each is. */
+	struct prototypes *types;	/* NULL: not known */
+	/* Return true if the headers, or the event, of an object are wanted. NULL: all are. */
 	bool (*wants_headers)(struct objects *objects, const struct headers *headers);
 	bool (*wants_event)(struct objects *objects, const struct event *event);
-	/* Is it a tree that is asked for, now that all of it is known? NULL: each is. */
+	/* Return true if a whole tree is wanted. NULL: each is. */
 	bool (*wants_tree)(struct objects *objects, const struct object *root);
-	/* A tree is whole: one that was wanted. */
+	/* Show a wanted tree that is whole. @root is freed afterwards. */
 	void (*show)(struct objects *objects, const struct object *root);
-	uint64_t full;			/* so often an object was not followed */
+	uint64_t full;			/* objects not followed, for lack of a slot */
 	uint64_t headers_seen;
-	uint64_t unasked;		/* trees that ended without headers, and did not match */
+	uint64_t unasked;		/* trees that ended without headers or a match */
 	uint64_t trees, shown;
-	/* Its own. */
+	/* Private to objects.c: */
 	struct object **slots;
 	unsigned int nr_slots, nr;
-	struct object *first, *last;	/* roots */
-	uint64_t look_ns;		/* then it is looked which have ended */
-	struct begun_label *begun;	/* for what begins in tasks, the latest first */
-	struct awaited *awaited;	/* calls whose results are needed, the latest first */
+	struct object *first, *last;	/* the list of roots */
+	uint64_t look_ns;		/* when to look for ended trees next */
+	struct begun_label *begun;	/* labels for objects that begin, the latest first */
+	struct awaited *awaited;	/* pending returns, the latest first */
 };
 
 void objects_begin(struct objects *objects);
 void objects_take(struct objects *objects, const struct event *event);
-/* It is so late, and nothing has come: what has ended some time ago is handed over. */
+/* Pass on the trees that ended some time before @ns, though no later event has come. */
 void objects_wait(struct objects *objects, uint64_t ns);
-/* The others are handed over, too. */
+/* Pass on all remaining trees, and free everything. */
 void objects_end(struct objects *objects);
 
 #endif /* _MCTRACE_OBJECTS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parse and print tables of options, by tools/lib/subcmd, whose messages become mctrace's. */
+/* Parse and print tables of options, by tools/lib/subcmd, and turn its messages into mctrace's. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include "subcmd/pager.h"
 #include "util.h"
 
-#define COLUMN	24	/* where the text behind an option begins */
+#define COLUMN	24	/* column of an option's description */
 
 static struct {
 	const char *command, *usage, *help;
@@ -23,7 +23,7 @@ const char *option_command(void)
 	return parsing.command;
 }
 
-/* Return the option behind @option, also in the tables that follow; NULL at the end. */
+/* Return the option after @option, continuing in the parent tables; NULL at the end. */
 static const struct option *next_option(const struct option *option)
 {
 	for (option++; option->type == OPTION_END; option = option->parent)
@@ -41,7 +41,7 @@ static const struct option *first_option(const struct option *options)
 
 /* --- help --- */
 
-/* Print @text from COLUMN on, in as many lines as the terminal's width takes. */
+/* Print @text from COLUMN on, wrapped at the terminal's width. */
 static void put_words(const char *text)
 {
 	unsigned int width = terminal_width(), room, n, at = 0;
@@ -98,9 +98,9 @@ const struct option common_options[] = {
 	OPT_END()
 };
 
-/* --- what is wrong --- */
+/* --- errors --- */
 
-/* Return the option that @text, "NAME" or "NAME=VALUE", may have been typed for; NULL. */
+/* Return the option that @text, "NAME" or "NAME=VALUE", may have been meant for; NULL: none. */
 static const char *option_meant(const char *text)
 {
 	const struct option *option;
@@ -122,7 +122,7 @@ static const char *option_meant(const char *text)
 	return found;
 }
 
-/* Print "--NAME" or "-LETTER" of the option with this letter, and what is wrong with it. */
+/* Print what is wrong with the option @letter, by its long name if it has one. */
 static void say_letter(char letter, const char *what)
 {
 	const struct option *option = first_option(parsing.options);
@@ -143,7 +143,7 @@ static void say_unknown(const char *name)
 		meant ? ": did you mean --" : "", meant ?: "");
 }
 
-/* Print subcmd's message as one of mctrace's; an unknown one as it is. */
+/* Print an error message of subcmd in mctrace's words; an unknown message as it is. */
 static void say_error(char *text)
 {
 	static const struct {
@@ -205,7 +205,10 @@ static void give_messages(void)
 	parsing.messages = NULL;
 }
 
-/* subcmd ends by exit(129); a callback ends by die_usage(), whose message is mctrace's already. */
+/*
+ * Print the captured messages at exit. subcmd reports errors and calls exit(129): translate its
+ * message. A callback calls die_usage(), whose message is mctrace's already.
+ */
 static void end_parsing(void)
 {
 	if (!parsing.messages)
@@ -237,7 +240,7 @@ int options_parse(int argc, char **argv, const struct option *options, const cha
 	parsing.usage = usage;
 	parsing.help = help;
 	parsing.options = options;
-	force_pager("cat");		/* subcmd's help, which is not printed, needs no pager */
+	force_pager("cat");		/* subcmd needs no pager: its help is not printed */
 	take_messages();
 	argc = parse_options(argc, (const char **)argv, options, usages, flags);
 	give_messages();

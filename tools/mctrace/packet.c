@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mctrace packet, mctrace object: what happened to each, from its beginning to its end. */
+/*
+ * mctrace packet and mctrace object: print what happened to each followed object, from its
+ * beginning to its end.
+ */
 #include <fnmatch.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -25,14 +28,15 @@ static const char packet_usage[] = "packet [OPTION...] [EXPRESSION...] [-- COMMA
 static const char object_usage[] = "object [OPTION...] TYPE [-- COMMAND...]";
 
 static const char packet_help[] =
-"Follows packets through the kernel, while COMMAND runs, or until Ctrl-C, and shows of each that\n"
-"matches EXPRESSION, as tcpdump takes it, which functions it went through and what became of it.\n"
-"--input shows those of a recording made before, by 'mctrace record --rules'.\n";
+"Follows packets through the kernel while COMMAND runs, or until Ctrl-C. For each packet that\n"
+"matches EXPRESSION, as tcpdump takes it, shows which functions it went through and what became\n"
+"of it.\n"
+"--input shows the packets of a recording made by 'mctrace record --rules'.\n";
 
 static const char object_help[] =
-"Follows objects of TYPE through the kernel, while COMMAND runs, or until Ctrl-C, and shows which\n"
-"functions each went through: bio, request, task_struct, inode, file, folio, skb.\n"
-"--input shows those of a recording made before, by 'mctrace record --rules'.\n";
+"Follows objects of TYPE through the kernel while COMMAND runs, or until Ctrl-C, and shows which\n"
+"functions each went through. TYPE is bio, request, task_struct, inode, file, folio or skb.\n"
+"--input shows the objects of a recording made by 'mctrace record --rules'.\n";
 
 static struct {
 	const char *rules, *btf, *functions;
@@ -42,7 +46,7 @@ static struct {
 
 #define LABELS_MOST	16
 
-/* Labels that are asked for. */
+/* The labels that the options ask for. */
 static struct {
 	char *key;
 	const char *glob;
@@ -50,7 +54,7 @@ static struct {
 
 static unsigned int nr_asked_labels;
 
-/* "GLOB" of the key that the option is for, or "KEY=GLOB". */
+/* Parse "GLOB" for the option's key, or "KEY=GLOB". */
 static int take_label(const struct option *option, const char *text, int unset)
 {
 	const char *key = option->value, *equals = key ? text : strchr(text, '=');
@@ -69,38 +73,42 @@ static int take_label(const struct option *option, const char *text, int unset)
 #define OPT_LABEL(l, key, a, h)	OPT_CALL(0, l, (void *)(key), a, h, take_label)
 
 static const struct option options[] = {
-	OPT_LABEL("dev", "dev", "GLOB", "only of this device"),
-	OPT_LABEL("netns", "netns", "N", "only of this network namespace, by its inode"),
+	OPT_LABEL("dev", "dev", "GLOB", "only objects of this device"),
+	OPT_LABEL("netns", "netns", "N", "only objects of this network namespace, by its inode"),
 	OPT_LABEL("path", "path", "GLOB", "only files of this path"),
-	OPT_LABEL("label", NULL, "KEY=GLOB", "only of this label, as a block's first line has it"),
+	OPT_LABEL("label", NULL, "KEY=GLOB",
+		  "only objects with this label, as in a block's first line"),
 	OPT_TEXT(0, "rules", &asked.rules, "RULES",
-		 "follow and judge them by these: a FILE, or the name of a set"),
+		 "the rules to follow objects by: a FILE, or the name of a set"),
 	OPT_TEXT(0, "btf", &asked.btf, "FILE",
-		 "the kernel's types, if it does not tell them itself"),
-	OPT_NUMBER(0, "seconds", &asked.seconds, "N", "end after so many seconds"),
+		 "the kernel's types, if the kernel has no BTF"),
+	OPT_NUMBER(0, "seconds", &asked.seconds, "N", "end after N seconds"),
 	OPT_BOOLEAN(0, "triggers", &asked.triggers, "only show which triggers would be set"),
 	OPT_TEXT(0, "functions", &asked.functions, "FILE",
-		 "... if there were these functions, as the tracer's file has them"),
+		 "... for these functions, in the format of the tracer's file"),
 	OPT_PARENT(select_where_options)
 };
 
-/* How often is looked for more, and how many times an event waits for others before it. */
+/*
+ * A growing recording is read every NAP_MS milliseconds. An event is held back for up to NAPS naps,
+ * because earlier events of other CPUs may follow.
+ */
 #define NAP_MS	100
 #define NAPS	4
 
 struct packets {
 	struct objects objects;
 	struct view view;
-	struct packet_filter *filter;	/* NULL: each packet is asked for */
+	struct packet_filter *filter;	/* NULL: all packets match */
 	const char *rules, *btf, *seconds, *input, *functions;
-	bool triggers;			/* they are only to be shown */
+	bool triggers;			/* only print the triggers */
 	char *expression;
-	char **command;			/* NULL: none */
-	int status;			/* of COMMAND */
+	char **command;			/* NULL: no command */
+	int status;			/* exit status of COMMAND */
 	struct buffer text;
 };
 
-/* --- which --- */
+/* --- which objects are shown --- */
 
 static bool wants_headers(struct objects *objects, const struct headers *headers)
 {
@@ -116,7 +124,7 @@ static bool wants_event(struct objects *objects, const struct event *event)
 	return select_where(packets->view.select, event);
 }
 
-/* Return true if @object, or what comes of it, has a label of this key that matches @glob. */
+/* Return true if @object or a descendant has a label @key that matches @glob. */
 static bool has_label(const struct object *object, const char *key, const char *glob)
 {
 	const struct object *child;
@@ -143,7 +151,7 @@ static bool wants_labels(struct objects *objects, const struct object *root)
 	return true;
 }
 
-/* --- how they are shown --- */
+/* --- output --- */
 
 static void put_delta(struct buffer *to, const struct object_event *event, uint64_t begin)
 {
@@ -173,7 +181,10 @@ static void put_event(struct buffer *to, const struct object_event *event, uint6
 	buffer_char(to, '\n');
 }
 
-/* What became of an object that has ended, or where one is that has not. NULL: no rule knows. */
+/*
+ * Return what became of an object that has ended, or where an object is that has not. NULL: no rule
+ * matched.
+ */
 static const char *verdict_of(const struct object *object)
 {
 	if (!object->ended)
@@ -193,7 +204,7 @@ static void put_verdict(struct buffer *to, const struct object *object)
 		buffer_puts(to, ", not freed when recording ended");
 }
 
-/* How the parent's headers are need not be said again. */
+/* Return true if the headers equal the parent's, so that printing them again adds nothing. */
 static bool same_headers(const struct object *object, const struct object *parent)
 {
 	return parent && parent->has_headers &&
@@ -239,7 +250,7 @@ static void put_name(struct buffer *to, const struct object *object)
 	put_labels(to, object);
 }
 
-/* @depth: of what is below its first line. */
+/* Append an object and its descendants. @depth: indentation of the lines below the first. */
 static void put_object(struct packets *packets, const struct object *object, uint64_t begin,
 		       unsigned int depth)
 {
@@ -347,9 +358,12 @@ static void show(struct objects *objects, const struct object *root)
 	buffer_write(&packets->text, stdout);
 }
 
-/* --- what is asked for --- */
+/* --- arguments --- */
 
-/* What is behind "--" is a command. */
+/*
+ * Split the command behind "--" off: end @argv there, and return the command; NULL if there is
+ * none.
+ */
 static char **split_command(int *argc, char **argv)
 {
 	int i;
@@ -363,7 +377,10 @@ static char **split_command(int *argc, char **argv)
 	return NULL;
 }
 
-/* tcpdump's -i is a device. */
+/*
+ * Explain --input to users of tcpdump, whose -i is a device: end mctrace if --input is no file, but
+ * a device.
+ */
 static void check_input(const struct packets *packets)
 {
 	char *device;
@@ -387,7 +404,7 @@ static void check_labels(const struct packets *packets)
 				  packets->rules, asked_labels[i].key);
 }
 
-/* Return the new argc. */
+/* Parse the options into @packets. Return the new argc. */
 static int parse(struct packets *packets, int argc, char **argv, const char *usage,
 		 const char *help)
 {
@@ -402,13 +419,16 @@ static int parse(struct packets *packets, int argc, char **argv, const char *usa
 	if (asked.seconds)
 		packets->seconds = xasprintf("%lu", asked.seconds);
 	if (packets->input && (packets->command || packets->seconds))
-		die_usage(argv[0], "either --input, or what is to be recorded now");
+		die_usage(argv[0], "either --input, or a COMMAND or --seconds to record now");
 	if (packets->command && !*packets->command)
-		die_usage(argv[0], "behind -- there is to be a command");
+		die_usage(argv[0], "a COMMAND must follow --");
 	return argc;
 }
 
-/* The words of an expression may be one argument or several, as with tcpdump. */
+/*
+ * Join the words of an expression, which may be one argument or several, as with tcpdump. Return
+ * NULL if there are none.
+ */
 static char *all_words(char **words)
 {
 	char *all = NULL, *more;
@@ -435,7 +455,7 @@ static void record(const struct packets *packets, struct recorder *recorder)
 		how[n++] = packets->seconds;
 	}
 	if (packets->command)
-		how[n++] = "--all";	/* who sends is not who receives */
+		how[n++] = "--all";	/* the receiver may be another task */
 	recorder_begin(recorder, how, packets->command);
 }
 
@@ -462,7 +482,7 @@ static void say_left_out(const struct packets *packets)
 	const struct objects *objects = &packets->objects;
 
 	if (packets->filter && !objects->headers_seen && objects->trees)
-		warning("no headers were recorded: do the rules say where, and --btf the types?");
+		warning("no headers were recorded: check the 'header' rules and --btf");
 	else if (!objects->shown && !packets->view.json)
 		puts(objects->trees ? "none matches" : "there was none");
 	if (objects->unasked && packets->filter)
@@ -470,7 +490,7 @@ static void say_left_out(const struct packets *packets)
 			(unsigned long long)objects->unasked,
 			(unsigned long long)objects->trees);
 	if (objects->full)
-		warning("%llu were not followed: there were as many as can be",
+		warning("%llu objects were not followed: too many were followed at once",
 			(unsigned long long)objects->full);
 }
 
@@ -504,8 +524,8 @@ static void go_through(struct packets *packets)
 }
 
 /*
- * What each CPU has recorded is in the file soon, but not at once: what was the latest event some
- * naps ago has no other before it that is still to come.
+ * Read a recording while it grows. The CPUs' words reach the file soon, but not at once. An event
+ * that was the latest one NAPS naps ago has no earlier event that is still missing.
  */
 static void go_along(struct packets *packets, struct recorder *recorder)
 {
@@ -525,17 +545,20 @@ static void go_along(struct packets *packets, struct recorder *recorder)
 		before = ended ? ~0ULL : latest[nap % NAPS] + 1;
 		while (events_next_before(&events, &event, before))
 			objects_take(&packets->objects, &event);
-		if (now < before)			/* nothing has come for as long */
+		if (now < before)			/* no new event in NAPS naps */
 			objects_wait(&packets->objects, ~0ULL);
 		fflush(stdout);
 	}
 	if (!ended)
-		kill(recorder->pid, SIGTERM);	/* nobody reads this any more */
+		kill(recorder->pid, SIGTERM);	/* standard output is closed */
 	events_end(&events);
 	objects_end(&packets->objects);
 }
 
-/* It may take a while until there is a recording; if it can't, it has said why. */
+/*
+ * Wait until the recording can be opened. Return NULL if the recorder ends first; then it has
+ * printed the reason.
+ */
 static struct recording *wait_for_recording(struct recorder *recorder)
 {
 	struct recording *from;
@@ -559,13 +582,13 @@ static void run_now(struct packets *packets)
 	unlink_recorded(recorder.path);
 	if (!from)
 		exit(EXIT_FAILURE);
-	packets->view.no_pager = true;		/* it would not see what ends this */
+	packets->view.no_pager = true;		/* a pager would hide what ends this */
 	view_begin(&packets->view, from);
 	packets->objects.types = packets->btf ? prototypes_open(packets->btf) :
 				 prototypes_try(NULL);
 	go_along(packets, &recorder);
 	if (!from->ended)
-		warning("the recording has not come to its end");
+		warning("the recording is not complete");
 	if (packets->command && WIFSIGNALED(recorder.status))
 		packets->status = 128 + WTERMSIG(recorder.status);
 	else if (packets->command)
@@ -581,7 +604,10 @@ static void run_on(struct packets *packets)
 	go_through(packets);
 }
 
-/* It was not there, or could not be run, as "mctrace record" has written then. */
+/*
+ * Return true if COMMAND was not found or could not be executed, which "mctrace record" has
+ * printed.
+ */
 static bool never_ran(const struct packets *packets)
 {
 	return packets->status == 126 || packets->status == 127;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Without libpcap. */
+/* Stubs for a build without libpcap. */
 #include "packet.h"
 #include "util.h"
 

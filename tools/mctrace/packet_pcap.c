@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which packets are asked for, by libpcap. */
+/* Match packets with an expression of pcap-filter(7), by libpcap. */
 #include <pcap/pcap.h>
 #include <stdlib.h>
 
@@ -7,8 +7,8 @@
 #include "util.h"
 
 #define ADDRESSES	12		/* bytes of Ethernet's header before the type */
-#define METADATA	0xfffff000u	/* from here on Linux has no bytes of the packet */
-#define LONGEST	65549	/* of a frame: so an expression may ask for any byte of it */
+#define METADATA	0xfffff000u	/* SKF_AD_OFF: not in the packet */
+#define LONGEST	65549	/* longest frame: an expression may ask for any byte of it */
 
 struct packet_filter {
 	struct bpf_program program;
@@ -26,13 +26,16 @@ const char *packet_library(void)
 	return name;
 }
 
-/* Types of Ethernet that a packet can have here. "host" asks for RARP's addresses, too: 0x8035. */
+/*
+ * Return true for the Ethernet types that recorded packets can have. "host" also compares with
+ * RARP, 0x8035.
+ */
 static bool is_known_type(bpf_u_int32 type)
 {
 	return type == 0x0800 || type == 0x0806 || type == 0x86dd || type == 0x8035;
 }
 
-/* What a load from the packet reads that is not recorded, or NULL. */
+/* Return what the load @at reads that is not recorded, or NULL. */
 static const char *not_loaded(const struct bpf_insn *at, bool ethernet)
 {
 	if (BPF_CLASS(at->code) != BPF_LD || BPF_MODE(at->code) != BPF_ABS)
@@ -48,7 +51,10 @@ static void mark_both(bool *one, bool *other, bool loaded)
 	*other |= loaded;
 }
 
-/* Mark where @at, which is @type[0], continues, as a place where the type may have been loaded. */
+/*
+ * Mark where the program continues after @at, whose mark is @type[0]: set the mark where the
+ * accumulator may hold the Ethernet type.
+ */
 static void mark_next(const struct bpf_insn *at, bool *type)
 {
 	if (BPF_CLASS(at->code) == BPF_LD)
@@ -61,7 +67,10 @@ static void mark_next(const struct bpf_insn *at, bool *type)
 		type[1] |= type[0];
 }
 
-/* Return what the program looks at that is not recorded, or NULL. Programs only jump forward. */
+/*
+ * Return what the program uses that is not recorded, or NULL. One pass is enough, because programs
+ * only jump forward.
+ */
 static const char *not_recorded(const struct bpf_program *program, bool ethernet)
 {
 	bool *type = xcalloc(program->bf_len + 1, sizeof(*type));

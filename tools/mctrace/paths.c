@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* All ways through functions, as a tree. */
+/* The tree of call paths: add, find, sum up and sort places. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,7 +111,7 @@ static void sort_below(struct paths *paths, uint32_t parent)
 	free(places);
 }
 
-/* A place is always behind its parent. */
+/* A child's index is always above its parent's, so one pass backwards adds up all sums. */
 uint64_t paths_sum(struct paths *paths, uint64_t (*value)(const struct path *path))
 {
 	uint32_t place;

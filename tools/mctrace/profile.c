@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mctrace profile: for each function how often it was called, and how long that took. */
+/* mctrace profile: print for each function how often it was called, and how long that took. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@
 
 static const char usage[] = "profile [OPTION...] [FILE]";
 static const char help[] =
-"How often each function was called, and, of a recording with returns, how long it took: in\n"
-"all, and the part of that on a CPU; the same without what it called; on average and at most.\n";
+"How often each function was called, and, if returns were recorded, how long that took: in total\n"
+"and on a CPU; both without the functions that it called; on average and at most.\n";
 
 static struct {
 	const char *sort;
@@ -25,28 +25,28 @@ static struct {
 
 static const struct option options[] = {
 	OPT_WORD('s', "sort", &asked.sort, "total|cpu|self|self-cpu|avg|max|calls|name",
-		 "by which column"),
-	OPT_BOOLEAN(0, "callers", &asked.callers, "below each function, who called it"),
-	OPT_BOOLEAN(0, "by-task", &asked.by_task, "for each task on its own"),
+		 "sort by this column"),
+	OPT_BOOLEAN(0, "callers", &asked.callers, "below each function, its callers"),
+	OPT_BOOLEAN(0, "by-task", &asked.by_task, "a table for each task name"),
 	OPT_NUMBER(0, "lines", &asked.lines, "N", "the first N functions"),
-	OPT_INSTEAD('c', NULL, "-c is --context where it is known: --callers"),
-	OPT_INSTEAD('b', NULL, "-b is --buffer-size where it is known: --by-task"),
+	OPT_INSTEAD('c', NULL, "-c is --context in other commands: --callers"),
+	OPT_INSTEAD('b', NULL, "-b is --buffer-size in other commands: --by-task"),
 	OPT_PARENT(select_depth_options)
 };
 
-#define WIDTH	10		/* of a column of times */
+#define WIDTH	10		/* of a column of times, in characters */
 
-/* Of a function, or of one caller of a function. All times in ns. */
+/* A line of the table: a function, or one caller of a function. All times are in ns. */
 struct entry {
 	uint32_t id;
 	uint32_t place;		/* in paths */
 	uint64_t calls, returned;
-	uint64_t total;		/* calls of itself within itself count once */
+	uint64_t total;		/* a recursive call counts once */
 	uint64_t self;
-	uint64_t cpu, self_cpu;	/* the same two, on a CPU */
-	uint64_t sum;		/* those too: what the average is of */
+	uint64_t cpu, self_cpu;	/* parts of total and self on a CPU */
+	uint64_t sum;		/* total of all calls, also recursive ones, for avg */
 	uint64_t max;
-	bool estimated;		/* not all times were recorded */
+	bool estimated;		/* some times are not exact */
 };
 
 enum column { CPU, TOTAL, SELF_CPU, SELF, AVG, MAX, CALLS, NAME, NR_COLUMNS };
@@ -60,10 +60,10 @@ struct profile {
 	struct view view;
 	enum column sort;
 	bool callers, by_task;
-	struct paths paths;	/* [task] / function / caller: places, for entries */
-	struct entry *entries;	/* by place */
+	struct paths paths;	/* [task] / function / caller */
+	struct entry *entries;	/* indexed by place in paths */
 	uint32_t nr, room;
-	char **tasks;		/* names, whose numbers are ids in paths */
+	char **tasks;		/* task names; their indexes are ids in paths */
 	uint32_t nr_tasks;
 };
 
@@ -81,7 +81,7 @@ static struct entry *entry_of(struct profile *profile, uint32_t place, uint32_t 
 	return &profile->entries[place];
 }
 
-/* The root of a task: by name, since most have the same as others that do the same. */
+/* Return the root of a task. Tasks of one name share a root, because they usually do the same. */
 static uint32_t root_of(struct profile *profile, const struct task_calls *task)
 {
 	uint32_t i;
@@ -130,7 +130,7 @@ static void enter(struct walker *walker, struct task_calls *task, struct call *c
 		count(profile, call, 1);
 }
 
-/* A task that has another name since, as by exec(), has made the call under that name. */
+/* Move an open call to the task's new name, for example after exec(). */
 static void rename_call(struct profile *profile, const struct task_calls *task, struct call *call)
 {
 	uint32_t root = root_of(profile, task);
@@ -187,7 +187,7 @@ static uint64_t average(const struct entry *entry)
 	return entry->returned ? entry->sum / entry->returned : 0;
 }
 
-/* --- the order --- */
+/* --- sorting --- */
 
 static const struct profile *sorted;
 
@@ -221,7 +221,7 @@ static int compare(const void *a, const void *b)
 		      symbols_title(sorted->view.symbols, y->id));
 }
 
-/* What is below @place, sorted; the caller frees it. */
+/* Return the entries below @place, sorted; the caller frees the list. */
 static struct entry **entries_below(const struct profile *profile, uint32_t place, size_t *nr)
 {
 	const struct path *all = profile->paths.all;
@@ -241,7 +241,7 @@ static struct entry **entries_below(const struct profile *profile, uint32_t plac
 	return list;
 }
 
-/* --- as JSON and as text --- */
+/* --- output --- */
 
 static void put_values(struct buffer *to, const struct entry *entry, bool times)
 {
@@ -359,7 +359,7 @@ static void put_all(const struct profile *profile)
 		puts("# without returns: 'mctrace record -g' records how long calls take");
 }
 
-/* The word is one of @columns. */
+/* Return the column @name. OPT_WORD has checked that @columns has it. */
 static enum column column_of(const char *name)
 {
 	size_t i;

@@ -1,40 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What functions take and return, by libbpf's reader of BTF, if that was there at the build. */
+/*
+ * Prototypes of functions and layouts of types, from BTF, by libbpf. prototypes_none.c replaces it
+ * in a build without libbpf.
+ */
 #ifndef _MCTRACE_PROTOTYPES_H
 #define _MCTRACE_PROTOTYPES_H
 
-/* "libbpf 1.1", or that it is not there. */
+/* prototypes_library() - Return "libbpf 1.1", or "without libbpf" */
 const char *prototypes_library(void);
 
 struct prototypes;
 
-/* Of a file with BTF, as ELF or by itself; NULL is the running kernel's. Ends if there is none. */
+/*
+ * Open the BTF in @file, an ELF or a raw BTF file; NULL: of the running kernel. End mctrace if
+ * there is none.
+ */
 struct prototypes *prototypes_open(const char *file);
-/* The same, but NULL and errno; ENOTSUP: there is no libbpf. */
+/* As prototypes_open(), but return NULL and set errno on failure; ENOTSUP: built without libbpf. */
 struct prototypes *prototypes_try(const char *file);
 /*
- * At which byte of its structure a member is: "sk_buff.network_header". -1: it is not known,
- * or it is some bits.
+ * Return the byte offset of a member, such as "sk_buff.network_header", in its structure; -1 if the
+ * member is not known, or is a bit field.
  */
 long prototypes_offset(struct prototypes *prototypes, const char *path);
-/* How many arguments a function of the kernel itself takes; -1: it is not known. */
+/* Return how many arguments a function of vmlinux takes; -1 if not known. */
 int prototypes_arguments(struct prototypes *prototypes, const char *name);
-/* Which constant of "enum @name" has this value; NULL. */
+/* Return the constant of "enum @name" with this value; NULL if there is none. */
 const char *prototypes_constant(struct prototypes *prototypes, const char *name, int value);
 /*
- * "ssize_t vfs_read(struct file *file, char *buf, size_t count, loff_t *pos)", until the next
- * call; NULL if it is not known. @module: whose function it is; NULL is the kernel's.
+ * prototype_of() - Return a function's prototype
+ * @module: the function's module; NULL: vmlinux
+ *
+ * Return "ssize_t vfs_read(struct file *file, char *buf, size_t count, loff_t *pos)", valid until
+ * the next call; NULL if not known.
  */
 const char *prototype_of(struct prototypes *prototypes, const char *name, const char *module);
 /*
- * Where a string is that is passed to it, in the words of the trigger "data", until the next call;
- * NULL if there is none, or it is not known. Of several it is the first one that is const.
+ * Return where the string is that the function gets as an argument, as the argument of the trigger
+ * action "data"; valid until the next call. Of several strings, take the first const one. Return
+ * NULL if there is none, or the function is not known.
  */
 const char *prototypes_string(struct prototypes *prototypes, const char *name, const char *module);
 /*
- * "file=0xffff888003c8a000, count=131072": what was passed to it in these @nr registers, until the
- * next call; NULL if its arguments are not known. What is passed otherwise is left out. @string,
- * if there is one: how that one is shown which prototypes_string() is about.
+ * arguments_of() - Return the arguments of a call, by name and type
+ * @values: the @nr argument registers
+ * @string: the text for the argument that prototypes_string() selects; NULL: print its address
+ *
+ * Return "file=0xffff888003c8a000, count=131072", valid until the next call; NULL if the types are
+ * not known. Stop at the first argument that is not in a register.
  */
 const char *arguments_of(struct prototypes *prototypes, const char *name, const char *module,
 			 const unsigned long long *values, unsigned int nr, const char *string);

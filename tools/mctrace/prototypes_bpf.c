@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What functions take and return, by libbpf. */
+/* Prototypes of functions and layouts of types, from BTF, by libbpf. */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -16,21 +16,21 @@
 
 #define RUNNING	"/sys/kernel/btf/"
 
-/* One file's. A module's knows its own types, and those of the kernel by that. */
+/* The BTF of one file. A module's BTF contains its own types, and refers to the kernel's. */
 struct part {
 	struct part *next;
 	char *module;		/* NULL: the kernel */
-	struct btf *btf;	/* NULL: it has none */
+	struct btf *btf;	/* NULL: no BTF */
 	struct btf_dump *dump;
 };
 
 #define BUCKETS		1024
 
-/* A name that was looked for: libbpf compares it with those of all types. */
+/* A cached search for a name: libbpf compares a name with those of all types. */
 struct looked_up {
 	struct looked_up *next;
 	unsigned int kind;
-	int id;			/* negative: there is none */
+	int id;			/* negative: not found */
 	char name[];
 };
 
@@ -134,7 +134,7 @@ const char *prototype_of(struct prototypes *prototypes, const char *name, const 
 	return prototypes->text.data;
 }
 
-/* Without what "const" and "typedef" say. */
+/* Return a type without qualifiers and typedefs. */
 static const struct btf_type *plain_type(const struct btf *btf, uint32_t id)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);
@@ -162,7 +162,7 @@ static const char *enumerator(const struct btf *btf, const struct btf_type *type
 	return NULL;
 }
 
-/* Return the number of the kernel's type @name, or a negative one. Search once for each name. */
+/* Return the id of the kernel's type @name, or a negative errno. Search only once for each name. */
 static int find_type(struct prototypes *prototypes, const char *name, unsigned int kind)
 {
 	struct looked_up *one, **bucket;
@@ -215,8 +215,9 @@ const char *prototypes_constant(struct prototypes *prototypes, const char *name,
 }
 
 /*
- * In bits; -1 if it has none of this name, or one that is no whole bytes. What has no name has its
- * members in its place.
+ * Return the bit offset of the member @name; -1 if there is none, or if it is a bit field. Set
+ * *@found to its type. Search unnamed structs and unions, too, because their members count as
+ * @type's.
  */
 static long member_offset(const struct btf *btf, const struct btf_type *type, const char *name,
 			  size_t length, const struct btf_type **found)
@@ -286,7 +287,10 @@ static void put_argument(struct buffer *to, const struct btf *btf, const struct 
 	}
 }
 
-/* Is it what one register holds? Structures may be in two, or in memory; floats never are. */
+/*
+ * Return true if a value of @type is in one register. Structures may be in two registers or in
+ * memory, and floats never are in one.
+ */
 static bool is_in_register(const struct btf *btf, const struct btf_type *type)
 {
 	size_t size = btf__pointer_size(btf) ?: sizeof(uint64_t);
@@ -302,7 +306,7 @@ static const struct btf_type *function_of(const struct part *part, const char *n
 	return id < 0 ? NULL : btf__type_by_id(part->btf, btf__type_by_id(part->btf, id)->type);
 }
 
-/* What the pointer @id points to: char, one that is const, or NULL. */
+/* Return what the pointer @id points to: char, const char, struct filename, or none of these. */
 enum pointed { NO_STRING, STRING, CONST_STRING, FILENAME };
 
 static enum pointed points_to(const struct btf *btf, uint32_t id)
@@ -317,7 +321,7 @@ static enum pointed points_to(const struct btf *btf, uint32_t id)
 	while (type && btf_is_mod(type)) {
 		name = btf__name_by_offset(btf, type->name_off);
 		if (btf_is_type_tag(type) && name && !strcmp(name, "user"))
-			return NO_STRING;	/* that may not be there yet */
+			return NO_STRING;	/* user memory may not be mapped yet */
 		is_const |= btf_is_const(type);
 		type = btf__type_by_id(btf, type->type);
 	}
@@ -329,7 +333,7 @@ static enum pointed points_to(const struct btf *btf, uint32_t id)
 	return btf_is_composite(type) && !strcmp(name, "filename") ? FILENAME : NO_STRING;
 }
 
-/* Which argument is the string, counted from 0; -1: none. */
+/* Return which argument is the string, counted from 0; -1: none. Set *@what to its kind. */
 static int string_of(const struct btf *btf, const struct btf_type *function, enum pointed *what)
 {
 	const struct btf_param *param = btf_params(function);
@@ -393,7 +397,7 @@ const char *arguments_of(struct prototypes *prototypes, const char *name, const 
 	for (i = 0; i < btf_vlen(function) && i < (int)nr; i++) {
 		type = plain_type(part->btf, param[i].type);
 		if (!is_in_register(part->btf, type))
-			break;		/* in which registers the others are is not known */
+			break;		/* the registers of the rest are not known */
 		called = btf__name_by_offset(part->btf, param[i].name_off);
 		buffer_printf(to, "%s%s=", i ? ", " : "", called && *called ? called : "?");
 		if (i == of)
@@ -409,7 +413,7 @@ void prototypes_close(struct prototypes *prototypes)
 {
 	struct part *part;
 
-	while ((part = prototypes->parts)) {	/* the kernel's, which others need, is the last */
+	while ((part = prototypes->parts)) {	/* the kernel's is last: others refer to it */
 		prototypes->parts = part->next;
 		btf_dump__free(part->dump);
 		btf__free(part->btf);

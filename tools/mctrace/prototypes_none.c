@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Without libbpf. */
+/* Stubs for a build without libbpf. */
 #include <errno.h>
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mctrace record: sets the tracer up, has the rings followed into a file while a command runs
- * or until it is interrupted, and sets all back.
+ * mctrace record: set the tracer up, have follow.c copy the rings into a file while a command runs
+ * or until a signal, and restore all settings.
  */
 #include <elf.h>
 #include <errno.h>
@@ -25,7 +25,7 @@
 #include "util.h"
 
 static const char help[] =
-"Records what the kernel calls into a file, while COMMAND runs, or until Ctrl-C.\n";
+"Records the kernel's function calls into a file while COMMAND runs, or until Ctrl-C.\n";
 
 static struct {
 	const char *output, *compress;
@@ -45,30 +45,30 @@ static int take_seconds(const struct option *option, const char *argument, int u
 static const struct option options[] = {
 	OPT_TEXT('o', "output", &asked.output, "FILE",
 		 "the file (" RECORDING_DEFAULT "); '-': a pipe"),
-	OPT_BOOLEAN('a', "all", &asked.all, "with COMMAND: also what others do meanwhile"),
-	OPT_CALL(0, "seconds", &asked.seconds, "N", "end after so many seconds, 1 at least",
+	OPT_BOOLEAN('a', "all", &asked.all, "with COMMAND: also record all other processes"),
+	OPT_CALL(0, "seconds", &asked.seconds, "N", "end after N seconds, at least 1",
 		 take_seconds),
 	OPT_WORD(0, "compress", &asked.compress, "zstd|none",
 		 "a smaller file, for more time of the processor"),
-	OPT_BOOLEAN('q', "quiet", &asked.quiet, "say nothing while it goes on, nor at its end"),
+	OPT_BOOLEAN('q', "quiet", &asked.quiet, "print nothing while recording, nor at the end"),
 	OPT_PARENT(setup_options)
 };
 
 struct record {
 	const char *output;
 	bool all, quiet, compress;
-	unsigned long seconds;	/* 0: any number */
+	unsigned long seconds;	/* 0: no limit */
 	char **command;
-	char *program;		/* the file of @command */
-	pid_t child;		/* 0: none, or it has ended */
-	int status;		/* its */
-	int go;			/* closed: the child may go on */
-	sigset_t before;	/* what signals were blocked */
-	int signal;		/* that has ended it */
-	bool over;		/* its seconds are */
+	char *program;		/* the path of @command */
+	pid_t child;		/* 0: no child, or it has ended */
+	int status;		/* exit status of the child */
+	int go;			/* a pipe: a byte starts the child */
+	sigset_t before;	/* the signal mask before */
+	int signal;		/* the signal that ended recording; 0: none */
+	bool over;		/* --seconds have passed */
 	struct follower follower;
-	bool followed;		/* the follower is there */
-	bool shown;		/* there is a line that says how far it is */
+	bool followed;		/* the follower runs */
+	bool shown;		/* a progress line is on the terminal */
 	struct timespec began;
 };
 
@@ -89,7 +89,7 @@ static void parse(struct record *record, int argc, char **argv)
 		die_usage("record", "either --pid or a COMMAND: its own pid is recorded");
 }
 
-/* Return the file that execvp() would run, or NULL and errno. */
+/* Return the path of the file that execvp() would run, or NULL and errno. The caller frees it. */
 static char *find_program(const char *name)
 {
 	const char *path = getenv("PATH") ?: "/bin:/usr/bin", *end;
@@ -119,7 +119,10 @@ static char *find_program(const char *name)
 	return NULL;
 }
 
-/* Before anything is set or written: a slip must not destroy a recording. */
+/*
+ * Find the command before anything is set or written, because a typo must not destroy a recording.
+ * End mctrace if there is none.
+ */
 static void find_command(struct record *record)
 {
 	int error;
@@ -137,7 +140,7 @@ static void find_command(struct record *record)
 	exit(error == ENOENT ? 127 : 126);
 }
 
-/* It waits to be let go, and is recorded from its exec() on. */
+/* Fork the child. It waits for a byte in the pipe, and is recorded from its exec() on. */
 static void start_child(struct record *record)
 {
 	int go[2];
@@ -156,7 +159,7 @@ static void start_child(struct record *record)
 		signal(SIGPIPE, SIG_DFL);
 		signal(SIGXFSZ, SIG_DFL);
 		sigprocmask(SIG_SETMASK, &record->before, NULL);
-		if (!strcmp(record->output, "-"))	/* that is the recording's */
+		if (!strcmp(record->output, "-"))	/* standard output is the recording */
 			dup2(STDERR_FILENO, STDOUT_FILENO);
 		execvp(record->program, record->command);
 		warning("%s: %s", record->command[0], strerror(errno));
@@ -166,7 +169,7 @@ static void start_child(struct record *record)
 	record->go = go[1];
 }
 
-/* What the kernel has counted since the clear: calls written and lost, of all CPUs. */
+/* Read the kernel's counts since the last clear: calls written and lost, of all CPUs. */
 static void read_stats(uint64_t *written, uint64_t *lost)
 {
 	char *stats = tracer_read("stats"), *line, *saved;
@@ -198,7 +201,7 @@ static void show_progress(struct record *record)
 	record->shown = true;
 }
 
-/* What ends it ends the command, too; but a terminal tells both. */
+/* Pass a signal that ends recording on to the command; but a terminal sends its signals to both. */
 static void take_signal(struct record *record, const siginfo_t *info)
 {
 	record->signal = info->si_signo;
@@ -206,7 +209,7 @@ static void take_signal(struct record *record, const siginfo_t *info)
 		kill(record->child, info->si_signo);
 }
 
-/* At most a second, and not longer than is asked for; false if that is over. */
+/* Set @nap to a second, or to the rest of --seconds. Return false if --seconds have passed. */
 static bool next_nap(const struct record *record, struct timespec *nap)
 {
 	double left = record->seconds ? record->seconds - seconds_since(&record->began) : 1;
@@ -217,7 +220,7 @@ static bool next_nap(const struct record *record, struct timespec *nap)
 	return left > 0;
 }
 
-/* Until there is a reason to stop. Signals are blocked and waited for. */
+/* Wait for a reason to stop recording. @signals are blocked, and waited for here. */
 static void wait_for_end(struct record *record, const sigset_t *signals)
 {
 	struct timespec nap;
@@ -256,7 +259,10 @@ static void wait_for_end(struct record *record, const sigset_t *signals)
 	}
 }
 
-/* In hex, of the running kernel: the note of type 3 by GNU; "" if there is none. */
+/*
+ * Return the build id of the running kernel in hex, from its ELF notes; "" if there is none. The
+ * caller frees it.
+ */
 static char *build_id(void)
 {
 	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
@@ -286,7 +292,7 @@ static char *build_id(void)
 	return id;
 }
 
-/* What a reader of the recording wants to know. */
+/* Return the lines of RECORDING_INFO; the caller frees them. */
 static char *info_before(const struct setup *setup)
 {
 	char *options = tracer_read("options"), *mode, *info, *c, *id = build_id();
@@ -308,7 +314,7 @@ static char *info_before(const struct setup *setup)
 	return info;
 }
 
-/* It goes on alone; what would end mctrace does so now. */
+/* Wait for the command, which continues unrecorded. Signals end mctrace from now on. */
 static void wait_for_command(struct record *record)
 {
 	sigprocmask(SIG_SETMASK, &record->before, NULL);
@@ -316,7 +322,7 @@ static void wait_for_command(struct record *record)
 		;
 }
 
-/* What the kernel has written and the file has not. */
+/* Print how many calls and returns the kernel wrote, and how many of them are not in the file. */
 static void show_summary(const struct record *record, uint64_t written, uint64_t lost, bool good)
 {
 	const struct follow_counts *counts = record->follower.counts;
@@ -333,7 +339,7 @@ static void show_summary(const struct record *record, uint64_t written, uint64_t
 			(unsigned long long)counts->own);
 }
 
-/* All that was set is set back, whatever happens. */
+/* Stop recording, complete the file, and restore all settings. Return the exit status. */
 static int finish(struct record *record)
 {
 	uint64_t written, lost;
@@ -356,13 +362,16 @@ static int finish(struct record *record)
 	if (record->command && record->signal)
 		return 128 + record->signal;
 	if (record->over && WIFSIGNALED(record->status) && WTERMSIG(record->status) == SIGTERM)
-		return EXIT_SUCCESS;	/* as --seconds asks for */
+		return EXIT_SUCCESS;	/* ended by --seconds */
 	if (WIFSIGNALED(record->status))
 		return 128 + WTERMSIG(record->status);
 	return WEXITSTATUS(record->status);
 }
 
-/* With all others recorded, not mctrace itself; older kernels have no words for that. */
+/*
+ * Exclude mctrace itself if all processes are recorded. Older kernels can't: they have no "not
+ * PID".
+ */
 static void leave_out_oneself(const struct record *record)
 {
 	const pid_t own[] = { getpid(), record->follower.pid, session_keeper() };
@@ -400,7 +409,7 @@ int cmd_record(int argc, char **argv)
 	setup_block_signals(&record.before);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
-	signal(SIGCHLD, SIG_DFL);	/* who began this may ignore it */
+	signal(SIGCHLD, SIG_DFL);	/* the parent may have ignored it */
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	sigprocmask(SIG_BLOCK, NULL, &signals);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Opens a recording: maps a file, or first copies to a temporary file what can't be mapped. */
+/* Open a recording: map the file. If it can't be mapped, copy it to a temporary file first. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -37,7 +37,7 @@ static void recording_check_header(const char *path, const void *head, size_t si
 		    path, header->version, RECORDING_VERSION);
 }
 
-/* Read until there are @size bytes, or the end. */
+/* Read until @to has @size bytes, or the end of @in. Return the number of bytes. */
 static size_t read_all(int in, char *to, size_t size, const char *path)
 {
 	size_t done = 0;
@@ -52,7 +52,10 @@ static size_t read_all(int in, char *to, size_t size, const char *path)
 	return done;
 }
 
-/* Three quarters of what is free: other programs need room, too. */
+/*
+ * Return how many bytes may be copied to the file system of @file: three quarters of its free
+ * space, because other programs need space, too.
+ */
 static uint64_t most_to_copy(int file)
 {
 	struct statvfs fs;
@@ -62,7 +65,7 @@ static uint64_t most_to_copy(int file)
 	return (uint64_t)fs.f_bavail * fs.f_frsize / 4 * 3;
 }
 
-/* Deleted already: it goes when it is closed. */
+/* Create a temporary file in @folder, and unlink it, so that closing frees it. */
 static int temporary_file(const char *folder)
 {
 	char *path = xasprintf("%s/mctrace-XXXXXX", folder);
@@ -76,8 +79,8 @@ static int temporary_file(const char *folder)
 }
 
 /*
- * Copy @in, which can't be mapped, to a file that can. The first bytes are checked before
- * anything is copied: what is no recording may never end.
+ * Copy @in, which can't be mapped, to a temporary file. Check the first bytes before copying the
+ * rest, because what is no recording may never end.
  */
 static int spool(int in, const char *path)
 {
@@ -126,7 +129,7 @@ static void map(struct recording *from, int fd, uint64_t size)
 	char head[sizeof(struct recording_header)];
 	ssize_t n = pread(fd, head, sizeof(head), 0);
 
-	/* Also what can't be mapped has a first byte. */
+	/* Check before mmap(), because a file that can't be mapped can be read, too. */
 	if (n > 0)
 		recording_check_header(from->path, head, n);
 	from->size = size;
@@ -136,7 +139,7 @@ static void map(struct recording *from, int fd, uint64_t size)
 		die_errno("mapping %s", from->path);
 }
 
-/* The number in ".../cpuN/raw", or 0. */
+/* Return N of the last "/cpuN" in @path, or 0. */
 static unsigned int cpu_in(const char *path)
 {
 	const char *found = strstr(path, "/cpu"), *next;
@@ -146,7 +149,10 @@ static unsigned int cpu_in(const char *path)
 	return found ? strtoul(found + strlen("/cpu"), NULL, 10) % 65536 : 0;
 }
 
-/* Beside last_boot/raw there is last_boot/trace, whose first lines are about the boot. */
+/*
+ * Read the header of last_boot/trace, which describes the boot, if it is in the folder of the raw
+ * file.
+ */
 static void find_origin(struct recording *from)
 {
 	char *trace = xasprintf("%.*strace", (int)(strlen(from->path) - strlen("raw")), from->path);
@@ -167,7 +173,7 @@ static void find_origin(struct recording *from)
 		fclose(file);
 }
 
-/* Return true if the file is one of the kernel's that can only be mapped, and was read. */
+/* Map one CPU's ring, if the file is a raw file in debugfs. Return false if it is another file. */
 static bool take_ring(struct recording *from, int fd, const struct stat *st)
 {
 	struct statfs fs;
@@ -211,7 +217,7 @@ struct recording *recording_open(const char *path)
 		close(fd);
 		return from;
 	}
-	if (!S_ISREG(st.st_mode) || !st.st_size) {	/* files of the kernel have no size */
+	if (!S_ISREG(st.st_mode) || !st.st_size) {	/* the kernel's files have size 0 */
 		fd = spool(fd, from->path);
 		if (fstat(fd, &st))
 			die_errno("a temporary file");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads rings as the kernel's files have them: last_boot/raw, which is a header and a ring for each
- * CPU, the mapping of per_cpu/cpuN/raw, which is one of them, and the words that read() takes from
- * per_cpu/cpuN/raw. Copies of such files are read, too.
+ * Read rings from the kernel's files, or from copies of them: last_boot/raw (a header and a ring
+ * for each CPU), the mapping of per_cpu/cpuN/raw (a header and a ring), and the words that read()
+ * returns from per_cpu/cpuN/raw.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "util.h"
 
 #define WORD		sizeof(uint64_t)
-#define NOTES_OF_WORDS	0x40000000U	/* of bare words: not known, and never met */
+#define NOTES_OF_WORDS	0x40000000U	/* of bare words: unknown, so never reached */
 
 static bool is_sync(uint64_t word)
 {
@@ -38,13 +38,13 @@ enum raw_kind raw_kind(const void *head, size_t size)
 	const struct mctracer_ring_header *header = head;
 	uint64_t words[2];
 
-	/* A recording begins with the same four letters. */
+	/* MCTRACER_MAGIC and RECORDING_MAGIC begin with the same four letters. */
 	if (size < sizeof(words) || !memcmp(head, RECORDING_MAGIC, strlen(RECORDING_MAGIC)))
 		return RAW_NONE;
 	if (header->magic == MCTRACER_MAGIC)
 		return RAW_RINGS;
 	memcpy(words, head, sizeof(words));
-	/* What a reader needs to know precedes all other words. */
+	/* Words begin at a sync point, whose sync words precede all others. */
 	return is_sync(words[0]) && words[1] & MCTRACER_WORD_VALID ? RAW_WORDS : RAW_NONE;
 }
 
@@ -67,7 +67,7 @@ static void look_at(struct found_in_words *found, const uint64_t *words, size_t 
 	}
 }
 
-/* Copy words of one lap, with bit 63 as in whole words; 0 for those that are not whole. */
+/* Copy the words of one lap, with bit 63 set in whole words; 0 for words that are not whole. */
 static uint64_t *copy_lap(struct recording *from, const uint64_t *words, size_t nr, bool odd)
 {
 	uint64_t flip = odd ? MCTRACER_WORD_VALID : 0, *copy = xcalloc(nr, WORD);
@@ -88,8 +88,12 @@ static uint64_t distance(uint64_t from, uint64_t to)
 }
 
 /*
- * Add the words of a ring of which @left bytes are there. @head is the position behind its last
- * word, and @latest that behind the last word that may have overwritten another one meanwhile.
+ * add_ring() - Add the words of a ring
+ * @left: how many bytes of @ring the file contains
+ * @head: position after the last word
+ * @latest: position after the last word that the kernel may have written during the copy
+ *
+ * Begin at the last clear, or at the first sync point that was not overwritten before @latest.
  */
 static void add_ring(struct recording *from, unsigned int cpu,
 		     const struct mctracer_ring_header *header, const uint64_t *ring, uint64_t left,
@@ -196,7 +200,10 @@ void recording_find_rings(struct recording *from, enum raw_kind kind)
 	describe(from, &found);
 }
 
-/* The kernel may write the ring meanwhile: what it may have overwritten is left out. */
+/*
+ * Copy a ring that the kernel may be writing: a barrier separates loading head, copying the ring,
+ * and loading head again. Words that may have been overwritten in between are omitted.
+ */
 bool recording_map_ring(struct recording *from, int fd, unsigned int cpu)
 {
 	const struct mctracer_ring_header *mapped;

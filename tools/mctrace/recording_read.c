@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds the chunks of a mapped recording. Only the head of each chunk is read here, so that a large
- * recording is open at once. Words are decompressed when they are needed.
+ * Find the chunks of a mapped recording, and decompress words when they are needed. Only the head
+ * of each chunk is read, so that a large recording opens at once.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,17 +19,17 @@
 #define MAX_CPUS	65536
 
 /*
- * zstd makes symbols about 6 times smaller. Words of one function in a loop, with a time word in
- * 64, become about 170 times smaller.
+ * Limits for compression. zstd makes symbols about 6 times smaller. Words of one function in a
+ * loop, with a time word in 64, become about 170 times smaller.
  */
 #define SYMBOLS_EXPAND	16
 #define WORDS_EXPAND	256
 
 #define TOO_MUCH	"more is compressed here than a file of this size can have"
 
-/* A recording that grows is mapped once: more than this it will not become. */
+/* A growing recording is mapped once, with this size as its limit. */
 #define GROWN		(sizeof(long) == 8 ? 1ULL << 40 : 1ULL << 29)
-/* So that cursors can keep the address of what a CPU has. */
+/* Fixed, so that the array of CPUs never moves: cursors keep pointers into it. */
 #define GROWING_CPUS	8192
 
 void recording_note_damage(struct recording *from, uint64_t at, const char *what)
@@ -44,7 +44,7 @@ static uint64_t whole_most(const struct recording_chunk *chunk)
 									   RECORDING_MOST;
 }
 
-/* How much a compressed chunk's data becomes; 0 if that can't be. */
+/* Return the decompressed size of a compressed chunk's data; 0 if it is invalid. */
 static uint64_t whole_size(const struct recording_chunk *chunk, const uint64_t *data, uint64_t size)
 {
 	if (size != chunk->size || size <= sizeof(*data) || data[0] % sizeof(uint64_t) ||
@@ -54,9 +54,9 @@ static uint64_t whole_size(const struct recording_chunk *chunk, const uint64_t *
 }
 
 /*
- * Count @more bytes in @sum, the size of all compressed chunks of a type when decompressed. Return
- * false if @sum is above RECORDING_ANY and more than @times the size of the file: a small file
- * must not take much memory and time.
+ * Add @more bytes to @sum, the decompressed size of all chunks of a type. Return false if @sum is
+ * above RECORDING_ANY and more than @times the size of the file, because a small file must not take
+ * much memory and time.
  */
 static bool may_become(const struct recording *from, uint64_t *sum, uint64_t more,
 		       unsigned int times)
@@ -118,7 +118,7 @@ static bool add_modules(struct recording *from, const uint64_t *count, uint64_t 
 {
 	unsigned int nr = from->nr_modules;
 
-	if (from->fd >= 0)	/* later symbols are passed over */
+	if (from->fd >= 0)	/* later symbols are ignored */
 		return true;
 	if (size < sizeof(*count) || !from->nr_symbols)
 		return false;
@@ -166,7 +166,7 @@ void recording_add_info(struct recording *from, const char *text, size_t size)
 	from->info[from->info_size] = '\0';
 }
 
-/* What is in a chunk's data; false if that can't be. @size: what there is of it. */
+/* Add the content of a chunk, of which @size bytes are present. Return false if it is invalid. */
 static bool add_chunk(struct recording *from, const struct recording_chunk *chunk,
 		      const void *data, uint64_t size)
 {
@@ -226,7 +226,7 @@ void recording_find_chunks(struct recording *from)
 		if (!add_chunk(from, chunk, from->data + data,
 			       chunk->size < left ? chunk->size : left & ~7ULL)) {
 			if (!from->damage)
-				recording_note_damage(from, at, "a chunk says what can't be");
+				recording_note_damage(from, at, "a chunk is invalid");
 			return;
 		}
 		if (chunk->size > left) {
@@ -235,7 +235,7 @@ void recording_find_chunks(struct recording *from)
 		}
 	}
 	if (!from->ended)
-		recording_note_damage(from, from->size, "the recording has not come to its end");
+		recording_note_damage(from, from->size, "the recording is not complete");
 }
 
 void recording_add_names(struct recording *from, char *kallsyms)
@@ -244,7 +244,7 @@ void recording_add_names(struct recording *from, char *kallsyms)
 	add_symbols(from, kallsyms, strlen(kallsyms));
 }
 
-/* Whole chunks alone. */
+/* Only complete chunks are read. */
 void recording_more(struct recording *from)
 {
 	const struct recording_chunk *chunk;
@@ -294,7 +294,7 @@ void recording_open_run(struct recording_cpu *cpu, struct recording_run *run)
 
 	if (!decompress_block(words, run->nr * sizeof(*run->words), run->compressed,
 			      run->compressed_size))
-		die("%s is damaged at offset %llu: what is compressed there is not whole",
+		die("%s is damaged at offset %llu: the compressed data there is not valid",
 		    cpu->from->path, (unsigned long long)
 		    ((const char *)run->compressed - cpu->from->data));
 	if (gone) {

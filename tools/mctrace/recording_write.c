@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Writing a recording: chunks, by several threads. */
+/* Write a recording: create and name its file, and write chunks from several threads. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include "recording.h"
 #include "util.h"
 
-/* Under the mutex, once there are threads. */
+/* Append to the file. The caller holds to->mutex, once there are threads. */
 static void put(struct recording_writer *to, const void *data, size_t size)
 {
 	if (to->error)
@@ -23,7 +23,7 @@ static void put(struct recording_writer *to, const void *data, size_t size)
 		__atomic_store_n(&to->error, errno, __ATOMIC_RELAXED);
 }
 
-static struct recording_writer *unnamed;	/* has a temporary name */
+static struct recording_writer *unnamed;	/* the recording with a temporary name */
 static pid_t creator;
 
 static void remove_unnamed(void)
@@ -32,7 +32,10 @@ static void remove_unnamed(void)
 		unlink(unnamed->temporary);
 }
 
-/* A file in the folder of to->path, which nobody can see where file systems know such files. */
+/*
+ * Create a file without a name in the folder of to->path; with a temporary name where the file
+ * system has no O_TMPFILE.
+ */
 static int create_unnamed(struct recording_writer *to)
 {
 	char *folder = xstrdup(to->path), *slash = strrchr(folder, '/');
@@ -54,7 +57,10 @@ static int create_unnamed(struct recording_writer *to)
 	return fd;
 }
 
-/* What is neither a file nor absent, as a device or a named pipe, is written as it is. */
+/*
+ * Create the file. A path that exists and is no regular file, such as a device or a named pipe, is
+ * opened and written directly.
+ */
 static int create_file(struct recording_writer *to, const char *path)
 {
 	struct stat st;
@@ -76,7 +82,7 @@ void recording_create(struct recording_writer *to, const char *path)
 
 	memset(to, 0, sizeof(*to));
 	pthread_mutex_init(&to->mutex, NULL);
-	signal(SIGPIPE, SIG_IGN);	/* it is an error like the others */
+	signal(SIGPIPE, SIG_IGN);	/* a closed pipe becomes an EPIPE error */
 	if (strcmp(path, "-")) {
 		to->fd = create_file(to, path);
 		if (to->fd < 0)
@@ -90,7 +96,7 @@ void recording_create(struct recording_writer *to, const char *path)
 	put(to, &header, sizeof(header));
 }
 
-/* Give the recording the name @path, which no file has. */
+/* Give the recording the name @path, which must not exist. */
 static void recording_link(struct recording_writer *to, const char *path)
 {
 	char *unnamed_file = xasprintf("/proc/self/fd/%d", to->fd);
@@ -195,7 +201,7 @@ void recording_put_text_by(struct recording_writer *to, struct compressor *compr
 	struct recording_chunk chunk = {
 		.mark = RECORDING_MARK,
 		.type = type,
-		.size = (length + 8) & ~7UL,	/* with zeroes at its end, one at least */
+		.size = (length + 8) & ~7UL,	/* padded with at least one zero */
 	};
 	char *padded = xcalloc(chunk.size, 1);
 

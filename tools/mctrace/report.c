@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mctrace report: a recording as text, as the kernel prints it, or as a tree. */
+/* mctrace report: print a recording as text in the kernel's format, as JSON, or as a tree. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 static const char usage[] = "report [OPTION...] [FILE]";
 static const char help[] =
-"Prints a recording, one event a line, as the kernel's own trace has it.\n";
+"Prints a recording, one event a line, in the format of the kernel's own trace.\n";
 
 static struct {
 	const char *vmlinux, *btf;
@@ -24,12 +24,12 @@ static struct {
 
 static const struct option options[] = {
 	OPT_BOOLEAN(0, "tree", &asked.tree,
-		    "nested, by task; with durations where returns were recorded"),
+		    "nested calls by task, with durations if returns were recorded"),
 	OPT_NUMBER(0, "lines", &asked.lines, "N", "the first N events; of --tree, calls"),
 	OPT_TEXT(0, "btf", &asked.btf, "FILE",
-		 "arguments that were recorded by name and type, as FILE has them"),
+		 "recorded arguments by name and type, with the types in FILE"),
 	OPT_TEXT(0, "vmlinux", &asked.vmlinux, "FILE",
-		 "each address with its line of source; FILE has debug information"),
+		 "add the source line to each address; FILE has debug information"),
 	OPT_PARENT(select_depth_options)
 };
 
@@ -41,7 +41,7 @@ static void put_header(const struct recording *from, uint64_t entries)
 
 	if (from->origin)
 		fputs(from->origin, stdout);
-	if (written < entries + lost)	/* nobody has counted to the end */
+	if (written < entries + lost)	/* the recording has no final counts */
 		written = entries + lost;
 	printf("# mode: %s\n# entries: %llu\n# written: %llu\n# overwritten: %llu\n# lost: %llu\n",
 	       mode ?: "function", (unsigned long long)entries, (unsigned long long)written,

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Following a ring that the kernel writes meanwhile: the steps of linux/mctracer.h, but for a
- * block of words at once. First head is loaded (1), then words up to there (2), then head
- * again (3): if it is more than a ring ahead of the block's first word, that may have been
- * overwritten meanwhile, and the block is given up. Whether a word is written yet, bit 63
- * tells (4).
+ * Read a ring while the kernel writes it: the steps of linux/mctracer.h, for a block of words at
+ * once. Load head (1), then the words up to head (2), then head again (3). If head is then more
+ * than a ring ahead of the block's first word, the kernel may have overwritten the block meanwhile,
+ * so drop the block. Bit 63 of a word tells whether the word is written (4).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +19,10 @@
 
 #define WORD	sizeof(uint64_t)
 
-/* In a 32-bit program it takes two steps to load what is written in one. */
+/*
+ * Load a 64-bit counter. A 32-bit program needs two loads for what the kernel writes at once:
+ * repeat until the high half is stable.
+ */
 static uint64_t load(const __u64 *counter)
 {
 	const uint32_t *halves = (const uint32_t *)counter;
@@ -37,7 +39,10 @@ static uint64_t load(const __u64 *counter)
 	return (uint64_t)high << 32 | low;
 }
 
-/* Of a word the half with bit 63 is loaded first: it is written last. */
+/*
+ * Load a word: in a 32-bit program the half with bit 63 first, because the kernel writes that half
+ * last.
+ */
 static uint64_t load_word(const uint64_t *word)
 {
 	const uint32_t *halves = (const uint32_t *)word;
@@ -60,7 +65,7 @@ static uint64_t head_of(const struct ring *ring)
 	return load(&ring->header->head) & MCTRACER_POSITION_MASK;
 }
 
-/* The first multiple of notes from @pos on. */
+/* Return the first sync point at or after @pos. */
 static uint64_t next_notes(const struct ring *ring, uint64_t pos)
 {
 	return (pos + ring->notes - 1) & -ring->notes & MCTRACER_POSITION_MASK;
@@ -99,7 +104,7 @@ void ring_open(struct ring *ring, int cpu)
 	if (header == MAP_FAILED)
 		die_errno("mapping %s", tracer_path(file));
 	if (!ring_header_is_known(header))
-		die("%s is of version %u, this mctrace knows %u: take that of the running kernel",
+		die("%s is of version %u, this mctrace knows %u: use that of the running kernel",
 		    tracer_path(file), header->version, MCTRACER_VERSION);
 	ring->size = header->ring_size;
 	ring->notes = header->notes_every;
@@ -126,7 +131,10 @@ uint64_t ring_ahead(const struct ring *ring)
 	return distance(ring->pos, head_of(ring));
 }
 
-/* What the kernel is about to overwrite is not worth beginning with. */
+/*
+ * Continue at the first sync point of the newest 3/4 of the ring: the kernel is about to overwrite
+ * the older words.
+ */
 static void go_on_later(struct ring *ring)
 {
 	ring->pos = next_notes(ring, head_of(ring) - ring->size / 4 * 3);
@@ -154,7 +162,7 @@ size_t ring_copy(struct ring *ring, uint64_t *words, size_t room, uint64_t *pos)
 			word = load_word(&ring->words[offset / WORD + i]) ^ flip;	/* 2 */
 			if (!(word & MCTRACER_WORD_VALID)) {				/* 4 */
 				if (distance(ring->pos + i * WORD, head) <= ring->size / 2)
-					break;		/* it will be */
+					break;		/* not written yet */
 				word = 0;
 			}
 			words[i] = word;

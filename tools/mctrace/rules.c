@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Read sets of rules from their files, and make lines of the file "triggers" of them. */
+/* Read rule sets from files, and turn their triggers into lines of the file "triggers". */
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -18,7 +18,10 @@
 
 /* --- reading --- */
 
-/* A set goes before a file here, which may be what is being written: "object bio >bio". */
+/*
+ * Return the path of the rules @name. An installed set takes precedence over a file in the current
+ * directory, which may be the output being written: "object bio >bio".
+ */
 static char *find_file(const char *name)
 {
 	const char *own = getenv("MCTRACE_RULES");
@@ -36,7 +39,7 @@ static char *find_file(const char *name)
 	if (!access(path, F_OK))
 		return path;
 	if (access(name, F_OK))
-		die("there are no rules for '%s': neither %s nor, in $MCTRACE_RULES, others", name,
+		die("there are no rules for '%s': neither %s, nor a file in $MCTRACE_RULES", name,
 		    path);
 	free(path);
 	return xstrdup(name);
@@ -55,7 +58,7 @@ static unsigned int parse_role(const char *text)
 	return *text >= '1' && *text <= '0' + MCTRACER_ARGS ? *text - '0' : 0;
 }
 
-/* "FUNCTION:follow 2 -> 1" */
+/* Parse a trigger, for example "FUNCTION:follow 2 -> 1". */
 static void parse_trigger(const struct rules *rules, struct rule *rule, char *line)
 {
 	char *colon = strchr(line, ':'), *arrow;
@@ -64,7 +67,7 @@ static void parse_trigger(const struct rules *rules, struct rule *rule, char *li
 		colon = strchr(colon + 1, ':');
 	if (!colon || colon == line)
 		refuse(rules, rule->line,
-		       "a rule is FUNCTION:ACTION or a word with its values: see mctrace-packet(1)");
+		       "a rule is FUNCTION:ACTION or a keyword with values: see mctrace-object(1)");
 	*colon = '\0';
 	rule->function = xstrdup(line);
 	rule->text = xstrdup(colon + 1);
@@ -77,13 +80,13 @@ static void parse_trigger(const struct rules *rules, struct rule *rule, char *li
 		refuse(rules, rule->line, "'follow N -> M' wants arguments: 1 to 6, or ret");
 }
 
-/* Return true if a field of @text is the result of the call: "{ret}", "{ret:int}". */
+/* Return true if @text has a field with the result of the call: "{ret}", "{ret:int}". */
 static bool needs_result(const char *text)
 {
 	return strstr(text, "{ret}") || strstr(text, "{ret:");
 }
 
-/* "FUNCTION[:ARGUMENT] TEXT" */
+/* Parse "FUNCTION[:ARGUMENT] TEXT". */
 static void parse_about(const struct rules *rules, struct rule *rule, char *line)
 {
 	size_t length = strcspn(line, " \t");
@@ -100,7 +103,7 @@ static void parse_about(const struct rules *rules, struct rule *rule, char *line
 	*colon = '\0';
 	rule->role = parse_role(colon + 1);
 	if (!rule->role)
-		refuse(rules, rule->line, "behind the colon is an argument: 1 to 6, or ret");
+		refuse(rules, rule->line, "an argument must follow the colon: 1 to 6, or ret");
 }
 
 static void parse_header(const struct rules *rules, struct rule *rule, char *line)
@@ -116,7 +119,7 @@ static void parse_header(const struct rules *rules, struct rule *rule, char *lin
 		refuse(rules, rule->line, "headers are 'eth', 'ip' or 'never'");
 }
 
-/* "FUNCTION[:ARGUMENT] KEY TEXT" */
+/* Parse "FUNCTION[:ARGUMENT] KEY TEXT". */
 static void parse_label(const struct rules *rules, struct rule *rule, char *line)
 {
 	size_t length;
@@ -221,7 +224,7 @@ void rules_free(struct rules *rules)
 	free(rules);
 }
 
-/* --- to triggers --- */
+/* --- triggers --- */
 
 struct types {
 	const char *btf;
@@ -239,12 +242,15 @@ static struct prototypes *types_of(struct types *types, bool needed)
 		if (!types->prototypes && types->btf)
 			die_errno("the types in %s", types->btf);
 		if (!types->prototypes)
-			warning("the kernel's types are not known: what needs them is left out");
+			warning("the kernel's types are not known: rules with types are omitted");
 	}
 	return types->prototypes;
 }
 
-/* The action, with "{sk_buff.head}" replaced by its offset; NULL if that is left out. */
+/*
+ * Return the action with each member, such as "{sk_buff.head}", replaced by its offset; NULL if an
+ * optional line lacks types or a member. The caller frees the text.
+ */
 static char *with_offsets(const struct rules *rules, const struct rule *rule, struct types *types)
 {
 	struct buffer to = { };
@@ -272,7 +278,7 @@ static char *with_offsets(const struct rules *rules, const struct rule *rule, st
 			return NULL;
 		}
 		if (offset < 0)
-			die("%s, line %u: the kernel's types have no '%s', or it is of bits",
+			die("%s, line %u: the kernel's types have no '%s', or it is a bit field",
 			    rules->path, rule->line, path);
 		buffer_printf(&to, "%ld", offset);
 		free(path);
@@ -282,18 +288,26 @@ static char *with_offsets(const struct rules *rules, const struct rule *rule, st
 	return to.data;
 }
 
-/* "foo", and what gcc makes of it: "foo.constprop.0". But not a part that is never entered. */
+/*
+ * A copy that gcc makes, "foo.constprop.0", is foo, too; but not a cold part, which is never
+ * entered.
+ */
 bool rules_is_function(const char *name, const char *asked)
 {
 	return !strstr(name, ".cold") &&
 	       (is_named(name, asked) || (strpbrk(asked, "*?[") && !fnmatch(asked, name, 0)));
 }
 
-/* Each function once, also where several have that name. */
+/*
+ * Append a trigger for each function that matches; once, if several have the same name. Return
+ * false if none matches.
+ */
 static bool put_triggers(struct buffer *to, const char *functions, const char *function,
 			 const char *action)
 {
-	/* All functions of the kernel are gone through for each rule, and few begin like it. */
+	/*
+	 * Compare the fixed beginning first: each rule scans all functions, and few begin like it.
+	 */
 	size_t length, same = strcspn(function, "*?[\\");
 	char name[512], last[512] = "";
 	bool found = false;
@@ -316,7 +330,7 @@ static bool put_triggers(struct buffer *to, const char *functions, const char *f
 	return found;
 }
 
-/* Write why @rule, whose function the tracer does not have, can't be a trigger; and end. */
+/* Explain why @rule can't be a trigger: the tracer lacks its function. End mctrace. */
 static void __attribute__((noreturn)) refuse_function(const struct rules *rules,
 						      const struct rule *rule, bool running)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sets of rules: how objects of a type are followed from where they begin to where they end, and
- * what may be said of them then. They are files, "skb.rules" and so on, so that who needs others
- * can write them: see Documentation/tools/mctrace/mctrace-object.rst.
+ * A set of rules tells how to follow objects of a type from beginning to end, and how to describe
+ * what became of them. Each set is a file, such as "skb.rules", so that users can write their own:
+ * see Documentation/tools/mctrace/mctrace-object.rst.
  */
 #ifndef _MCTRACE_RULES_H
 #define _MCTRACE_RULES_H
@@ -16,30 +16,35 @@
 struct prototypes;
 struct rules;
 
-/* What the memory is that is recorded at a function; HEADER_NEVER: such objects have no headers. */
+/*
+ * What kind of headers a function's recorded memory begins with; HEADER_NEVER: such objects have
+ * none.
+ */
 enum rules_header { HEADER_NONE, HEADER_ETH, HEADER_IP, HEADER_NEVER };
 
-/* A file, or the set of this name; ends if there is none, or if it can't be understood. */
+/* Read a file, or the set of this name. End mctrace if there is none, or if it has errors. */
 struct rules *rules_open(const char *name);
 void rules_free(struct rules *rules);
 
 /*
- * The lines for the file "triggers", in memory of its own. @functions: those that there are, a
- * line each, of the @running kernel or another. The kernel's types are needed if offsets of members
- * are asked for: those in @btf, or of the running kernel if that is NULL. What is optional is left
- * out where the types are not known, or lack the member, and so are functions that are not there.
- * For other rules that is an error, which ends mctrace.
+ * rules_triggers() - Return the set's lines for the file "triggers"
+ * @functions: the functions that can be traced, one a line
+ * @btf: a file with the types for member offsets; NULL: the running kernel's
+ * @running: @functions are those of the running kernel
+ *
+ * Omit optional lines whose function, types or member are missing. If another line lacks one of
+ * these, end mctrace. The caller frees the text.
  */
 char *rules_triggers(const struct rules *rules, const char *functions, const char *btf,
 		     bool running);
 
-/* A call or return that an object is an argument of. */
+/* A call or return that has an object as an argument or result. */
 struct rules_at {
-	struct prototypes *types;	/* NULL: they are not known */
+	struct prototypes *types;	/* NULL: not known */
 	struct symbols *symbols;
 	const struct event *event;
-	unsigned int role;		/* which argument */
-	bool returned;			/* the result is known: only rules that need it apply */
+	unsigned int role;		/* which argument the object is */
+	bool returned;			/* only rules that need the result apply */
 };
 
 enum rules_said { RULES_NOTHING, RULES_VERDICT, RULES_STATE, RULES_OTHERWISE };
@@ -52,23 +57,23 @@ enum rules_said rules_verdict(struct rules *rules, const struct symbol *symbol,
 			      const struct rules_at *at, unsigned int *worth,
 			      struct buffer *text);
 /*
- * Return the key of the next label at @at, and add its value to @text; NULL: there is no other.
- * @next is 0 at first.
+ * Return the key of the next label at @at, and append its value to @text; NULL: there is no other
+ * label. Set @next to 0 before the first call.
  */
 const char *rules_label(struct rules *rules, const struct symbol *symbol,
 			const struct rules_at *at, unsigned int *next, struct buffer *text);
-/* The same of labels for objects that begin in the call's task until the function returns. */
+/* As rules_label(), for objects that begin in the call's task until the function returns. */
 const char *rules_begun_label(struct rules *rules, const struct symbol *symbol,
 			      const struct rules_at *at, unsigned int *next,
 			      struct buffer *text);
-/* Return true if @symbol's function has such labels. */
+/* Return true if @symbol's function has labels for rules_begun_label(). */
 bool rules_name_begun(struct rules *rules, const struct symbol *symbol);
 /* Return true if rules for @symbol's function need the result of the call. */
 bool rules_need_return(struct rules *rules, const struct symbol *symbol);
 bool rules_have_label(const struct rules *rules, const char *key);
 bool rules_have_header(const struct rules *rules, enum rules_header header);
 enum rules_header rules_header(struct rules *rules, const struct symbol *symbol);
-/* Whether what is argument @to there comes of what is argument @from. */
+/* Return true if argument @to of the function is derived from argument @from. */
 bool rules_derives(struct rules *rules, const struct symbol *symbol, unsigned int from,
 		   unsigned int to);
 

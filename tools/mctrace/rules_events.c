@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Apply the rules of a set to events: verdicts, labels, headers, and what comes of what. */
+/*
+ * Apply the rules of a set to events: verdicts, labels, headers, and which object is derived from
+ * which.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +13,7 @@
 #include "rules_parsed.h"
 #include "util.h"
 
-/* Most functions have no rule: find that out once for each. */
+/* Return what rules a function has. Search only once for each function, because most have none. */
 static const struct rules_known *known_of(struct rules *rules, const struct symbol *symbol)
 {
 	unsigned int nr = rules->nr_known, i;
@@ -64,7 +67,10 @@ static void compare_name(void *arg, uint64_t address, const char *name, size_t l
 	search->found |= strlen(search->name) == length && !memcmp(search->name, name, length);
 }
 
-/* Return true if the recorded kernel has @function, not inlined into each of its callers. */
+/*
+ * Return true if the recorded kernel has @function as a symbol: it is not inlined into all its
+ * callers.
+ */
 static bool has_function(struct rules *rules, const struct symbols *symbols, const char *function)
 {
 	struct search search = { .name = function };
@@ -81,7 +87,10 @@ static bool has_function(struct rules *rules, const struct symbols *symbols, con
 
 /* --- fields --- */
 
-/* Put @value as @type: "int", "bool", "u16", "u32", "u64"; without one, in hexadecimal digits. */
+/*
+ * Append @value as @type: "enum NAME", "int", "bool", "u16", "u32", "u64"; else in hexadecimal
+ * digits.
+ */
 static void put_number(struct buffer *to, const struct rules_at *at, const char *type,
 		       uint64_t value)
 {
@@ -110,7 +119,9 @@ static void put_number(struct buffer *to, const struct rules_at *at, const char 
 	}
 }
 
-/* Put recorded memory as a string, or as a number of as many bytes as there are, up to eight. */
+/*
+ * Append recorded memory: as a string, or as a number of at most eight bytes; "?" if there is none.
+ */
 static void put_data(struct buffer *to, const struct rules_at *at, const char *type)
 {
 	const struct mctracer_state *state = at->event->state;
@@ -129,7 +140,10 @@ static void put_data(struct buffer *to, const struct rules_at *at, const char *t
 	}
 }
 
-/* Put "{comm}", "{pid}", "{caller}", "{has F}", "{ret:T}", "{data:T}", "{arg2:T}", by its name. */
+/*
+ * Append the value of a field: "comm", "pid", "caller", "has F", "ret:T", "data:T", "arg2:T"; "?"
+ * if not known.
+ */
 static void put_field(struct buffer *to, struct rules *rules, const struct rules_at *at,
 		      const char *field)
 {
@@ -185,11 +199,11 @@ struct condition {
 	char field[96];
 	char operator[3];
 	const char *value;
-	size_t length;		/* of the value */
+	size_t length;		/* of @value */
 };
 
 /*
- * Find the condition that @text begins with: "{FIELD}=VALUE TEXT", or with "!=", "<" or ">".
+ * Parse the condition at the beginning of @text: "{FIELD}=VALUE TEXT", or "!=", "<" or ">" for "=".
  * Return false if @text begins with none.
  */
 static bool find_condition(struct condition *condition, const char *text)
@@ -211,13 +225,16 @@ static bool find_condition(struct condition *condition, const char *text)
 	return condition->length;
 }
 
-/* The name of a constant is not known without the kernel's types. */
+/* Return false for an enum field if there are no types: the constant's name is not known. */
 static bool is_known(const struct rules_at *at, const char *field)
 {
 	return at->types || !strstr(field, ":enum ");
 }
 
-/* What is not known is "?": it differs from each other value, and is neither less nor more. */
+/*
+ * Return true if @condition holds. An unknown field is "?": different from each other value, and
+ * neither less nor more.
+ */
 static bool condition_holds(struct rules *rules, const struct rules_at *at,
 			    const struct condition *condition)
 {
@@ -250,7 +267,7 @@ static bool condition_holds(struct rules *rules, const struct rules_at *at,
 	return holds;
 }
 
-/* Return the text behind the conditions, or NULL if one does not hold. */
+/* Return the text after the conditions; NULL if one does not hold. */
 static const char *skip_conditions(struct rules *rules, const struct rules_at *at,
 				   const char *text)
 {
@@ -265,7 +282,7 @@ static const char *skip_conditions(struct rules *rules, const struct rules_at *a
 	return text;
 }
 
-/* Return true if @rule is one for object @at->role of the call or return @at. */
+/* Return true if @rule applies to object @at->role of the call or return @at. */
 static bool is_for(const struct rule *rule, const struct symbol *symbol,
 		   const struct rules_at *at)
 {

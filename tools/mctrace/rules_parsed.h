@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The lines of a set of rules, as rules.c reads them and rules_events.c applies them. */
+/* The parsed rules of a set, which rules.c reads and rules_events.c applies. */
 #ifndef _MCTRACE_RULES_PARSED_H
 #define _MCTRACE_RULES_PARSED_H
 
@@ -13,15 +13,15 @@ enum rule_kind {
 	RULE_STATE,	/* where the object is until it ends or gets a verdict */
 	RULE_OTHERWISE,	/* what became of an object that ends without a verdict */
 	RULE_HEADER,
-	RULE_LABEL,	/* which one it is */
-	RULE_BEGINS,	/* which one begins in the task until the function returns */
+	RULE_LABEL,	/* a label of the object */
+	RULE_BEGINS,	/* a label of objects that begin in the task until the function returns */
 };
 
 struct rule {
 	enum rule_kind kind;
 	char *function;
 	char *key;		/* of a label */
-	char *text;		/* behind the function: an action, or a text with fields */
+	char *text;		/* after the function: an action, or a text with fields */
 	unsigned int line;
 	bool optional;
 	bool at_return;		/* a field needs the result of the call */
@@ -30,7 +30,10 @@ struct rule {
 	enum rules_header header;
 };
 
-/* Whether a symbol's function has rules, rules that need its result, and labels for what begins. */
+/*
+ * What rules a function has: any rules, rules that need its result, labels for objects that begin
+ * in it.
+ */
 struct rules_known {
 	bool looked;
 	bool any;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Select a part of a recording: functions, callers, CPUs, tasks, time, depth and duration. */
+/* Select a part of a recording: by function, caller, CPU, task, time, depth and duration. */
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -10,17 +10,17 @@
 #include "view.h"
 #include "walk.h"
 
-#define COMM	15		/* characters that the kernel keeps of a task's name */
-#define NAMES	4096		/* of tasks that are remembered, for suggestions */
+#define COMM	15		/* length of a task's name in the kernel */
+#define NAMES	4096		/* most task names that are kept, for suggestions */
 
 enum kind { NAMED, PID, TGID, TID };
 
-/* One of several that an option has between its commas, or several options have. */
+/* One element of an option's list, which is separated by commas or given by repeated options. */
 struct one {
 	const char *text;
 	enum kind kind;
-	unsigned long number, last;	/* of a pid; CPUs from the one to the other */
-	bool met;			/* the recording has it */
+	unsigned long number, last;	/* a pid; or a range of CPUs */
+	bool met;			/* the recording contains it */
 };
 
 struct list {
@@ -30,9 +30,9 @@ struct list {
 
 static struct {
 	struct list functions, notrace, within, callers, tasks, cpus;
-	uint64_t from, to;		/* ns; to 0: until the end */
-	uint64_t least;			/* ns that a call takes */
-	unsigned long depth;		/* 0: any */
+	uint64_t from, to;		/* ns; 0: no limit */
+	uint64_t least;			/* the least duration of a call, ns */
+	unsigned long depth;		/* 0: any depth */
 } asked;
 
 /* --- options --- */
@@ -44,7 +44,7 @@ static struct one *add(struct list *list, const char *text, size_t length)
 	return &list->all[list->nr++];
 }
 
-/* Call @take with each part of @text between commas. */
+/* Add each part of @text between commas to the option's list, and call @take with it. */
 static void each_part(const struct option *option, const char *text,
 		      void (*take)(const struct option *option, struct one *one))
 {
@@ -79,7 +79,7 @@ static int take_functions(const struct option *option, const char *text, int uns
 	return 0;
 }
 
-/* The kernel keeps 15 characters of a name. */
+/* Parse a task's name, which the kernel cuts to 15 characters. */
 static void take_name(struct one *one)
 {
 	one->kind = NAMED;
@@ -138,7 +138,10 @@ static int take_cpus(const struct option *option, const char *text, int unset)
 	return 0;
 }
 
-/* Read digits, at most 9 behind a point, and a unit: seconds if there is none. False if wrong. */
+/*
+ * Parse digits, at most 9 after a point, and a unit: seconds if there is none. Return false on
+ * errors.
+ */
 static bool read_time(const char **text, uint64_t *ns, bool *unit)
 {
 	static const struct {
@@ -177,7 +180,7 @@ static bool read_time(const char **text, uint64_t *ns, bool *unit)
 	       !__builtin_add_overflow(*ns, whole, ns);
 }
 
-/* FROM..TO, or FROM,TO as perf has it; one of the two may be missing. */
+/* Parse FROM..TO, or FROM,TO as perf does; either may be missing. */
 static int take_range(const struct option *option, const char *text, int unset)
 {
 	const char *c = text;
@@ -216,19 +219,20 @@ static int take_duration(const struct option *option, const char *text, int unse
 
 const struct option select_where_options[] = {
 	OPT_GROUP("Which part of the recording; lists have commas, names may have *, ? and [a-z]:"),
-	OPT_CALL(0, "task", &asked.tasks, "TASK", "these tasks: names, or pids; =NAME is a name",
+	OPT_CALL(0, "task", &asked.tasks, "TASK",
+		 "only these tasks: names or pids; =NAME is a name", take_tasks),
+	OPT_CALL(0, "comm", &asked.tasks, "TASK", "only tasks with these names", take_tasks),
+	OPT_CALL('P', "pid", &asked.tasks, "PID", "only these processes, with all threads",
 		 take_tasks),
-	OPT_CALL(0, "comm", &asked.tasks, "TASK", "these names", take_tasks),
-	OPT_CALL('P', "pid", &asked.tasks, "PID", "these processes, with all threads", take_tasks),
-	OPT_CALL(0, "tid", &asked.tasks, "PID", "these threads", take_tasks),
-	OPT_CALL(0, "cpu", &asked.cpus, "CPUS", "these CPUs: 0-3,5", take_cpus),
-	OPT_CALL(0, "time", NULL, "FROM..TO", "this time: seconds, or with s, ms or us",
+	OPT_CALL(0, "tid", &asked.tasks, "PID", "only these threads", take_tasks),
+	OPT_CALL(0, "cpu", &asked.cpus, "CPUS", "only these CPUs: 0-3,5", take_cpus),
+	OPT_CALL(0, "time", NULL, "FROM..TO", "only this time, in seconds or with s, ms or us",
 		 take_range),
 	OPT_CALL_HIDDEN('p', "process", &asked.tasks, take_tasks),
 	OPT_INSTEAD('F', "filter",
-		    "-F has several meanings: --within FUNC, with what it calls, or --func FUNC"),
+		    "-F has several meanings: --within FUNC, with nested calls, or --func FUNC"),
 	OPT_INSTEAD('t', "time-filter",
-		    "times are printed whole; of calls that take long: --min-duration TIME"),
+		    "times are printed in full; to select long calls: --min-duration TIME"),
 	OPT_INSTEAD('C', "caller-filter",
 		    "-C means other things to perf and uftrace: --cpu CPUS, or --called-by FUNC"),
 	OPT_INSTEAD('N', "notrace-filter", "-N is -n here: --notrace FUNC"),
@@ -238,11 +242,11 @@ const struct option select_where_options[] = {
 
 const struct option select_call_options[] = {
 	OPT_GROUP("Which calls:"),
-	OPT_CALL(0, "within", &asked.within, "FUNC", "only calls of these, and what they call",
+	OPT_CALL(0, "within", &asked.within, "FUNC",
+		 "only calls of these functions, and their nested calls", take_functions),
+	OPT_CALL(0, "called-by", &asked.callers, "FUNC", "only direct calls by these functions",
 		 take_functions),
-	OPT_CALL(0, "called-by", &asked.callers, "FUNC", "only what these call themselves",
-		 take_functions),
-	OPT_CALL(0, "min-duration", NULL, "TIME", "only calls that take so long: 10us, 1.5ms",
+	OPT_CALL(0, "min-duration", NULL, "TIME", "only calls that take at least TIME: 10us, 1.5ms",
 		 take_duration),
 	OPT_CALL_HIDDEN(0, "duration", NULL, take_duration),
 	OPT_PARENT(select_where_options)
@@ -252,19 +256,20 @@ const struct option select_options[] = {
 	OPT_GROUP("Which functions:"),
 	OPT_CALL('l', "func", &asked.functions, "FUNC",
 		 "only functions of these names; NAME[module] is a module's", take_functions),
-	OPT_CALL('n', "notrace", &asked.notrace, "FUNC", "not these", take_functions),
+	OPT_CALL('n', "notrace", &asked.notrace, "FUNC", "omit functions of these names",
+		 take_functions),
 	OPT_PARENT(select_call_options)
 };
 
 const struct option select_depth_options[] = {
 	OPT_NUMBER('D', "depth", &asked.depth, "N",
-		   "only so many calls within each other, or within --within"),
+		   "only N levels of nested calls, counted from --within if given"),
 	OPT_PARENT(select_options)
 };
 
-/* --- what is selected --- */
+/* --- the selection --- */
 
-/* What is known of a function, by its id. */
+/* Flags of a function, by its id. */
 enum { KNOWN = 1, WANTED = 2, IS_WITHIN = 4, IS_CALLER = 8 };
 
 struct select {
@@ -272,18 +277,18 @@ struct select {
 	const char *always;
 	unsigned char *functions;
 	size_t nr_functions;
-	uint64_t *shown;		/* a bit for each event; NULL: not prepared */
-	size_t room;			/* bits */
+	uint64_t *shown;		/* the selected events, a bit each; NULL: not prepared */
+	size_t room;			/* size of @shown, in bits */
 	bool preparing, prepared;
-	bool looked;			/* for calls, which nr_shown counts */
-	bool *frames;			/* by CPU: the call or return before was selected */
+	bool looked;			/* nr_shown counts the selected calls */
+	bool *frames;			/* by CPU: the latest call or return is selected */
 	uint64_t nr_shown;
-	struct {			/* the latest task that was looked at */
+	struct {			/* the latest task of wants_task() */
 		uint32_t pid, tgid;
 		char comm[MCTRACER_COMM_LEN + 1];
 		bool wanted, known;
 	} task;
-	char **names;			/* of tasks */
+	char **names;			/* names of tasks */
 	size_t nr_names;
 };
 
@@ -342,7 +347,7 @@ void select_free(struct select *select)
 
 /* --- functions --- */
 
-/* Does @title, "NAME" or "NAME [MODULE]", match @pattern, with globs? */
+/* Return true if @title, "NAME" or "NAME [MODULE]", matches @pattern, which may have globs. */
 static bool matches(const char *pattern, const char *title)
 {
 	const char *open = strrchr(pattern, '['), *bracket = strchr(title, '[');
@@ -373,7 +378,10 @@ static bool matches(const char *pattern, const char *title)
 	return match;
 }
 
-/* Note all that match, so that it is known which name nothing has. */
+/*
+ * Return true if a list element matches @title. Mark all matching elements, to find those that
+ * match nothing.
+ */
 static bool is_in(struct list *list, const char *title)
 {
 	bool found = false;
@@ -548,7 +556,10 @@ bool select_return(struct select *select, const struct event *event)
 	return function_bits(select, symbol->id) & WANTED;
 }
 
-/* Return how many calls lie between the outermost one that --within names and the innermost. */
+/*
+ * Return true if the innermost call of @task is within --within, if given, and not deeper than
+ * --depth below the outermost --within call.
+ */
 static bool is_deep_enough(struct select *select, const struct task_calls *task)
 {
 	unsigned int i, first = 0;
@@ -599,7 +610,7 @@ bool select_may_ask_again(const struct select *select)
 	       asked.tasks.nr && !asked.cpus.nr && !asked.from && !asked.to;
 }
 
-/* --- going through it once before --- */
+/* --- the first walk --- */
 
 struct preparation {
 	struct walker walker;
@@ -657,9 +668,9 @@ void select_prepare(struct select *select, bool events)
 	select->preparing = false;
 }
 
-/* --- what is missing --- */
+/* --- what the recording lacks --- */
 
-/* Return the name of a task that may be meant; NULL. */
+/* Return the name of a task that @text may have been meant for; NULL: none. */
 static const char *task_meant(const struct select *select, const char *text)
 {
 	unsigned int changes, least = ~0U;
@@ -695,7 +706,10 @@ static void check_tasks(const struct select *select)
 	}
 }
 
-/* Those that were not met on the way: the recording may have them where nothing else was. */
+/*
+ * End mctrace if an element of @list matches no function. Functions that were met but never tested
+ * count, too.
+ */
 static void check_functions(const struct select *select, struct list *list)
 {
 	size_t i, id;

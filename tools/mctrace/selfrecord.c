@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Recording what is shown at once: by a process of its own, as if it had been typed. */
+/* Run "mctrace record" in a child process for commands that record and show at once. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 static volatile pid_t recorder_pid;
 
-/* What is to end this is to end that, and then this. */
+/* Pass the signal on: the recorder ends first, and then this process. */
 static void forward(int sig)
 {
 	kill(recorder_pid, sig);
@@ -51,7 +51,10 @@ static void run_record(const char *path, const char * const *options, char **com
 
 static const int signals[] = { SIGTERM, SIGHUP, SIGQUIT };
 
-/* The file is open for as long as it is to be told from what it becomes. */
+/*
+ * Fork a recorder that writes recorder->path. Return the descriptor of the empty file with that
+ * name: record_now() needs it to see whether the recording has replaced the file.
+ */
 static int begin(struct recorder *recorder, const char * const *options, char **command)
 {
 	pid_t pid = getpid();
@@ -72,7 +75,7 @@ static int begin(struct recorder *recorder, const char * const *options, char **
 		run_record(recorder->path, options, command);
 	}
 	recorder_pid = recorder->pid;
-	signal(SIGINT, SIG_IGN);	/* that is for it to end by */
+	signal(SIGINT, SIG_IGN);	/* Ctrl-C ends the recorder */
 	for (i = 0; i < ARRAY_SIZE(signals); i++)
 		signal(signals[i], forward);
 	return fd;
@@ -97,7 +100,7 @@ char *record_now(const char * const *options, char **command)
 		;
 	ended();
 	if (fstat(fd, &st) || stat(recorder.path, &st) || !st.st_size) {
-		unlink(recorder.path);			/* it has said why */
+		unlink(recorder.path);			/* the recorder has printed the reason */
 		exit(EXIT_FAILURE);
 	}
 	close(fd);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One process at a time sets the tracer, and it, or its keeper, sets everything back. */
+/*
+ * Let one process at a time set the tracer up, and restore all settings, by that process or its
+ * keeper.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,14 +22,14 @@
 #include "util.h"
 
 #define LOCK_NAP_NS	20000000
-#define LOCK_NAPS	500		/* for what a killed process has set to be set back */
+#define LOCK_NAPS	500		/* how long to wait for a keeper */
 
-static int locked = -1;		/* the file whose lock this is; never closed */
-static pid_t owner;		/* the process that must restore; 0: nothing is set */
+static int locked = -1;		/* holds the lock; never closed */
+static pid_t owner;		/* the process that must restore; 0: nothing to restore */
 static pid_t keeper;
-static int watched = -1;	/* closed by the ends of all who hold it: the keeper sees that */
+static int watched = -1;	/* the keeper sees when all processes with this descriptor end */
 
-/* Is a process, whose /proc/PID/status is @status, about to be killed? */
+/* Return true if a SIGKILL is pending for the process with this content of /proc/PID/status. */
 static bool is_dying(const char *status)
 {
 	const char *pending = strstr(status, "\nSigPnd:");
@@ -35,7 +38,9 @@ static bool is_dying(const char *status)
 			  1ULL << (SIGKILL - 1);
 }
 
-/* Has process @pid ended, though its parent may not have seen that? */
+/*
+ * Return true if process @pid has ended or is being killed, even if its parent has not reaped it.
+ */
 static bool is_gone(int pid)
 {
 	char path[64], *status;
@@ -49,8 +54,10 @@ static bool is_gone(int pid)
 }
 
 /*
- * Return the process that has locked @fd, and its name: /proc/locks has lines
- * "1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF". 0 if there is none.
+ * locked_by() - Return the process that holds the lock of @fd; 0 if there is none
+ * @comm: set to its name, in @size bytes
+ *
+ * /proc/locks has lines "1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF".
  */
 static int locked_by(int fd, char *comm, size_t size)
 {
@@ -101,14 +108,17 @@ void session_lock(void)
 		if (pid && !is_gone(pid))
 			die("process %d (%s) is using the tracer: end it first", pid, comm);
 		if (naps++ == LOCK_NAPS && pid)
-			die("process %d was killed: what it set is still being set back", pid);
+			die("process %d was killed: its settings are still being restored", pid);
 		if (naps > LOCK_NAPS)
 			die("a process of another pid namespace is using the tracer: end it first");
 		nanosleep(&nap, NULL);
 	}
 }
 
-/* Close all files but standard error, the lock and @fd: a reader of a recording waits for that. */
+/*
+ * Close all files but standard error, the lock and @fd. A reader of a recording's pipe waits until
+ * all writers have closed it.
+ */
 static void close_others(int fd)
 {
 	int low = fd < locked ? fd : locked, high = fd < locked ? locked : fd, null;
@@ -121,11 +131,14 @@ static void close_others(int fd)
 	close_range(high + 1, ~0U, 0);
 }
 
-/* What the keeper is told; if nothing is, all who could tell it were killed. */
+/* What the keeper must do; end of file: all processes that could tell were killed. */
 #define KEEP	'k'
 #define RESTORE	'r'
 
-/* The keeper. It alone needs neither memory nor more descriptors than it has. */
+/*
+ * Run the keeper: wait for an order, and restore the settings. This needs no more memory or
+ * descriptors.
+ */
 static void keep_settings(int fd)
 {
 	bool told, good;
@@ -134,7 +147,7 @@ static void keep_settings(int fd)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	setsid();		/* what is killed with its group is not the keeper */
+	setsid();		/* a signal to the group must not kill the keeper */
 	prctl(PR_SET_NAME, "mctrace-restore");
 	told = read(fd, &c, 1) == 1;
 	if (told && c == KEEP)
@@ -145,7 +158,7 @@ static void keep_settings(int fd)
 	_exit(good ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-/* However this process ends; but not those that it has forked. */
+/* Restore the settings when this process exits, but not when its forked children do. */
 static void restore_at_exit(void)
 {
 	if (getpid() == owner)
@@ -163,7 +176,7 @@ void session_begin(void)
 		die_errno("a pipe");
 	keeper = fork();
 	if (keeper < 0)
-		die_errno("a process that sets everything back");
+		die_errno("a process that restores the settings");
 	if (!keeper) {
 		close(fds[1]);
 		close_others(fds[0]);
@@ -193,7 +206,7 @@ pid_t session_keeper(void)
 	return keeper;
 }
 
-/* Tell the keeper what to do, and wait for its end. Return its exit status; -1 if it was killed. */
+/* Send the keeper @what, and wait for its end. Return its exit status; -1 if it was killed. */
 static int tell_keeper(char what)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;

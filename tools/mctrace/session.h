@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The tracer's settings are the machine's, and there is one tracer. So a command that sets it holds
- * a lock, and sets everything back when it ends. Before its first change it forks a keeper: a
- * process that waits, and sets everything back if the others are killed.
+ * The tracer's settings are global: a command that changes them holds a lock, and restores
+ * everything when it ends. Before its first change it forks a keeper: a process that waits, and
+ * restores everything if the other processes are killed.
  */
 #ifndef _MCTRACE_SESSION_H
 #define _MCTRACE_SESSION_H
@@ -11,9 +11,9 @@
 #include <sys/types.h>
 
 /*
- * Lock the tracer until this process and those that it forks have ended, or end and name the
- * process that uses the tracer. Wait for a keeper that is setting back what a killed process has
- * set.
+ * Lock the tracer until this process and its children have ended. If another process uses the
+ * tracer, name it and end mctrace. Wait for a keeper that is restoring the settings of a killed
+ * process.
  */
 void session_lock(void);
 
@@ -23,21 +23,23 @@ void session_lock(void);
 int session_user(char comm[SESSION_COMM]);
 
 /*
- * Read what is set, and fork the keeper, if that has not been done. The first session_set() does
- * it; before large memory is allocated the keeper has less of it.
+ * Read all settings and fork the keeper, once. The first session_set() does this, too. An early
+ * call keeps the keeper small, because it is forked before large memory is allocated.
  */
 void session_begin(void);
-/* Write as tracer_write() does. session_restore() writes back what the file had before. */
+/* Write a setting as tracer_write() does. session_restore() restores it. */
 void session_set(const char *file, const char *text);
-/* The same, but return false and set errno if the kernel refuses: then nothing has changed. */
+/*
+ * As session_set(), but return false and set errno if the kernel refuses: then nothing has changed.
+ */
 bool session_try(const char *file, const char *text);
 /* Return the keeper's pid; 0 if there is none. */
 pid_t session_keeper(void);
-/* Leave everything set when this process ends. */
+/* Keep all settings when this process ends. */
 void session_keep(void);
 /*
- * Set everything back that can be. Return false if something could not, and say what: then less is
- * recorded than before, never more.
+ * Restore all settings that can be restored. Print the others and return false: then the tracer
+ * records less than before, never more.
  */
 bool session_restore(void);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The tracer's settings: read before a session changes them, and written back afterwards. */
+/* Read the tracer's settings before a session changes them, and write them back afterwards. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,12 +12,14 @@
 
 struct setting {
 	const char *file;
-	char *before;	/* NULL: this kernel has no such file */
-	char *now;	/* room for what the file has later, if that is as long as before */
+	char *before;	/* NULL: not in this kernel */
+	char *now;	/* space for comparing the file with @before */
 	size_t length;	/* of @before */
 };
 
-/* Written back from the last to the first: the tracer's switch, then all that it would obey. */
+/*
+ * Written back in reverse order: first the tracer's switch, then the settings that it would act on.
+ */
 static struct setting settings[] = {
 	{ .file = "tracing_on" },
 	{ .file = "buffer_size_kb" },
@@ -31,7 +33,7 @@ static struct setting settings[] = {
 	{ .file = "ctrl" },
 };
 
-static int spare = -1;		/* a descriptor, closed to make room for another */
+static int spare = -1;		/* a descriptor that is closed to make room for another one */
 
 void settings_read(void)
 {
@@ -67,11 +69,11 @@ static bool setting_differs(const struct setting *setting)
 	return n || size != setting->length || memcmp(setting->now, setting->before, size);
 }
 
-/* What came of writing a setting's lines one by one. */
+/* The result of writing a setting's lines one by one. */
 struct put_lines {
-	unsigned int lines, taken, refused;	/* the first two without "not PID" */
-	int error;		/* the first refusal's */
-	char line[80];		/* and its line */
+	unsigned int lines, taken, refused;	/* lines and taken without "not PID" */
+	int error;		/* errno of the first refused line */
+	char line[80];		/* the first refused line */
 };
 
 static void refuse_line(struct put_lines *put, const char *line, int error)
@@ -82,7 +84,7 @@ static void refuse_line(struct put_lines *put, const char *line, int error)
 	snprintf(put->line, sizeof(put->line), "%s", line);
 }
 
-/* A process that has ended meanwhile is not missed among others. */
+/* Write the lines of a list one by one. A process that has ended meanwhile is no refusal. */
 static struct put_lines setting_put_lines(struct setting *setting)
 {
 	bool pids = !strcmp(setting->file, "pid");
@@ -104,7 +106,7 @@ static struct put_lines setting_put_lines(struct setting *setting)
 	return put;
 }
 
-/* Would more be recorded by what is left of a list than by all of it? */
+/* Return true if the remaining lines of a list would record more than the whole list. */
 static bool records_more(const char *file, const struct put_lines *put)
 {
 	if (!strcmp(file, "notrace"))
@@ -118,7 +120,10 @@ static bool is_list(const char *file)
 	       !strcmp(file, "triggers");
 }
 
-/* Return true if the setting is as it was. Set *@more if more would be recorded than before. */
+/*
+ * Write a setting back. Return true if it is as before. Set *@more if more would be recorded than
+ * before.
+ */
 static bool setting_put_back(struct setting *setting, bool *more)
 {
 	bool options = !strcmp(setting->file, "options"), pids = !strcmp(setting->file, "pid");
@@ -127,11 +132,14 @@ static bool setting_put_back(struct setting *setting, bool *more)
 
 	if (!options)
 		error = tracer_put(setting->file, setting->before, false);
-	/* A process of another pid namespace is a comment in pid, which is taken and ignored. */
+	/*
+	 * A process of another pid namespace is a comment in pid, which the kernel accepts and
+	 * ignores.
+	 */
 	if (!options && !error && !(pids && setting_differs(setting)))
 		return true;
 	if (!options && !is_list(setting->file)) {
-		warning("%s can't be set back: %s", setting->file, strerror(error));
+		warning("%s can't be restored: %s", setting->file, strerror(error));
 		return false;
 	}
 	if (!options && *setting->before)
@@ -140,16 +148,19 @@ static bool setting_put_back(struct setting *setting, bool *more)
 	if (!options && records_more(setting->file, &put)) {
 		*more = true;
 		if (!put.refused)
-			warning("%s can't be set back: the processes there have ended",
+			warning("%s can't be restored: the processes there have ended",
 				setting->file);
 	}
 	if (put.refused)
-		warning("%s can't be set back: %u lines were refused, '%s' first: %s",
+		warning("%s can't be restored: %u lines were refused, '%s' first: %s",
 			setting->file, put.refused, put.line, strerror(put.error));
 	return !put.refused && !*more;
 }
 
-/* A list with a process that has ended has nothing recorded. This one is about to end. */
+/*
+ * Record nothing: a list whose only process has ended selects no task, and this process is about to
+ * end.
+ */
 static void record_nothing(void)
 {
 	char pid[16];

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The tracer's settings: read before a session changes them, and written back afterwards. */
+/* Read the tracer's settings before a session changes them, and write them back afterwards. */
 #ifndef _MCTRACE_SETTINGS_H
 #define _MCTRACE_SETTINGS_H
 
 #include <stdbool.h>
 
 /*
- * Read all settings, and allocate and open whatever writing them back needs: neither a full table
- * of files nor a lack of memory can prevent that then.
+ * Read all settings, and allocate and open everything that settings_write_back() needs, so that
+ * neither a full file table nor a lack of memory can make it fail.
  */
 void settings_read(void);
 /*
- * Write back what differs. If a list can't be written back leave out its lines that the kernel
- * refuses; if everything would be recorded without them, have nothing recorded. Return false if
- * anything is not as it was, and say so.
+ * Write back all settings that differ. If the kernel refuses lines of a list, write back the
+ * others; if that would record everything, record nothing instead. Return false and print a message
+ * if anything is not as it was.
  */
 bool settings_write_back(void);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Setting the tracer up as the command line says. */
+/* Set the tracer up as the command line asks. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -15,13 +15,13 @@
 #include "util.h"
 
 /*
- * Enough for 10 ms of a busy CPU, which a follower may sleep. On 32 bit rings can't be so large,
- * nor where there is too little memory.
+ * Default ring size: enough for 10 ms of a busy CPU, during which the follower may sleep. Rings
+ * must be smaller on 32 bits, or with too little memory.
  */
 #define RING_KB		8192
 #define SMALLEST_KB	64
 
-static bool chosen_kb;	/* the rings are to be as large as was asked for */
+static bool chosen_kb;	/* --buffer-size was given */
 
 static void add_line(char **list, const char *more)
 {
@@ -31,7 +31,7 @@ static void add_line(char **list, const char *more)
 	*list = both;
 }
 
-/* One expression a line; commas separate, too. */
+/* Add @more to *@list, one expression a line; commas separate expressions, too. */
 static void add(char **list, const char *more)
 {
 	char *c;
@@ -63,7 +63,7 @@ static int take_trigger(const struct option *option, const char *line, int unset
 	return 0;
 }
 
-/* -t, --times; and -T, --no-times. */
+/* Parse -t, --times; and -T, --no-times. */
 static int take_times(const struct option *option, const char *argument, int unset)
 {
 	struct setup *setup = option->value;
@@ -83,7 +83,7 @@ static int take_pid(const struct option *option, const char *pid, int unset)
 	return 0;
 }
 
-/* -p: the process for perf, and the tracer for trace-cmd. */
+/* Parse -p: a process as in perf, or a tracer as in trace-cmd. */
 static int take_pid_or_mode(const struct option *option, const char *text, int unset)
 {
 	struct setup *setup = option->value;
@@ -116,36 +116,40 @@ struct setup setup_asked;
 const struct option setup_options[] = {
 	OPT_GROUP("What is recorded:"),
 	OPT_CALL('l', "func", &setup_asked.filter, "FUNC",
-		 "only functions of this name; may have *, and be repeated", take_functions),
-	OPT_CALL('n', "notrace", &setup_asked.notrace, "FUNC", "not these", take_functions),
+		 "only functions of this name; may contain * and be repeated", take_functions),
+	OPT_CALL('n', "notrace", &setup_asked.notrace, "FUNC", "omit functions of this name",
+		 take_functions),
 	OPT_BOOLEAN('g', "graph", &setup_asked.graph,
-		    "returns, too, with the time that each call took"),
+		    "also returns, with the duration of each call"),
 	OPT_CALLBACK_NOOPT('t', "times", &setup_asked, NULL,
-			   "the exact time of each call; with --graph unless ...", take_times),
+			   "the exact time of each call; implied by --graph unless ...",
+			   take_times),
 	OPT_CALLBACK_NOOPT('T', NULL, &setup_asked, NULL,
-			   "... this, or --no-times: times are estimated, which is cheaper",
+			   "... -T or --no-times: estimate times, which is cheaper",
 			   take_times),
 	OPT_CALL('R', "trigger", &setup_asked.triggers, "LINE",
-		 "FUNCTION:ACTION, as the file triggers has it", take_trigger),
+		 "FUNCTION:ACTION, as in the tracer's file triggers", take_trigger),
 	OPT_TEXT(0, "rules", &setup_asked.rules, "RULES",
-		 "objects, as a set of rules follows them: skb, bio, or a FILE"),
-	OPT_TEXT(0, "btf", &setup_asked.btf, "FILE", "the kernel's types, if it has none itself"),
+		 "follow objects by a set of rules: skb, bio, or a FILE"),
+	OPT_TEXT(0, "btf", &setup_asked.btf, "FILE",
+		 "the kernel's types, if the kernel has no BTF"),
 	OPT_BOOLEAN('c', "context", &setup_asked.context,
-		    "what the CPU was doing: irqs off, preemption"),
+		    "the context of each call: irqs off, preemption"),
 	OPT_CALL('P', "pid", &setup_asked.pids, "PID", "only this process", take_pid),
 	OPT_CALL_HIDDEN('p', NULL, &setup_asked, take_pid_or_mode),
-	OPT_BOOLEAN(0, "self", &setup_asked.self, "also mctrace itself, where all are recorded"),
+	OPT_BOOLEAN(0, "self", &setup_asked.self,
+		    "also mctrace itself, if all processes are recorded"),
 	OPT_BOOLEAN(0, "force", &setup_asked.force,
-		    "even if the last calls before a crash are lost by it"),
-	OPT_CALL('b', "buffer-size", &setup_asked.kb, "KB", "of each CPU's ring", take_kb),
+		    "even if this loses the last calls before a crash"),
+	OPT_CALL('b', "buffer-size", &setup_asked.kb, "KB", "size of each CPU's ring", take_kb),
 	OPT_INSTEAD('F', "filter",
 		    "-F has several meanings: --func FUNC here; others run only with --all"),
 	OPT_INSTEAD('G', "graph-funcs",
 		    "-G has several meanings: here 'mctrace report --within FUNC'"),
 	OPT_INSTEAD('D', "depth",
-		    "all depths are recorded: 'mctrace report --depth N' shows so many"),
+		    "all depths are recorded: 'mctrace report --depth N' shows N levels"),
 	OPT_INSTEAD(0, "max-graph-depth",
-		    "all depths are recorded: 'mctrace report --depth N' shows so many"),
+		    "all depths are recorded: 'mctrace report --depth N' shows N levels"),
 	OPT_INSTEAD('e', "event", "mctrace records calls, no events of other tracers: --func FUNC"),
 	OPT_PARENT(common_options)
 };
@@ -159,7 +163,10 @@ static bool is_on(const char *file)
 	return on;
 }
 
-/* The first line of stats is "# frozen: REASON" then; "CPU ENTRIES ..." has what a ring holds. */
+/*
+ * If the rings are frozen, the first line of stats is "# frozen: REASON". Lines "CPU ENTRIES ..."
+ * have what the rings hold.
+ */
 void setup_check_frozen(bool force)
 {
 	static const char first[] = "# frozen: ";
@@ -184,7 +191,8 @@ void setup_check_free(void)
 	if (is_on("ctrl"))
 		die("the tracer is on already: see 'mctrace stat', or 'mctrace stop' it");
 	if (hook)
-		die("all functions call %s, which would be taken away: end what has set it", hook);
+		die("all functions call %s, which mctrace would replace: stop its user first",
+		    hook);
 }
 
 static void set_size(const struct setup *setup)
@@ -202,18 +210,24 @@ static void set_size(const struct setup *setup)
 	free(now);
 }
 
-/* What somebody else follows would not be told from what these rules do. */
+/*
+ * End mctrace if there are other triggers: objects that they follow can't be distinguished from the
+ * rules'.
+ */
 static void check_no_triggers(void)
 {
 	char *now = tracer_read("triggers"), *line, *saved;
 
 	for (line = strtok_r(now, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved))
 		if (*line != '#')
-			die("there are other triggers ('%s'): 'mctrace reset' ends them", line);
+			die("there are other triggers ('%s'): 'mctrace reset' removes them", line);
 	free(now);
 }
 
-/* Where arguments are to be recorded: with the strings that they point to, if types are known. */
+/*
+ * Return the triggers; if they record arguments and types are known, with triggers for the strings
+ * that the arguments point to. The caller frees the text.
+ */
 static char *with_strings(struct setup *setup)
 {
 	const char *triggers = setup->triggers ?: "";
@@ -234,7 +248,7 @@ static char *with_strings(struct setup *setup)
 	return all;
 }
 
-/* By rules and by lines of their own. */
+/* Return the triggers of the rules and of -R; the caller frees the text. */
 static char *all_triggers(struct setup *setup)
 {
 	char *functions, *lines, *all;
@@ -328,7 +342,7 @@ void setup_switch_on(void)
 		snprintf(kb, sizeof(kb), "%d", size);
 		if (errno != ENOMEM || size < SMALLEST_KB || chosen_kb ||
 		    !session_try("buffer_size_kb", kb))
-			tracer_write("ctrl", "1");	/* which says why */
+			tracer_write("ctrl", "1");	/* prints the reason */
 	}
 }
 

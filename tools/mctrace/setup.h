@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is to be recorded, as it is asked for on the command line: the same letters for all
- * commands that record. What is set is set back by session_restore().
+ * Set the tracer up as the command line asks: the options that all recording commands share.
+ * session_restore() restores all settings.
  */
 #ifndef _MCTRACE_SETUP_H
 #define _MCTRACE_SETUP_H
@@ -14,42 +14,50 @@
 #include "options.h"
 
 struct setup {
-	char *filter;		/* NULL: all */
+	char *filter;		/* NULL: all functions */
 	char *notrace;
 	char *pids;
 	char *triggers;
-	const char *rules;	/* a set of them, which makes more triggers; NULL: none */
+	const char *rules;	/* a set of rules, which adds triggers; NULL: none */
 	const char *btf;
-	bool strings;		/* set by setup_apply(): memory is recorded of arguments */
+	bool strings;		/* set by setup_apply(): strings of arguments are recorded */
 	bool graph, times, no_times, context;
 	bool self;		/* record mctrace, too */
 	bool force;		/* clear frozen rings */
-	const char *kb;		/* NULL: as it is, but not less than is good for a recording */
+	const char *kb;		/* NULL: as it is, but at least RING_KB */
 };
 
-/* What setup_options ask for. */
+/* The values of setup_options. */
 extern struct setup setup_asked;
-/* The end of the tables of commands that record. */
+/* The end of the option tables of commands that record. */
 extern const struct option setup_options[];
 
-/* A command with these options and --help alone: all of that, to where rings are to be filled. */
+/* Parse the options of a command that has only these and --help, lock the tracer, and set it up. */
 void setup_from(int argc, char **argv, const char *help);
 
-/* End, and explain why, if somebody else traces, or frozen rings would be cleared. */
+/* End mctrace with a reason if another user traces, or if frozen rings would be cleared. */
 void setup_check_free(void);
-/* End, and explain why, if the rings are frozen: they hold the last calls before a crash. */
+/*
+ * End mctrace with a reason if the rings are frozen, because they hold the last calls before a
+ * crash. Do nothing if @force.
+ */
 void setup_check_frozen(bool force);
 /*
- * Have the calls of processes @own, of which 0 is none, not recorded, if all processes are and
- * --self is not given. Return false if the kernel can't.
+ * Exclude the calls of processes @own (0: none) from recording, if all processes are recorded and
+ * --self is not given. Return false and set errno if the kernel can't.
  */
 bool setup_leave_out(const pid_t *own, size_t nr);
-/* SIGINT and so on come when they are wanted; what was blocked before. SIGHUP as nohup has it. */
+/*
+ * Block SIGINT, SIGTERM and SIGQUIT, and SIGHUP unless it is ignored, as under nohup. Store the
+ * previous mask in @before.
+ */
 void setup_block_signals(sigset_t *before);
-/* Everything but recording itself; and then that, paused, with empty rings. */
+/* Write all settings; then, in setup_pause(), switch the tracer on, paused, with empty rings. */
 void setup_apply(struct setup *setup);
 void setup_pause(void);
-/* The switch allocates the rings: smaller ones, if there is too little memory. */
+/*
+ * Switch the tracer on, which allocates the rings. Without enough memory, retry with smaller rings.
+ */
 void setup_switch_on(void);
 
 #endif /* _MCTRACE_SETUP_H */

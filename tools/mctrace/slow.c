@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mctrace slow: what the slowest calls of a function did that its usual ones did not. The
- * recording is gone through for how long each call took; then for what is done in those that
- * are slow, and for that in those from the 40th to the 60th percentile, which are usual.
+ * mctrace slow: print what the slowest calls of a function did that its usual calls did not. The
+ * first walk of the recording measures each call. Two more walks sum up what the slow calls did,
+ * and what the usual calls did: those from the 40th to the 60th percentile.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 
 static const char usage[] = "slow FUNCTION [OPTION...] [FILE]";
 static const char help[] =
-"What the slowest 1 % of FUNCTION's calls did that the usual ones did not: for each way through\n"
-"functions below it how long that took a call, in slow ones and in usual ones.\n";
+"What the slowest 1 % of FUNCTION's calls did that its usual calls did not: for each call path\n"
+"below FUNCTION, the time that it took in a slow call and in a usual call.\n";
 
 static struct {
 	unsigned long percent, lines;
@@ -26,13 +26,13 @@ static struct {
 static const struct option options[] = {
 	OPT_NUMBER(0, "percent", &asked.percent, "N", "the slowest N % (1)"),
 	OPT_NUMBER(0, "lines", &asked.lines, "N", "show the N greatest differences (20)"),
-	OPT_INSTEAD('p', NULL, "-p is --pid where it is known: --percent N"),
+	OPT_INSTEAD('p', NULL, "-p is --pid in other commands: --percent N"),
 	OPT_PARENT(select_options)
 };
 
 enum group { NEITHER, SLOW, USUAL };
 
-/* A call of the function that is not within another one. */
+/* A call of the function, unless nested in another call of it. */
 struct one {
 	uint64_t took;		/* ns */
 	bool returned;
@@ -41,12 +41,12 @@ struct one {
 
 struct slow {
 	struct view view;
-	struct one *calls;	/* in the order in which they were made */
+	struct one *calls;	/* in the order of their beginnings */
 	uint64_t nr, room;
 	unsigned long percent, lines;
 };
 
-/* What a group of calls has done. */
+/* What a group of calls did. */
 struct done {
 	struct tally tally;
 	struct slow *slow;
@@ -105,7 +105,7 @@ static int by_time(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Which calls are slow, at least one, and which are usual. */
+/* Put the slowest calls, at least one, and the usual calls into their groups. */
 static void divide(struct slow *slow, uint64_t returned)
 {
 	struct one **order = xcalloc(returned, sizeof(*order));
@@ -123,11 +123,11 @@ static void divide(struct slow *slow, uint64_t returned)
 	free(order);
 }
 
-/* --- what differs --- */
+/* --- differences --- */
 
 struct difference {
-	uint32_t slow, usual;	/* places; 0: not there */
-	int64_t more;		/* ns of its own a slow call has more than a usual one */
+	uint32_t slow, usual;	/* places; 0: none */
+	int64_t more;		/* own ns of a slow call minus a usual call */
 };
 
 static int by_difference(const void *a, const void *b)
@@ -146,8 +146,8 @@ static uint64_t each(uint64_t total, const struct done *done)
 }
 
 /*
- * Those below the places @s and @u, of which one may be 0: not there. Only if both are it is the
- * root of both.
+ * Add the differences of places @s and @u and all places below them. One of both may be 0: that
+ * group has no such place. If both are 0 they are the roots.
  */
 static void compare(const struct done *slow, const struct done *usual, uint32_t s, uint32_t u,
 		    struct difference *list, size_t *nr)
@@ -271,7 +271,7 @@ static void put_all(const struct slow *slow, const struct done *done, const stru
 	put_group(slow, "usual", usual);
 	if (!slow->view.json)
 		printf("#%11s%11s%11s%11s%11s %9s %9s  %s\n", "slow-usual", "slow",
-		       "on CPU", "usual", "on CPU", "calls", "calls", "of its own, a call");
+		       "on CPU", "usual", "on CPU", "calls", "calls", "own time per call");
 	for (i = 0; i < nr && i < slow->lines && list[i].more; i++)
 		put_difference(slow, done, usual, &list[i]);
 	free(list);

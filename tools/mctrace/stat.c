@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mctrace stat: what is set, and what has been counted. */
+/* mctrace stat: print the tracer's settings and counters. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,16 +11,16 @@
 #include "util.h"
 
 static const char help[] =
-"Shows what is set, and what was counted on each CPU.\n";
+"Shows the tracer's settings, and the counters of each CPU.\n";
 
 static bool json;
 
 static const struct option options[] = {
-	OPT_BOOLEAN(0, "json", &json, "JSON Lines: what is set, then an object for each CPU"),
+	OPT_BOOLEAN(0, "json", &json, "JSON Lines: the settings, then an object for each CPU"),
 	OPT_PARENT(common_options)
 };
 
-/* Files that say what is set, and what is printed of one that has no line. */
+/* Files with settings, and what to print for an empty file. */
 static const struct {
 	const char *name, *file, *none;
 } settings[] = {
@@ -53,7 +53,7 @@ static const char *state(void)
 	return "on";
 }
 
-/* Its lines, from one column on. */
+/* Print the lines of @file, from one column on. */
 static void put_setting(const char *name, const char *file, const char *none)
 {
 	char *text = tracer_read(file), *line, *saved;
@@ -66,7 +66,7 @@ static void put_setting(const char *name, const char *file, const char *none)
 	free(text);
 }
 
-/* Print the first lines of last_boot/trace, if an earlier boot has left its rings. */
+/* Print the header of last_boot/trace, if an earlier boot has left its rings. */
 static void put_last_boot(void)
 {
 	FILE *file = fopen(tracer_path("last_boot/trace"), "r");
@@ -102,7 +102,7 @@ static void put_text(void)
 	free(hook);
 }
 
-/* As a list of lines. */
+/* Append the lines of @file as a JSON array. */
 static void json_setting(struct buffer *to, const char *file)
 {
 	char *text = tracer_read(file), *line, *saved;
@@ -118,7 +118,10 @@ static void json_setting(struct buffer *to, const char *file)
 	free(text);
 }
 
-/* "# cpu entries written ..." has the names of the numbers below. Other comments are left out. */
+/*
+ * Append the counters of each CPU. The line "# cpu entries written ..." has their names; other
+ * comments are omitted.
+ */
 static void json_stats(struct buffer *to)
 {
 	char *stats = tracer_read("stats"), *names[16], *line, *saved, *word, *words;

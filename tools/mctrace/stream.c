@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mctrace stream: events as they come, until Ctrl-C. */
+/* mctrace stream: print events as they come, until Ctrl-C. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "util.h"
 
 static const char help[] =
-"Prints what the kernel calls as it comes, until Ctrl-C.\n";
+"Prints the kernel's function calls as they come, until Ctrl-C.\n";
 
 static volatile sig_atomic_t enough;
 
@@ -22,16 +22,16 @@ static void on_signal(int sig)
 	enough = 1;
 }
 
-/* What it prints would else be the next that it has to print. */
+/* Exclude mctrace from recording: each line that it prints would cause more lines. */
 static void leave_out_oneself(void)
 {
 	const pid_t own[] = { getpid(), session_keeper() };
 	bool left_out = setup_leave_out(own, ARRAY_SIZE(own));
 
 	if (!left_out)
-		warning("this kernel records mctrace, too: --pid or --func make it less");
+		warning("this kernel records mctrace, too: limit it by --pid or --func");
 	else if (isatty(STDOUT_FILENO) && !setup_asked.filter && !setup_asked.pids)
-		warning("all is recorded, also the terminal's work: --pid or --func make it less");
+		warning("all is recorded, also the terminal's work: limit it by --pid or --func");
 }
 
 int cmd_stream(int argc, char **argv)
@@ -39,12 +39,12 @@ int cmd_stream(int argc, char **argv)
 	struct sigaction action = { .sa_handler = on_signal };
 	sigset_t before;
 
-	setup_block_signals(&before);	/* they come while it waits */
+	setup_block_signals(&before);	/* delivered only while waiting */
 	setup_from(argc, argv, help);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGQUIT, &action, NULL);
-	if (signal(SIGHUP, SIG_IGN) != SIG_IGN)		/* of nohup it stays so */
+	if (signal(SIGHUP, SIG_IGN) != SIG_IGN)		/* nohup's stays */
 		sigaction(SIGHUP, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	setup_pause();

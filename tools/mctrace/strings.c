@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which triggers record the strings that arguments point to. */
+/* Make the triggers that record strings which arguments point to. */
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdbool.h>
@@ -10,17 +10,17 @@
 #include "strings.h"
 #include "util.h"
 
-/* A line "FUNCTION:[followed:]args[:COUNT]", taken apart. */
+/* A parsed line "FUNCTION:[followed:]args[:COUNT]". */
 struct line {
-	char *function;		/* without its module */
+	char *function;		/* without the module */
 	char *module;		/* NULL: any */
-	char *when;		/* "followed:", or nothing */
-	char *count;		/* ":5", or nothing */
+	char *when;		/* "followed:" or "" */
+	char *count;		/* ":5" or "" */
 };
 
 struct found {
 	char *name;
-	char *place;		/* NULL: it has no string */
+	char *place;		/* NULL: no string */
 };
 
 static char *without_spaces(char *text)
@@ -32,7 +32,7 @@ static char *without_spaces(char *text)
 	return text + strspn(text, " \t");
 }
 
-/* Behind the function, where "args" is all of the action, or NULL. */
+/* Return where ":args" begins, if "args" is the whole action; else NULL. */
 static char *find_args(char *text)
 {
 	char *at;
@@ -43,7 +43,10 @@ static char *find_args(char *text)
 	return NULL;
 }
 
-/* The module, in any of the ways in which it is written. */
+/*
+ * Split the module from line->function: "mod:MODULE", "FUNCTION:mod:MODULE" or "FUNCTION [MODULE]".
+ * Return false if the line is of no use.
+ */
 static bool split_module(struct line *line)
 {
 	char *name = line->function, *at = strstr(name, ":mod:");
@@ -85,7 +88,10 @@ static bool split(struct line *line, char *text)
 	return split_module(line);
 }
 
-/* "foo", and what gcc makes of it, "foo.constprop.0", which may take other arguments. */
+/*
+ * Return true if @line matches the function. Exclude what gcc makes of a function,
+ * "foo.constprop.0", because its arguments may differ.
+ */
 static bool is_asked(const struct line *line, const char *name, const char *module)
 {
 	if (line->module && (!module || strcmp(module, line->module)))
@@ -98,7 +104,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(((const struct found *)a)->name, ((const struct found *)b)->name);
 }
 
-/* All functions that @line is about; those of one name are next to each other. */
+/* Return all functions that @line matches, sorted, so that equal names are adjacent. */
 static struct found *find(const struct line *line, const char *functions, struct prototypes *types,
 			  size_t *nr)
 {
@@ -128,8 +134,9 @@ static bool same_name(const struct found *all, size_t nr, size_t i, size_t other
 }
 
 /*
- * Which of several functions of one name has which types is not known. And a count is for all
- * functions of a line together, which it would not be for several lines.
+ * Append a trigger for each function of @line. Omit functions that share a name, because their
+ * types can't be told apart. Omit all if the line has a count and several functions, because a
+ * count applies to all functions of a line together.
  */
 static void put_line(struct buffer *to, struct line *line, const char *functions,
 		     struct prototypes *types)
@@ -156,7 +163,7 @@ char *strings_triggers(const char *triggers, const char *functions, struct proto
 	struct buffer to = { };
 	struct line parts;
 
-	/* Of several one is recorded. */
+	/* The tracer records one piece of memory a call. */
 	if (!strstr(triggers, ":data "))
 		while ((line = strsep(&rest, "\n")))
 			if (split(&parts, line))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names of addresses, by /proc/kallsyms. */
+/* Find the names of addresses in copies of /proc/kallsyms. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #include "symbols.h"
 #include "util.h"
 
-#define PAGE		4096ULL		/* sections of modules begin at multiples of it */
-#define UNKNOWN		"[unknown]"	/* as the kernel writes it */
-#define PADDING		64ULL		/* before a section's first function, at most */
+#define PAGE		4096ULL		/* modules' sections are aligned to it */
+#define UNKNOWN		"[unknown]"	/* as the kernel prints it */
+#define PADDING		64ULL		/* at most, before a section's first function */
 
 struct table {
 	struct kallsyms_line *lines;
@@ -18,24 +18,24 @@ struct table {
 };
 
 struct symbols {
-	bool narrow;			/* the kernel is of 32 bit */
+	bool narrow;			/* a 32-bit kernel */
 	struct table *tables;		/* the earliest first */
 	unsigned int nr_tables;
 	uint64_t at;			/* see symbols_at() */
-	const struct recording *from;	/* of which they are */
-	uint64_t modules;		/* where their text begins, if there are several tables */
+	const struct recording *from;	/* the recording of these tables */
+	uint64_t modules;		/* begin of modules' text, if there are several tables */
 	struct symbol **slots;		/* by hash of the address; NULL: empty */
 	size_t nr_slots, used;		/* a power of two */
-	char **names;			/* of functions, by id, ... */
-	char **titles;			/* ... with their modules, ... */
-	uint64_t *addresses;		/* ... and where each begins */
+	char **names;			/* names of functions, by id */
+	char **titles;			/* titles: names with modules */
+	uint64_t *addresses;		/* begin of each function */
 	size_t nr_names;
 	uint32_t *ids;			/* ids + 1 by hash of the address; 0: none */
 	size_t nr_slots_of_ids;		/* a power of two */
-	struct lines *lines;		/* NULL: they are not asked for */
+	struct lines *lines;		/* NULL: not asked for */
 };
 
-/* As the kernel does it: of several at an address the first one. */
+/* Sort by address; then by place in the text, since the kernel uses the first of several names. */
 static int by_address(const void *a, const void *b)
 {
 	const struct kallsyms_line *x = a, *y = b;
@@ -51,7 +51,7 @@ static void parse(struct table *table, const char *text, size_t size)
 	size_t room = 0;
 	struct kallsyms_line line;
 
-	/* What is behind the last end of a line is not whole. */
+	/* A last line without its end is incomplete. */
 	for (; (eol = memchr(text, '\n', end - text)); text = eol + 1) {
 		if (!kallsyms_parse(text, eol - text, &line))
 			continue;
@@ -67,7 +67,7 @@ static void parse(struct table *table, const char *text, size_t size)
 		qsort(table->lines, table->nr, sizeof(*table->lines), by_address);
 }
 
-/* Then no address has more bits. */
+/* Return true if no address has more than 32 bits. */
 static bool is_narrow(const struct symbols *symbols)
 {
 	const struct table *table = symbols->tables;
@@ -75,7 +75,7 @@ static bool is_narrow(const struct symbols *symbols)
 	return symbols->nr_tables && table->nr && !(table->lines[table->nr - 1].address >> 32);
 }
 
-/* Below the first of them names are the same in all tables. */
+/* Return the lowest address of a module. Below it, names are the same in all tables. */
 static uint64_t modules_from(const struct symbols *symbols)
 {
 	uint64_t first = ~0ULL;
@@ -119,10 +119,10 @@ void symbols_show_lines(struct symbols *symbols, const char *vmlinux, const char
 			}
 		}
 	}
-	die("the recording does not say where the kernel was: it has no symbol _stext");
+	die("the recording has no symbol _stext, so the kernel's address is not known");
 }
 
-/* The first line of the last address that is not behind this one. */
+/* Return the first line with the highest address that is not above @address. */
 static const struct kallsyms_line *find_line(const struct table *table, uint64_t address)
 {
 	size_t low = 0, high = table->nr, middle;
@@ -154,7 +154,7 @@ static bool same_module(const struct kallsyms_line *a, const struct kallsyms_lin
 	       (!a->module_length || !memcmp(module_of(a), module_of(b), a->module_length));
 }
 
-/* Return true if @next, of the same module, is the first function of another section. */
+/* Return true if @next, in the same module, is the first function of another section. */
 static bool begins_section(const struct kallsyms_line *line, const struct kallsyms_line *next)
 {
 	return line->module_length && next->address - line->address > PAGE &&
@@ -162,9 +162,9 @@ static bool begins_section(const struct kallsyms_line *line, const struct kallsy
 }
 
 /*
- * Return where the function ends: where the next one begins. Behind the last function of a section
- * of a module other modules may lie that the table does not have, so that function ends with the
- * page in which it begins. The kernel's own last one ends there, too, if only modules follow.
+ * Return the end of the function: the beginning of the next one. After the last function of a
+ * module's section, the text of modules that the table lacks may follow, so that function ends with
+ * the page in which it begins. So does the kernel's own last function if only modules follow.
  */
 static uint64_t end_of(const struct table *table, const struct kallsyms_line *line)
 {
@@ -199,8 +199,8 @@ static bool same_line(const struct kallsyms_line *a, const struct kallsyms_line 
 }
 
 /*
- * Look @address up where modules had come and gone @count times. Between two tables only what both
- * have was there.
+ * Look @address up at the time when modules had come and gone @count times. Between the times of
+ * two tables, only a function that both tables have is certain.
  */
 static const struct kallsyms_line *look_up_at(const struct symbols *symbols, uint64_t address,
 					      uint32_t count, const struct table **table,
@@ -226,8 +226,8 @@ static const struct kallsyms_line *look_up_at(const struct symbols *symbols, uin
 }
 
 /*
- * By what was known then, or else soon after, for a new module is called before it is looked
- * for; or else before.
+ * Look @address up: in the table of symbols->at, or in later tables, because a new module's
+ * functions are called before its symbols are read, or in earlier tables.
  */
 static const struct kallsyms_line *look_up(const struct symbols *symbols, uint64_t address,
 					   const struct table **table, uint64_t *end)
@@ -278,7 +278,10 @@ static void grow_ids(struct symbols *symbols)
 	}
 }
 
-/* Return "name [module]", "name" of the kernel itself, or the address if @line is NULL. */
+/*
+ * Return "name [module]"; "name" in the kernel itself; the address if @line is NULL. The caller
+ * frees it.
+ */
 static char *title_of(uint64_t address, const char *name, size_t length,
 		      const struct kallsyms_line *line)
 {
@@ -291,8 +294,8 @@ static char *title_of(uint64_t address, const char *name, size_t length,
 }
 
 /*
- * Return the id of the function that begins at @address. Functions that share a name have an id
- * each, also those of two modules that were at one place one after the other. An address without a
+ * Return the id of the function that begins at @address. Functions that share a name have different
+ * ids, and so have functions of two modules that were at one address in turn. An address without a
  * name is a function of its own, and @line is NULL.
  */
 static uint32_t id_of(struct symbols *symbols, uint64_t address, const char *name, size_t length,
@@ -335,7 +338,7 @@ static bool is_entry(const char *name)
 		"do_int80_emulation", "do_SYSENTER_32", "ret_from_fork", "ret_from_fork_asm",
 		"syscall_exit_to_user_mode", "irqentry_exit_to_user_mode",
 	};
-	static const char leaving[] = "arch_exit_to_user_mode_prepare";	/* and what gcc adds */
+	static const char leaving[] = "arch_exit_to_user_mode_prepare";	/* with gcc's suffixes */
 
 	return is_any(name, names, ARRAY_SIZE(names)) ||
 	       !strncmp(name, leaving, strlen(leaving));
@@ -370,7 +373,7 @@ static bool is_last(const char *name)
 	return is_any(name, names, ARRAY_SIZE(names));
 }
 
-/* Return true if the function sleeps, or lets other tasks run, and does not much else. */
+/* Return true if the function sleeps or lets other tasks run, and does little else. */
 static bool is_schedule(const char *name)
 {
 	static const char * const names[] = {
@@ -386,8 +389,8 @@ static bool is_schedule(const char *name)
 }
 
 /*
- * Where the function begins that this is a cold part of: it has the same name before the
- * ".cold". If there are several it is that part itself.
+ * Return the beginning of the function that @cold is a part of: the function with the name before
+ * ".cold". If several have that name, return the cold part's own address.
  */
 static uint64_t whole_of(const struct table *table, const struct kallsyms_line *cold,
 			 size_t length)
@@ -416,7 +419,10 @@ static void add_line(struct symbols *symbols, struct symbol *symbol, uint64_t ad
 	free(text);
 }
 
-/* Recorded is what is behind an instruction, the last of its function perhaps. */
+/*
+ * Create the symbol of a recorded address. That address is behind an instruction, which may be
+ * the last one of its function: look up the byte before.
+ */
 static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
 {
 	uint64_t address = symbols->narrow ? low : (uint64_t)(int32_t)low, end;
@@ -508,7 +514,7 @@ size_t symbols_functions(const struct symbols *symbols)
 	return symbols->nr_names;
 }
 
-/* Return true if the function @title is of the module that @asked, "[module]" or "", names. */
+/* Return true if the function @title is in the module @asked, "[module]" or "": any. */
 static bool is_of_module(const char *title, const char *asked)
 {
 	const char *module = strstr(title, " [");
@@ -542,7 +548,7 @@ uint64_t symbols_address(const struct symbols *symbols, uint32_t id)
 	return symbols->addresses[id];
 }
 
-/* Then that is the name of what came to this place. */
+/* Return true if a later table names this address, too: the later name counts. */
 static bool is_known_later(const struct symbols *symbols, const struct table *than,
 			   uint64_t address)
 {

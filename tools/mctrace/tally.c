@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A recording summed up by the ways through functions that were gone. */
+/* Sum up a recording by call path. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,10 @@
 #include "tally.h"
 #include "util.h"
 
-/* Not in the function that is asked for; and what is not looked at, with all that it calls. */
+/*
+ * Pseudo places: calls outside of the function that is asked for; and calls that are not counted,
+ * with all their nested calls.
+ */
 #define OUTSIDE	0xfffffffeU
 #define HIDDEN	0xffffffffU
 
@@ -33,7 +36,9 @@ static bool is_interrupts(const struct tally *tally, const struct call *call)
 	       symbol_of(tally->view->symbols, call->parent_ip)->is_interrupt;
 }
 
-/* The place below which a call is, 0 for a root; or OUTSIDE or HIDDEN, which it is then. */
+/*
+ * Return the place above a call: 0 for a root; or OUTSIDE or HIDDEN, which the call then gets, too.
+ */
 static uint32_t place_above(struct tally *tally, const struct task_calls *task,
 			    struct call *call)
 {
@@ -54,8 +59,8 @@ static uint32_t place_above(struct tally *tally, const struct task_calls *task,
 }
 
 /*
- * A task has another name since its open calls were made, as by exec(): they are made under that
- * name, with all that comes. @nr: so many of them have a place. What has returned stays.
+ * Move the @nr open calls of a task, which have places, to its new name, for example after exec().
+ * Calls that have returned keep the old name.
  */
 static void rename_calls(struct tally *tally, struct task_calls *task, unsigned int nr)
 {
@@ -81,12 +86,12 @@ static void follow_name(struct tally *tally, struct task_calls *task, unsigned i
 		rename_calls(tally, task, nr);
 }
 
-/* Return what a place has of its own, of the CPU of the current event. */
+/* Return the place for @place's own time on the CPU of the current event. */
 static struct path *of_cpu(struct tally *tally, uint32_t place)
 {
 	uint32_t own = paths_below(&tally->paths, place, TALLY_CPU + tally->walker.event->cpu);
 
-	return &tally->paths.all[own];	/* which may have moved */
+	return &tally->paths.all[own];	/* the array may have moved */
 }
 
 static void enter(struct walker *walker, struct task_calls *task, struct call *call)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* An event as a line, in the words of the kernel (see kernel/trace/mctracer), or as JSON. */
+/* Print an event as a line of the kernel's format (see kernel/trace/mctracer), or as JSON. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 #define NS_PER_S	1000000000ULL
 
-/* As the kernel has it: what it has forgotten is not said here either. */
+/* The kernel's limits: the text must forget the same calls. */
 #define MAX_DEPTH	128
 #define MAX_TASKS	4096
 
@@ -28,12 +28,12 @@ struct who {
 struct text {
 	struct symbols *symbols;
 	struct calls *calls;
-	struct prototypes *prototypes;	/* NULL: arguments are numbers */
-	bool strings;			/* memory is what arguments point to, by their types */
+	struct prototypes *prototypes;	/* NULL: print arguments as numbers */
+	bool strings;			/* recorded memory is a string of an argument */
 	bool times;
 	bool contexts;
-	struct who who;			/* of the last line */
-	struct buffer line;		/* being made */
+	struct who who;			/* of the latest line */
+	struct buffer line;		/* the line so far */
 };
 
 static bool has_option(const struct recording *from, const char *name)
@@ -71,7 +71,7 @@ void text_free(struct text *text)
 	free(text);
 }
 
-/* --- which calls have not returned --- */
+/* --- open calls --- */
 
 static void remember_call(struct text *text, const struct event *event)
 {
@@ -84,7 +84,7 @@ static void remember_call(struct text *text, const struct event *event)
 	calls_enter(text->calls, calls_of(text->calls, state->pid, event->cpu), &call);
 }
 
-/* Whose call is it? NULL: that is not known. */
+/* End and return the call that @event returns from; NULL: not known. */
 static const struct call *end_call(struct text *text, const struct event *event)
 {
 	const struct mctracer_state *state = event->state;
@@ -97,7 +97,10 @@ static const struct call *end_call(struct text *text, const struct event *event)
 	return call;
 }
 
-/* Of all events, also those that are not shown. Of a return, its call, until the next one. */
+/*
+ * Update the open calls by an event, also by events that are not shown. Return a return's call,
+ * valid until the next event.
+ */
 static const struct call *follow(struct text *text, const struct event *event)
 {
 	uint64_t which = event->state->value;
@@ -111,7 +114,7 @@ static const struct call *follow(struct text *text, const struct event *event)
 	case FOUND_MARK:
 		if (which == MCTRACER_MARK_MARK || which == MCTRACER_MARK_SNAPSHOT)
 			break;
-		fallthrough;	/* what was not recorded is not known */
+		fallthrough;	/* calls may be missing */
 	case FOUND_GAP:
 		calls_forget(text->calls);
 		break;
@@ -126,7 +129,7 @@ static uint64_t took(const struct event *event, const struct call *call)
 	return event->ns > call->ns ? event->ns - call->ns : 0;
 }
 
-/* --- what lines are made of --- */
+/* --- parts of lines --- */
 
 static void put_address(struct text *text, uint32_t address)
 {
@@ -144,7 +147,7 @@ static void put_time(struct text *text, uint64_t ns)
 	buffer_puts(&text->line, "] ");
 }
 
-/* In the letters of ftrace's latency format. */
+/* Append a context in the letters of ftrace's latency format. */
 void text_context(struct buffer *to, uint32_t context)
 {
 	static const char resched[] = ".npN";
@@ -170,7 +173,7 @@ void text_context(struct buffer *to, uint32_t context)
 	buffer_char(to, ' ');
 }
 
-/* "CPU 2: hackbench:11867 ", which is the same most of the time. */
+/* Append "CPU 2: hackbench:11867 ". Cache the text, which rarely changes. */
 static void put_who(struct text *text, const struct event *event)
 {
 	const struct mctracer_state *state = event->state;
@@ -189,7 +192,7 @@ static void put_who(struct text *text, const struct event *event)
 	buffer_put(&text->line, who->text, who->length);
 }
 
-/* A number if it may well be one; else an address. */
+/* Append a result: as a number if it looks like an int or an error, else as an address. */
 static void put_result(struct text *text, uint64_t result)
 {
 	char buf[32];
@@ -201,7 +204,7 @@ static void put_result(struct text *text, uint64_t result)
 	buffer_puts(&text->line, buf);
 }
 
-/* Is it text, which ends with a NUL, or with what was recorded of it? */
+/* Return true if @data is printable text up to a NUL or to its end. */
 static bool is_string(const uint8_t *data, uint32_t nr)
 {
 	uint32_t i;
@@ -228,7 +231,10 @@ static void quote_string(struct buffer *to, const uint8_t *data, uint32_t nr)
 	buffer_puts(to, i < nr ? "\"" : "\"...");
 }
 
-/* By name and type, if they are known, and with the string that one of them points to. */
+/*
+ * Append arguments by name and type, with the recorded string. Return false if the types are not
+ * known.
+ */
 static bool put_named_args(struct text *text, const struct mctracer_state *state)
 {
 	const struct symbol *symbol = symbol_of(text->symbols, state->ip);
@@ -270,7 +276,7 @@ static void put_args(struct text *text, const struct mctracer_state *state)
 	text_data(&text->line, state->data, state->nr_data);
 }
 
-/* " +#3:1": object 3, which begins to be followed, is argument 1. */
+/* Append the objects of an event. " +#3:1": object 3 begins to be followed and is argument 1. */
 void text_objects(struct buffer *to, const struct mctracer_state *state)
 {
 	unsigned int role;
@@ -289,7 +295,7 @@ void text_objects(struct buffer *to, const struct mctracer_state *state)
 	}
 }
 
-/* How much of it is text, which ends with it or with a NUL; 0: it is none. */
+/* Return the length of the text in @data, up to a NUL or to the end; 0: no text. */
 static uint32_t text_length(const uint8_t *data, uint32_t nr)
 {
 	uint32_t i;
@@ -419,7 +425,7 @@ static void put_event(struct text *text, const struct event *event, const struct
 	}
 }
 
-/* As text: not all programs' numbers have 64 bits. */
+/* Append arguments as strings, because numbers of JSON readers may have less than 64 bits. */
 static void json_args(struct buffer *line, const struct mctracer_state *state)
 {
 	uint32_t i;
@@ -471,7 +477,7 @@ static void json_data(struct text *text, const struct mctracer_state *state)
 		json_text(line, "string", string);
 }
 
-/* The same for programs: one event is one object. */
+/* Append an event as one JSON object, without the closing brace. */
 static void put_json(struct text *text, const struct event *event)
 {
 	static const char * const whats[] = {

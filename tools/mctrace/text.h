@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Events as the lines that the kernel's own trace has, to the byte. */
+/* Print events as the lines of the kernel's own trace, byte for byte, or as JSON. */
 #ifndef _MCTRACE_TEXT_H
 #define _MCTRACE_TEXT_H
 
@@ -13,21 +13,21 @@
 struct prototypes;
 struct text;
 
-/* As the recording's options say; the names are those of @symbols. */
+/* Return a printer that uses the recording's options and the names in @symbols. */
 struct text *text_new(const struct recording *from, struct symbols *symbols);
-/* Arguments have their names and types, by these. */
+/* Print arguments with the names and types in @prototypes. */
 void text_name_arguments(struct text *text, struct prototypes *prototypes);
-/* If it is of a task that the view shows; as JSON if that is asked for. */
+/* Print @event if @view selects it, as a line or as JSON. Return true if it was printed. */
 bool text_event(struct text *text, const struct event *event, const struct view *view, FILE *to);
 void text_free(struct text *text);
 
-/* Parts of such lines, each with a space before it: which objects it concerns, ... */
+/* Append parts of a line, each with a space before it: the objects of the event. */
 void text_objects(struct buffer *to, const struct mctracer_state *state);
-/* ... what lay in memory: a string, if it may well be one, or hexadecimal digits, ... */
+/* Append recorded memory: a string if it looks like one, or hexadecimal digits. */
 void text_data(struct buffer *to, const uint8_t *data, uint32_t nr);
-/* ... and, with a space behind them instead, the letters of a context. */
+/* Append the letters of a context, with a space behind instead. */
 void text_context(struct buffer *to, uint32_t context);
-/* Digits alone. */
+/* Append hexadecimal digits only. */
 void text_hex(struct buffer *to, const uint8_t *data, uint32_t nr);
 
 #endif /* _MCTRACE_TEXT_H */

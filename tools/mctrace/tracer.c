@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The files of the kernel's tracer in debugfs. */
+/* Access the files of the kernel's tracer in debugfs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,7 +17,7 @@
 #define DEBUGFS		"/sys/kernel/debug"
 #define LOCKDOWN	"/sys/kernel/security/lockdown"
 #define HOOK		"/proc/sys/kernel/mcount_hook"
-/* The kernel takes no more at once; what is longer goes line by line. */
+/* The kernel's limit for one write; longer texts are written in parts of whole lines. */
 #define MAX_WRITE	262144
 
 void tracer_find(void)
@@ -55,7 +55,10 @@ bool tracer_has(const char *file)
 	return !access(tracer_path(file), F_OK);
 }
 
-/* The file has all modes, and the one in force in brackets: "[none] integrity confidentiality". */
+/*
+ * Return true if the kernel is locked down. The file has all modes, and brackets around the current
+ * one: "[none] integrity confidentiality".
+ */
 static bool is_locked_down(void)
 {
 	char *modes = read_file(LOCKDOWN);
@@ -86,7 +89,7 @@ void tracer_die(const char *file)
 	if (errno == EACCES)
 		die("only root may open %s: try it with sudo", tracer_path(file));
 	if (errno == ENOENT)
-		die("this kernel's tracer has no file %s: it is of another version", file);
+		die("this kernel's tracer has no file %s: it is another version", file);
 	die_errno("%s", tracer_path(file));
 }
 
@@ -127,13 +130,16 @@ void tracer_show(const char *file, const volatile sig_atomic_t *enough, const si
 
 	if (fd < 0)
 		tracer_die(file);
-	/* A signal comes in by ppoll() alone; by the first, where there is more all the time. */
+	/*
+	 * Only ppoll() unblocks signals: the first one where there is always more to read, the
+	 * second where there is not.
+	 */
 	while (!enough || !*enough) {
 		if (enough && ppoll(NULL, 0, &now, wake) < 0)
 			continue;
 		if (!more && ppoll(fds, ARRAY_SIZE(fds), NULL, wake) < 0)
 			continue;
-		/* Of a pipe: nobody reads it. */
+		/* Standard output is a pipe without a reader. */
 		if (!more && fds[1].revents & POLLERR)
 			break;
 		n = read(fd, buf, sizeof(buf));
@@ -153,7 +159,7 @@ void tracer_show(const char *file, const volatile sig_atomic_t *enough, const si
 	close(fd);
 }
 
-/* The kernel's log from now on. */
+/* Open the kernel's log, at its end. */
 static int log_open(void)
 {
 	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -163,7 +169,11 @@ static int log_open(void)
 	return fd;
 }
 
-/* What the tracer has said first since; NULL. A record is "LEVEL,NUMBER,TIME,FLAGS;text\n". */
+/*
+ * Return the first message of the tracer in the log since log_open(); NULL if there is none. A
+ * record is "LEVEL,NUMBER,TIME,FLAGS;text
+ * ". The caller frees it.
+ */
 static char *log_said(int fd)
 {
 	char record[8192], *text, *end, *said = NULL;
@@ -183,7 +193,7 @@ static char *log_said(int fd)
 	return said;
 }
 
-/* How much of it is to be written at once: whole lines. */
+/* Return how many bytes of @text to write at once: whole lines, at most MAX_WRITE bytes. */
 static size_t first_lines(const char *text)
 {
 	size_t length = strlen(text);
@@ -195,7 +205,7 @@ static size_t first_lines(const char *text)
 	return length ? length : MAX_WRITE;
 }
 
-/* The kernel takes each write as a whole. */
+/* The kernel parses each write on its own, so each one must be whole lines. */
 int tracer_put(const char *file, const char *text, bool append)
 {
 	int fd, ret = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel's tracer: its files in debugfs. Each failure ends mctrace with one sentence that
- * says what to do, unless it is said otherwise.
+ * Access the files of the kernel's tracer in debugfs. Unless noted otherwise, each failure ends
+ * mctrace with a sentence that tells the user what to do.
  */
 #ifndef _MCTRACE_TRACER_H
 #define _MCTRACE_TRACER_H
@@ -10,39 +10,44 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* It is a file of the tracer's, too, for all that follows. */
+/* All functions below accept this file, too. */
 #define TRACER_SYSCTL	"/proc/sys/kernel/mcount_enabled"
 
-/* Finds the directory. To be called first. */
+/* Find the tracer's directory. Call this first. */
 void tracer_find(void);
 
-/* The path of a file there, until the next call; where it begins with "/" it is that. */
+/*
+ * Return the path of a file of the tracer, valid until the next call; an absolute path stays as it
+ * is.
+ */
 const char *tracer_path(const char *file);
 
-/* What a file says, in memory of its own. */
+/* Return the content of a file; the caller frees it. */
 char *tracer_read(const char *file);
 bool tracer_has(const char *file);
 
-/* The name of another's hook that all functions would call, or NULL. In memory of its own. */
+/*
+ * Return the name of another user's hook that all functions call; NULL if there is none. The caller
+ * frees it.
+ */
 char *tracer_others_hook(void);
 
 /*
- * Copies it to standard output, as it comes; if @enough is not NULL, until one of the signals sets
- * that which are blocked but not in @wake.
+ * tracer_show() - Copy @file to standard output as its content comes
+ * @enough: stop when a signal handler sets it; NULL: copy to the end
+ * @wake: the signal mask while waiting; these signals are blocked elsewhere
  */
 void tracer_show(const char *file, const volatile sig_atomic_t *enough, const sigset_t *wake);
 
-/* Writes it, whatever it was; and what the kernel's log says about it is shown if it fails. */
+/* Write @text to @file. If that fails, print the kernel's log message about it and end mctrace. */
 void tracer_write(const char *file, const char *text);
 
-/*
- * The same without a word: 0, or what errno was. With @append what the file has stays.
- */
+/* As tracer_write(), but return 0 or an errno. With @append keep the file's content. */
 int tracer_put(const char *file, const char *text, bool append);
-/* errno is why a file can't be used: says so, and what to do. Ends. */
+/* Print why @file can't be used, by errno, and what to do; end mctrace. */
 void tracer_die(const char *file) __attribute__((noreturn));
 
-/* Return how many times modules had come or gone; -1 if this kernel does not count that. */
+/* Return the count of module loads and unloads; -1 if this kernel doesn't count them. */
 int64_t tracer_modules(void);
 
 #endif /* _MCTRACE_TRACER_H */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls within calls, in the form that ftrace's function_graph has:
+ * Print a recording as a tree of nested calls, in the format of ftrace's function_graph:
  *
  *	CPU 0: cat:65
  *	              |  alloc_fd() {
  *	    0.691 us  |    _raw_spin_lock();
  *	 + 22.664 us  |  } alloc_fd
  *
- * What a task does on a CPU until another one runs there is left together: it is printed when
- * that ends, or is long. So memory is needed for a few lines of each CPU alone.
+ * What a task does on a CPU until another task runs there is one block. A block is printed when it
+ * ends or is long, so memory is needed only for a few lines of each CPU.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,23 +19,23 @@
 #include "util.h"
 #include "walk.h"
 
-#define ENOUGH	65536		/* bytes of one CPU */
+#define ENOUGH	65536		/* of a block, in bytes */
 
 struct tree {
 	struct walker walker;
 	const struct view *view;
 	struct {
 		struct buffer text;
-		struct task_calls *task;	/* whose */
+		struct task_calls *task;	/* the block's task */
 	} *cpus;
 	unsigned int nr_cpus;
-	struct buffer *to;	/* the current CPU's */
-	struct buffer took;	/* a duration, to be put to the right of its column */
+	struct buffer *to;	/* of the current CPU */
+	struct buffer took;	/* a duration, to be right-aligned */
 	FILE *out;
-	uint64_t calls, most;	/* printed, and at most; 0: all */
+	uint64_t calls, most;	/* calls printed, and their limit */
 };
 
-/* As function_graph marks what took long. */
+/* Return function_graph's mark for a long duration. */
 static char mark_of(uint64_t ns)
 {
 	static const struct {
@@ -53,7 +53,7 @@ static char mark_of(uint64_t ns)
 	return ' ';
 }
 
-/* What took long is coloured on a terminal. */
+/* Return the escape sequence for long durations, if colours are on. */
 static const char *color_of(const struct tree *tree, char mark)
 {
 	if (!tree->view->color || mark == ' ')
@@ -61,7 +61,7 @@ static const char *color_of(const struct tree *tree, char mark)
 	return mark == '+' ? "\033[33m" : "\033[31m";
 }
 
-/* The column before "|", and the place of a call so deep. */
+/* Append the column before "|", and the indentation of a call at @depth. */
 static void put_column(struct tree *tree, const struct ending *ending, unsigned int depth)
 {
 	bool took = ending && ending->returned;
@@ -98,7 +98,9 @@ static void flush(struct tree *tree, unsigned int cpu)
 	tree->walker.enough = ferror(tree->out);
 }
 
-/* The last call, which waits: there are calls in it, or not, as far as is known. */
+/*
+ * Print the latest call, which was held back until it is known whether it has nested calls: @open.
+ */
 static void put_waiting(struct tree *tree, struct task_calls *task, bool open)
 {
 	struct call *call;
@@ -112,7 +114,10 @@ static void put_waiting(struct tree *tree, struct task_calls *task, bool open)
 	put_name(tree, call->symbol->title, open ? "() {\n" : "();\n");
 }
 
-/* The task doesn't run there any more. What its last call has in it is not known yet. */
+/*
+ * End the block of @cpu: its task doesn't run there any more. The latest call is printed as open,
+ * because its nested calls are not known yet.
+ */
 static void end_stint(struct tree *tree, unsigned int cpu)
 {
 	struct task_calls *task = tree->cpus[cpu].task;
@@ -134,13 +139,16 @@ static void end_all(struct tree *tree)
 		end_stint(tree, cpu);
 }
 
-/* To where a task's lines go: another one may have been there, or it may have been elsewhere. */
+/*
+ * Continue the block of @task on the current CPU. Begin a new block if another task ran there, or
+ * if the task was on another CPU.
+ */
 static void begin(struct tree *tree, struct task_calls *task)
 {
 	unsigned int cpu = tree->walker.event->cpu;
 
 	if (task->shown == (int)cpu + 1 && tree->cpus[cpu].text.length > ENOUGH)
-		end_stint(tree, cpu);	/* other CPUs' lines may come before it goes on */
+		end_stint(tree, cpu);	/* other CPUs' blocks may be printed in between */
 	if (task->shown != (int)cpu + 1) {
 		if (task->shown)
 			end_stint(tree, task->shown - 1);
@@ -163,7 +171,7 @@ static void enter(struct walker *walker, struct task_calls *task, struct call *c
 		walker->enough = true;
 		return;
 	}
-	task->nr--;			/* who waits is the one above, which is no leaf */
+	task->nr--;			/* the call above waits, and is no leaf */
 	begin(tree, task);
 	put_waiting(tree, task, true);
 	task->nr++;
@@ -187,7 +195,7 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 	struct tree *tree = (struct tree *)walker;
 	bool leaf;
 
-	if (ending->cut) {		/* nothing says that it has ended */
+	if (ending->cut) {		/* the end is not known */
 		if (task->waits) {
 			tree->to = &tree->cpus[task->shown - 1].text;
 			put_waiting(tree, task, walker->returns);
@@ -229,7 +237,7 @@ static void note(struct walker *walker, struct task_calls *task, const struct ev
 	struct tree *tree = (struct tree *)walker;
 
 	if (event->found == FOUND_FRAME)
-		return;			/* a frame is where the tree shows it */
+		return;			/* the tree shows frames already */
 	begin(tree, task);
 	put_waiting(tree, task, true);
 	put_column(tree, NULL, task->nr);
@@ -239,7 +247,7 @@ static void note(struct walker *walker, struct task_calls *task, const struct ev
 	put_name(tree, symbol_of(walker->symbols, event->state->ip)->text, " */\n");
 }
 
-/* For programs: each call, when it has ended. */
+/* Print a call as a JSON line when it has ended. */
 static void leave_json(struct walker *walker, struct task_calls *task, struct call *call,
 		       const struct ending *ending)
 {

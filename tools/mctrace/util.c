@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How mctrace fails, and small things that the C library leaves out. */
+/* Print errors and exit, and small helpers that the C library lacks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ void die_usage(const char *command, const char *format, ...)
 	exit(EXIT_USAGE);
 }
 
-/* By rows of the usual table (Wagner and Fischer, 1974), of which one is kept. */
+/* The Wagner-Fischer algorithm (1974), with one row of its table. */
 unsigned int changes_between(const char *a, const char *b)
 {
 	unsigned int row[64], left, above, i, j, nr = strnlen(b, ARRAY_SIZE(row) - 1);
@@ -73,7 +73,7 @@ unsigned int changes_between(const char *a, const char *b)
 	for (j = 0; j <= nr; j++)
 		row[j] = j;
 	for (i = 0; a[i]; i++) {
-		left = row[0]++;	/* what was above and to the left */
+		left = row[0]++;	/* the value above and to the left */
 		for (j = 1; j <= nr; j++) {
 			above = row[j];
 			row[j] = left + (a[i] != b[j - 1]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What all of mctrace uses: how it fails, memory that is there, and loads of what the
- * kernel writes meanwhile.
+ * Helpers for all of mctrace: errors, memory, files, and loads of memory that the kernel writes
+ * concurrently.
  */
 #ifndef _MCTRACE_UTIL_H
 #define _MCTRACE_UTIL_H
@@ -14,35 +14,35 @@
 #define fallthrough		__attribute__((__fallthrough__))
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* A load that the compiler neither leaves out nor splits. */
+/* Load @x once; the compiler neither omits nor splits the load. */
 #define READ_ONCE(x)	__atomic_load_n(&(x), __ATOMIC_RELAXED)
 
-/* Keeps the compiler from moving loads; that is enough on x86, see linux/mctracer.h. */
+/* Keep the compiler from reordering loads, which is enough on x86: see linux/mctracer.h. */
 static inline void barrier(void)
 {
 	__asm__ volatile("" : : : "memory");
 }
 
-/* Exit statuses: what failed, and what was typed wrong. */
+/* Exit status for wrong command lines; other failures are EXIT_FAILURE. */
 #define EXIT_USAGE	2
 
-/* "mctrace: " and the text on stderr; die() ends with EXIT_FAILURE then. */
+/* Print "mctrace: " and the text to stderr; die() then exits with EXIT_FAILURE. */
 void warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-/* The same, with ": " and what errno says. */
+/* As die(), with ": " and strerror(errno) behind the text. */
 void die_errno(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-/* What was typed is wrong: and how to ask for help. */
+/* Print what is wrong with the command line and how to get help; exit with EXIT_USAGE. */
 void die_usage(const char *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
-/* Print how to ask for @command's help; NULL: for that of mctrace. */
+/* Print how to get help on @command; NULL: on mctrace. */
 void say_try(const char *command);
 
-/* How many characters must be changed, added or left out to make the one the other. */
+/* Return how many characters must be changed, added or removed to turn @a into @b. */
 unsigned int changes_between(const char *a, const char *b);
-/* Is @changes so few that the one may well have been typed for @name? */
+/* Return true if @changes is so small that @name may have been meant. */
 bool is_slip(unsigned int changes, const char *name);
 
-/* Memory, or the end. */
+/* Allocate memory, or end mctrace. */
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *old, size_t n, size_t size);
 char *xstrdup(const char *text);
@@ -50,16 +50,16 @@ char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 struct timespec;
 
-/* By CLOCK_MONOTONIC. */
+/* Return the seconds since @then, by CLOCK_MONOTONIC. */
 double seconds_since(const struct timespec *then);
 
-/* Return the width of the terminal: COLUMNS, or standard output's, or 80. */
+/* Return the width of the terminal in characters: $COLUMNS, or standard output's, or 80. */
 unsigned int terminal_width(void);
 
-/* All of a file as a string; NULL and errno. */
+/* Return a file's content as a string; NULL and errno on failure. The caller frees it. */
 char *read_file(const char *path);
 
-/* Writes all of it, however often it takes. False and errno. */
+/* Write all @size bytes, in as many steps as needed. Return false and set errno on failure. */
 bool write_all(int fd, const void *from, size_t size);
 
 #endif /* _MCTRACE_UTIL_H */

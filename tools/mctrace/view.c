@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What all commands that show a recording do first and last. */
+/*
+ * Open a recording, its symbols and the output, and close them: shared by all commands that show a
+ * recording.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -23,13 +26,14 @@ const struct option view_options[] = {
 	OPT_BOOLEAN(0, "json", &view_asked.json, "JSON Lines"),
 	OPT_WORD(0, "color", &view_asked.color, "yes|no|auto",
 		 "auto: on a terminal, unless NO_COLOR is set"),
-	OPT_BOOLEAN(0, "no-pager", &view_asked.no_pager, "none, which comes on a terminal"),
+	OPT_BOOLEAN(0, "no-pager", &view_asked.no_pager,
+		    "no pager; the default on a terminal is $PAGER or less"),
 	OPT_TEXT(0, "kallsyms", &view_asked.kallsyms, "FILE",
-		 "names for the kernel's raw files: kallsyms, System.map or vmlinux"),
+		 "symbols for the kernel's raw files: kallsyms, System.map or vmlinux"),
 	OPT_PARENT(common_options)
 };
 
-/* On a terminal: $PAGER, or less, if it is there; it takes what is printed from now on. */
+/* Start $PAGER or less, and redirect standard output to it. Return its pid; 0 if there is none. */
 static pid_t start_pager(void)
 {
 	const char *pager = getenv("PAGER") ?: "less";
@@ -45,7 +49,7 @@ static pid_t start_pager(void)
 		dup2(ends[0], STDIN_FILENO);
 		close(ends[0]);
 		close(ends[1]);
-		setenv("LESS", "FRSX", 0);	/* not for what fits a screen; with colours */
+		setenv("LESS", "FRSX", 0);	/* quit if it fits on a screen; pass colours */
 		execl("/bin/sh", "sh", "-c", pager, NULL);
 		_exit(127);
 	}
@@ -69,18 +73,18 @@ static bool is_there(const char *program)
 	return found;
 }
 
-/* Whatever becomes of a command: what is wrong with its recording is said. */
+/* What is wrong with the recording: printed at exit, however the command ends. */
 static char *damage;
 
 static void say_damage(void)
 {
 	if (damage)
-		warning("%s; what is before was shown", damage);
+		warning("%s; the part before that was shown", damage);
 	free(damage);
 	damage = NULL;
 }
 
-/* A pager is waited for, also by who ends early: it has the terminal. */
+/* The pager's pid. Wait for it at exit, because it has the terminal. */
 static pid_t pager;
 
 static void end_pager(void)
@@ -104,7 +108,7 @@ static void end_progress(void)
 	progress.shown = false;
 }
 
-/* Not where the output itself goes by. */
+/* Print nothing if the output goes to the terminal, too. */
 void view_progress(const struct view *view, double done)
 {
 	if (view->pager || !isatty(STDERR_FILENO) || isatty(STDOUT_FILENO) ||
@@ -114,7 +118,10 @@ void view_progress(const struct view *view, double done)
 	progress.shown = true;
 }
 
-/* The kernel's raw files have no names. A wrong name would be worse than none. */
+/*
+ * Find names for the kernel's raw files, which have none. Refuse to guess, because a wrong name is
+ * worse than none.
+ */
 static void find_names(struct recording *from)
 {
 	static const char other[] = "# kernel: another one";
@@ -141,7 +148,7 @@ void view_begin(struct view *view, struct recording *from)
 
 	view->from = from;
 	view->json = view_asked.json;
-	view->width = terminal_width();		/* a pager comes between */
+	view->width = terminal_width();		/* before a pager takes its place */
 	view->no_pager |= view_asked.no_pager;
 	if (view->from->damage && !damage) {
 		damage = xstrdup(view->from->damage);
@@ -163,7 +170,7 @@ void view_begin(struct view *view, struct recording *from)
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 }
 
-/* Where nothing was recorded, each answer would be empty. */
+/* End mctrace if nothing was recorded: each answer would be empty. */
 static void check_words(const struct recording *from)
 {
 	unsigned int cpu;
@@ -172,9 +179,9 @@ static void check_words(const struct recording *from)
 		if (from->cpus[cpu].nr)
 			return;
 	if (from->damage)
-		return;		/* which is printed */
+		return;		/* the damage is printed */
 	die("%s is empty: %s", from->path, recording_number(from, "chosen") ?
-	    "none of the chosen functions was called" : "nothing was recorded");
+	    "none of the selected functions was called" : "nothing was recorded");
 }
 
 void view_open(struct view *view, const char *file)
@@ -193,7 +200,7 @@ void view_heading(const struct view *view, const char *text)
 	printf("%s%s%s\n", view->color ? "\033[1m" : "", text, view->color ? "\033[m" : "");
 }
 
-/* What is said holds for what was recorded. */
+/* Warn if calls are missing: the output describes only the recorded calls. */
 static void say_missing(const struct view *view)
 {
 	unsigned long long written = recording_number(view->from, "written");
@@ -234,7 +241,10 @@ static const char *module_of(const char *title)
 	return strstr(title, " [") ?: "";
 }
 
-/* A name that nothing in the recording has is a slip of the pen, or was not recorded. */
+/*
+ * End mctrace if nothing in the recording has this name: a typo, or a function that was not
+ * recorded. Warn if it is a function of several modules.
+ */
 void check_function(const struct view *view, const char *name)
 {
 	unsigned int changes, least = ~0U;

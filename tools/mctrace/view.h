@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What all commands that show a recording have in common: its file, the names in it, where the
- * output goes, and how it is to look.
+ * What all commands that show a recording share: the file, its names, the output, and its format.
  */
 #ifndef _MCTRACE_VIEW_H
 #define _MCTRACE_VIEW_H
@@ -17,39 +16,42 @@ struct view {
 	struct symbols *symbols;
 	bool json;		/* JSON Lines, not text */
 	bool color;
-	struct select *select;	/* NULL: all of it */
-	bool check_later;	/* what is selected may be in another view */
+	struct select *select;	/* NULL: everything */
+	bool check_later;	/* check the selection later: another view may match it */
 	bool no_pager;
 	unsigned int width;	/* of the terminal, in characters */
-	int pager;		/* its process; 0: there is none */
-	bool counted;		/* what is missing has been said */
+	int pager;		/* pid of the pager; 0: none */
+	bool counted;		/* lost calls were reported already */
 };
 
-/* What the options ask for, which all views get. */
+/* The values of view_options, for all views. */
 extern struct view_asked {
 	const char *input;	/* NULL: the usual file */
-	const char *kallsyms;	/* names for what has none */
+	const char *kallsyms;	/* symbols for recordings without any */
 	const char *color;	/* "yes", "no" or "auto" */
 	bool json, no_pager;
 } view_asked;
 
-/* The end of the tables of commands that show a recording. */
+/* The end of the option tables of commands that show a recording. */
 extern const struct option view_options[];
 
-/* Opens the file (NULL: that of --input, or the usual one); the output may begin then. */
+/* Open @file (NULL: --input, or the default file); output may begin then. */
 void view_open(struct view *view, const char *file);
-/* The same, of what is open already. */
+/* As view_open(), with a recording that is open already. */
 void view_begin(struct view *view, struct recording *from);
-/* A line above what follows. */
+/* Print a line as a heading. */
 void view_heading(const struct view *view, const char *text);
-/* So much of all has been gone through; who waits long is told. */
+/* Show the progress @done, from 0 to 1, if the command takes long. */
 void view_progress(const struct view *view, double done);
-/* The output is whole; an exit status. */
+/* Finish the output, free the view, and return an exit status. */
 int view_close(struct view *view);
 
-/* Ends if no function of this name was met; to be called when all of it was gone through. */
+/* End mctrace if no function of this name was met. Call this after walking the whole recording. */
 void check_function(const struct view *view, const char *name);
-/* End, with the reason why this function has no calls. @meant: a similar one that has, or NULL. */
+/*
+ * End mctrace with the reason why the function has no calls. @meant: a similar name that has calls,
+ * or NULL.
+ */
 void die_not_called(const struct view *view, const char *name, const char *meant)
 	__attribute__((noreturn));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From events to calls that begin and end. */
+/* Turn events into calls that begin and end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,10 +7,13 @@
 #include "util.h"
 #include "walk.h"
 
-/* A kernel stack has 16 KiB, of which a call takes at least 16 bytes. */
+/* At most, open calls of a task: a kernel stack has 16 KiB, and a call takes at least 16 bytes. */
 #define MOST_OPEN	1024
 
-/* Its task has an event; if @away, it was not on a CPU since its last one. */
+/*
+ * Update the task's time off the CPU at an event of the task. @away: the task was off the CPU since
+ * its previous event.
+ */
 static void pass_time(struct walker *walker, struct task_calls *task, bool away)
 {
 	const struct event *event = walker->event;
@@ -26,7 +29,7 @@ static void pass_time(struct walker *walker, struct task_calls *task, bool away)
 	task->last_calls = event->found == FOUND_CALL;
 }
 
-/* Return true if nothing was recorded in the call of schedule() that returns in @symbol. */
+/* Return true if nothing was recorded during the call of schedule() that returns in @symbol. */
 static bool has_slept(const struct task_calls *task, const struct symbol *symbol)
 {
 	return symbol->is_schedule && task->last_calls && task->nr &&
@@ -45,7 +48,7 @@ static void pop(struct task_calls *task, const struct ending *ending)
 	above->off_below += ending->returned ? ending->took - ending->took_cpu : call->off_below;
 }
 
-/* Return where the selected calls of a task are. */
+/* Return the record of a task's selected calls. */
 static struct task_calls *selected_of(struct walker *walker, struct task_calls *task)
 {
 	struct task_calls *selected;
@@ -77,7 +80,7 @@ static void leave_selected(struct walker *walker, struct task_calls *task,
 	pop(selected, ending);
 }
 
-/* The innermost call ends. */
+/* End the innermost call. */
 static void leave(struct walker *walker, struct task_calls *task, const struct ending *ending)
 {
 	struct call *call = &task->calls[task->nr - 1];
@@ -88,7 +91,7 @@ static void leave(struct walker *walker, struct task_calls *task, const struct e
 		pop(task, ending);
 }
 
-/* Those that are deeper than so many have ended, though no return says so. */
+/* End all calls deeper than @nr without a return. @cut: they may not have ended. */
 static void close_to(struct walker *walker, struct task_calls *task, unsigned int nr, bool cut)
 {
 	struct ending ending = { .cut = cut };
@@ -101,7 +104,10 @@ static void close_to(struct walker *walker, struct task_calls *task, unsigned in
 		leave(walker, task, &ending);
 }
 
-/* More calls than fit on a kernel stack are damage: commands recurse as deep as calls do. */
+/*
+ * Begin a call. More calls than fit on a kernel stack mean damage: drop them, because commands
+ * recurse as deep as calls do.
+ */
 static void enter(struct walker *walker, struct task_calls *task, const struct call *call)
 {
 	struct task_calls *selected;
@@ -121,7 +127,7 @@ static void enter(struct walker *walker, struct task_calls *task, const struct c
 		walker->enter(walker, selected, entered);
 }
 
-/* How many calls are open up to the last one of that function; 0 if there is none. */
+/* Return the depth of the latest open call of the function; 0 if there is none. */
 static unsigned int level_of(const struct task_calls *task, const struct symbol *symbol)
 {
 	unsigned int nr;
@@ -133,9 +139,8 @@ static unsigned int level_of(const struct task_calls *task, const struct symbol 
 }
 
 /*
- * Without returns: the next call is made by @caller, so what was called after that has returned.
- * If it is none of those that are known, it is not traced; where it is found out it is known all
- * the same.
+ * Without returns: the next call is made by @caller, so all calls made after @caller have ended. If
+ * @caller is not open, it is not traced: begin it as an implied call.
  */
 static void find_caller(struct walker *walker, struct task_calls *task,
 			const struct symbol *caller)
@@ -152,7 +157,7 @@ static void find_caller(struct walker *walker, struct task_calls *task,
 		close_to(walker, task, nr, false);
 		return;
 	}
-	/* Not within the last call, which may well have ended; but within what has called that. */
+	/* Nest it not in the latest call, which may well have ended, but in that one's caller. */
 	close_to(walker, task, walker->chosen || !task->nr ? 0 : task->nr - 1, false);
 	enter(walker, task, &call);
 }
@@ -175,7 +180,10 @@ static void take_call(struct walker *walker, struct task_calls *task, const stru
 	enter(walker, task, &call);
 }
 
-/* Of a cold part it is not known where its function begins, but which that is. */
+/*
+ * Return the call that a return in @symbol ends. For a cold part, only the function's id is known,
+ * not its beginning.
+ */
 static const struct call *which(const struct task_calls *task, const struct symbol *symbol)
 {
 	unsigned int nr = symbol->function ? 0 : level_of(task, symbol);
@@ -184,8 +192,9 @@ static const struct call *which(const struct task_calls *task, const struct symb
 }
 
 /*
- * A function returns whose call is not known: which open call it has made, with all that is deeper.
- * If it is none, its call was just not recorded, and its caller goes on.
+ * A function without a known call returns: return the depth of the open call that it made, which
+ * must end with all deeper calls. If it made none, only its own call was not recorded, and its
+ * caller continues: return all.
  */
 static unsigned int made_by(struct walker *walker, const struct task_calls *task,
 			    const struct symbol *symbol)
@@ -216,7 +225,7 @@ static void take_return(struct walker *walker, struct task_calls *task, const st
 
 	pass_time(walker, task, has_slept(task, symbol));
 	if (!call && !walker->returns)
-		return;		/* few are recorded, by triggers */
+		return;		/* only triggers record some returns */
 	if (!call) {
 		close_to(walker, task, made_by(walker, task, symbol), false);
 		if (walker->before && select_return(walker->view->select, event))
@@ -234,7 +243,7 @@ static void take_return(struct walker *walker, struct task_calls *task, const st
 	leave(walker, task, &ending);
 }
 
-/* Nothing is known any more, of no task. */
+/* End all open calls of all tasks: calls are missing. */
 static void forget(struct walker *walker)
 {
 	struct task_calls *task;
@@ -246,7 +255,7 @@ static void forget(struct walker *walker)
 		walker->lost(walker, walker->event);
 }
 
-/* Return true if a function is open that returns to nobody, since its task ends in it. */
+/* Return true if a function is open that never returns, because its task ends in it. */
 static bool ends(const struct task_calls *task)
 {
 	unsigned int i;
@@ -257,7 +266,7 @@ static bool ends(const struct task_calls *task)
 	return false;
 }
 
-/* Select open calls by the new name of their task, if none was selected by the old name. */
+/* Select open calls by the task's new name, if none was selected by the old name. */
 static void select_open(struct walker *walker, struct task_calls *task)
 {
 	struct task_calls *selected = selected_of(walker, task);
@@ -278,9 +287,11 @@ static void select_open(struct walker *walker, struct task_calls *task)
 }
 
 /*
- * The task of @event has a name that is new for its pid: that task has changed its own, as by
- * exec(), or is another one that got the pid when that one had ended. No task changes its process,
- * and none that ends changes its name.
+ * take_name() - Handle a name that is new for the pid of @event
+ *
+ * Either the task changed its own name, for example by exec(), or another task got the pid after
+ * the first one ended. A task never changes its tgid, and a task that is ending never changes its
+ * name.
  */
 static void take_name(struct walker *walker, struct task_calls *task, const struct event *event)
 {
@@ -318,7 +329,7 @@ static void take_mark(struct walker *walker, struct task_calls *task, const stru
 	if (walker->note && select_where(walker->view->select, event))
 		walker->note(walker, selected_of(walker, task), event);
 	if (which != MCTRACER_MARK_MARK && which != MCTRACER_MARK_SNAPSHOT)
-		forget(walker);		/* what was not recorded is not known */
+		forget(walker);		/* calls may be missing */
 }
 
 static void take(struct walker *walker, const struct event *event)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mctrace why: which function first returned the error that a system call got, and which errors
- * ended elsewhere. All functions that return an error leave a mark; failures.c follows it through
- * the calls that returned it to their callers.
+ * mctrace why: print which function first returned the error of a failed system call, and which
+ * errors ended elsewhere. Each function that returns an error leaves a mark; failures.c follows the
+ * error through the calls that returned it to their callers.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@
 
 static const char usage[] = "why [OPTION...] COMMAND [ARGUMENT...]";
 static const char help[] =
-"Runs COMMAND, and shows for each system call of it that failed which function returned the error\n"
-"first, and through which ones it came; then errors that netlink, io_uring, a socket or a worker\n"
-"reported.\n";
+"Runs COMMAND, and shows for each of its failed system calls which function returned the error\n"
+"first, and which functions passed it on; then errors that netlink, io_uring, a socket or a\n"
+"worker reported.\n";
 
 static struct {
 	const char *error, *pid, *seconds, *vmlinux;
@@ -32,13 +32,13 @@ static struct {
 
 static const struct option options[] = {
 	OPT_TEXT('e', "errno", &asked.error, "ERRNO", "only this error: EINVAL, or 22"),
-	OPT_TEXT('P', "pid", &asked.pid, "PID", "of a process that runs already, until Ctrl-C"),
-	OPT_TEXT(0, "seconds", &asked.seconds, "N", "end after so many seconds"),
+	OPT_TEXT('P', "pid", &asked.pid, "PID", "record a running process until Ctrl-C"),
+	OPT_TEXT(0, "seconds", &asked.seconds, "N", "end after N seconds"),
 	OPT_BOOLEAN(0, "all", &asked.all, "also errors that a caller handled"),
 	OPT_TEXT(0, "vmlinux", &asked.vmlinux, "FILE",
-		 "places with their lines of source; FILE has debug information"),
+		 "add source lines to places; FILE has debug information"),
 	OPT_TEXT(0, "from", &view_asked.input, "FILE",
-		 "the same as --input: COMMAND was recorded, with -g -R '*:fail:mark'"),
+		 "as --input; the recording was made with -g -R '*:fail:mark'"),
 	OPT_PARENT(select_where_options)
 };
 
@@ -54,30 +54,30 @@ static const char * const kind_names[KINDS] = {
 	[UNKNOWN_RESULT] = "unknown",
 };
 
-/* A function that an error came through. */
+/* A function that passed an error on. */
 struct step {
 	const struct symbol *at;
-	const struct symbol *untraced;	/* has called it, or NULL */
-	const struct symbol *last;	/* its last call, or NULL */
-	bool jumped;			/* to a function that is not traced */
+	const struct symbol *untraced;	/* its caller, or NULL */
+	const struct symbol *last;	/* the latest function that it called, or NULL */
+	bool jumped;			/* it jumped to a function that is not traced */
 };
 
-/* Errors that came the same way, outermost function first. */
+/* Errors that came through the same functions, the outermost first. */
 struct chain {
 	char *key;
 	enum kind kind;
 	int error;		/* 0: not known */
 	struct step *steps;
 	unsigned int nr;
-	const struct symbol *also;	/* has returned the same later, or NULL */
-	const struct symbol *ended;	/* the function that did not return it, or NULL */
-	const struct symbol *within;	/* the outermost function then */
+	const struct symbol *also;	/* returned the same error later, or NULL */
+	const struct symbol *ended;	/* the function that did not pass the error on, or NULL */
+	const struct symbol *within;	/* the outermost function around @ended */
 	int changed;		/* the other error that @ended returned */
-	bool assumed;		/* the outermost function's return was not recorded */
+	bool assumed;		/* the return of the outermost function was not recorded */
 	unsigned int times;
-	unsigned int interrupts;	/* how often a signal's handler went on to return EINTR */
-	uint64_t ns;		/* when first, */
-	uint32_t pid;		/* and by whom */
+	unsigned int interrupts;	/* how often it became EINTR */
+	uint64_t ns;		/* when it came first */
+	uint32_t pid;		/* by the task @comm */
 	char comm[MCTRACER_COMM_LEN + 1];
 };
 
@@ -95,7 +95,7 @@ static const char *system_call_of(const struct chain *chain)
 	return chain->steps[0].at->name;
 }
 
-/* Add one more, or count it as one of those that there are. */
+/* Add a chain, or count it if there is one with the same key. */
 static void add_chain(struct why *why, struct chain *chain)
 {
 	size_t i;
@@ -143,8 +143,8 @@ static bool name_is_one(const char *name, const char * const *beginnings, size_t
 }
 
 /*
- * Return who reports the error that ended in a function of @ended that @carrier has called. To
- * netlink EINTR is no error: the answer is under way.
+ * Return who reports an error that ended in a function that @carrier called. For netlink, EINTR is
+ * no error: the answer is under way.
  */
 static enum kind kind_of(const char *ended, const char *carrier, int error)
 {
@@ -195,7 +195,10 @@ static void found_way(void *arg, const struct way *way)
 	add_chain(why, &chain);
 }
 
-/* A function that jumped to one that is not traced has ended, and called nothing that failed. */
+/*
+ * Add a system call whose result is not known: its function ended by a jump to one that is not
+ * traced, and no function that it called failed.
+ */
 static void found_unknown(void *arg, const struct task_calls *task, const struct failure *call)
 {
 	struct chain chain = { .kind = UNKNOWN_RESULT, .ns = call->ns };
@@ -210,7 +213,7 @@ static void found_unknown(void *arg, const struct task_calls *task, const struct
 	add_chain(arg, &chain);
 }
 
-/* The latest call of that task that a signal has interrupted was the one. */
+/* Count an interrupt of the task's latest call that a signal interrupted. */
 static void resumed(void *arg, const struct task_calls *task, int error)
 {
 	struct why *why = arg;
@@ -224,7 +227,7 @@ static void resumed(void *arg, const struct task_calls *task, int error)
 	}
 }
 
-/* A socket keeps an error, which a later system call returns, or SO_ERROR. */
+/* Add an error that a socket stores, until a later system call or SO_ERROR returns it. */
 static void add_socket(struct why *why, const struct task_calls *task)
 {
 	const struct event *event = why->walker.event;
@@ -329,7 +332,7 @@ static void put_title(const struct why *why, const struct chain *chain)
 	putchar('\n');
 }
 
-/* Where the error did not go on, or what else must be known of the title. */
+/* Print where the error ended, and what else a reader of the title must know. */
 static void put_notes(const struct chain *chain)
 {
 	if (chain->ended && chain->changed)
@@ -363,7 +366,7 @@ static void put_step(const struct step *step, unsigned int depth, bool first)
 	putchar('\n');
 }
 
-/* What of a system call is known whose result was not recorded. */
+/* Print what is known of a system call without a recorded result. */
 static void put_unknown(const struct chain *chain)
 {
 	const struct step *step = &chain->steps[0];
@@ -383,7 +386,7 @@ static void put_unknown(const struct chain *chain)
 
 static void put_text(const struct why *why, const struct chain *chain)
 {
-	/* The title names a system call, unless nothing else is there to be named. */
+	/* Skip the system call, which the title names, unless it is the only function. */
 	unsigned int i = chain->kind == SYSTEM_CALL && chain->nr > 1, depth = 1;
 
 	put_title(why, chain);
@@ -414,7 +417,7 @@ static void put_chain(const struct why *why, const struct chain *chain)
 		put_text(why, chain);
 }
 
-/* Before the first system call of unknown result: what the list is. */
+/* Print a title above the system calls without a recorded result. */
 static void put_unknown_title(const struct why *why)
 {
 	if (!why->view.json)
@@ -437,7 +440,7 @@ static bool put_kind(const struct why *why, enum kind kind)
 	return any;
 }
 
-/* System calls first. */
+/* Print all wanted chains: system calls first. */
 static void put_chains(const struct why *why)
 {
 	unsigned long handled = 0;
@@ -458,7 +461,7 @@ static void put_chains(const struct why *why)
 	put_kind(why, UNKNOWN_RESULT);
 }
 
-/* What no answer can be found in is no answer. */
+/* End mctrace if the recording lacks what the answer needs. */
 static void check_recording(const struct why *why)
 {
 	const char *path = why->view.from->path;
@@ -478,7 +481,7 @@ static int parse_errno(const char *text)
 	return error;
 }
 
-/* Record @command, or what --pid does, into a file whose name is returned. */
+/* Record the errors of @command, or of --pid. Return the file's name. */
 static char *record_errors(char **command)
 {
 	const char *how[16] = { "-g", "-t", "-R", "*:fail:mark" };
