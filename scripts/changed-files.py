@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: changed-files.py PATCH...
 
-Print docs/changed-files.md: the files of the kernel that the patches change, without those that they add, and which
-patch changes each.
+Print docs/changed-files.md: the kernel's files that the patches change (not the files that they add), and the numbers
+of the patches that change each file.
 """
 import os
 import re
