@@ -48,7 +48,7 @@ def write_ledger(path, suites, rows):
 
 
 def names_of(suites, wanted):
-    """Return the suites called, or in a group called, each of wanted."""
+    """Return the names of the suites in wanted, where a group stands for all its suites."""
     names = []
     for want in wanted:
         found = [name for name in suites if name == want or name.startswith(want + "/")]
@@ -88,7 +88,7 @@ def total(counts):
 
 
 def table(suites, rows):
-    """Return the README's lines: a group of suites each, with the newest commit that any of them was run on."""
+    """Return the README's lines, one for each group of suites, with the commit of the group's newest run."""
     lines = ["| suites | kernels | run | passed | failed | skipped | minutes | commit | date |",
              "|---|---|---|---:|---:|---:|---:|---|---|"]
     for group in dict.fromkeys(name.split("/")[0] for name in suites):
