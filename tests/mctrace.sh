@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# mctrace on recordings whose truth is known, and other programs on what it exports. Of damaged recordings it tries one in
-# SPARSE (5; all in scripts/test-long).
+# Test mctrace on recordings whose truth is known, and other programs on its exports. Of the damaged recordings, one in
+# SPARSE is tried (5; scripts/test-long tries all).
 . "${0%/*}/../scripts/test-lib.sh"
 
 tree=$("$REPO/scripts/kernel-tree") || exit 1
 mkdir "$T/good" "$T/checking" "$T/bare" "$T/growing" "$T/kept" "$T/installed" "$T/failing"
 
-# made FOLDER FLAGS...: as people build it, without a word of the compiler
+# made FOLDER FLAGS...: build mctrace; fail if the compiler prints anything
 made()
 {
 	folder=$1
@@ -19,7 +19,7 @@ made()
 	! grep -v '^make' "$T/made"
 }
 
-# grown: with a recorder that copies a file
+# grown: build mctrace with a recorder that copies a file
 grown()
 {
 	gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -iquote "$tree/tools/tracing/mctrace" -c \
@@ -37,7 +37,7 @@ truth()
 	grep -q '^1\.\.[1-9]' "$T/truth" && ! grep '^not ok' "$T/truth" | grep -v '# TODO'
 }
 
-# faults: at each step of what sets the tracer a call fails, or a signal comes; of some steps, unless SPARSE is 1
+# faults: let a call fail, or a signal come, at each step of setting the tracer up; at some steps, unless SPARSE is 1
 faults()
 {
 	wrapped=
@@ -53,7 +53,7 @@ faults()
 	grep -q '^1\.\.[1-9]' "$T/faults" && ! grep '^not ok' "$T/faults"
 }
 
-# seen PROGRAM: it has read what was exported for it
+# seen PROGRAM: succeed if PROGRAM has read the export for it
 seen()
 {
 	grep "^ok .*$1" "$T/truth" | grep -qv '# SKIP'
@@ -95,7 +95,7 @@ installed()
 	"$T/installed/usr/bin/mctrace" --version
 }
 
-# completes ITS-ANSWERS WORD...: what bash offers for the last word, with spaces between
+# completes ANSWERS WORD...: compare bash's completions of the last WORD with ANSWERS, separated by spaces
 completes()
 {
 	wanted=$1
@@ -148,7 +148,7 @@ completed()
 		completes mctrace mctrace why mctrac
 }
 
-# whereis NAME [LESS]: where a function of $recording is, or was linked
+# whereis NAME [LESS]: print the address of a function of $recording, minus LESS
 recording=$T/whole
 whereis()
 {
@@ -156,7 +156,7 @@ whereis()
 		"$(grep -a -o "^[0-9a-f]* [tT] $1\$" "$recording" | head -n 1 | cut -c 1-16)" "${2:-0}"
 }
 
-# A kernel that has run elsewhere than where it was linked, with two functions
+# lines: source lines of two functions in a kernel that did not run at its link address
 lines()
 {
 	moved=0x200000
@@ -184,7 +184,7 @@ END
 		! grep -v -e vfs_read -e kfree "$T/lines" | grep '\.c:'
 }
 
-# So have returns that failed.
+# lines_of_returns: source lines of failed returns
 lines_of_returns()
 {
 	recording=$T/kept/places.dat
@@ -218,7 +218,7 @@ libraries()
 		grep -q '^libbpf [0-9]' "$T/version" && grep -q '^libpcap [0-9]' "$T/version"
 }
 
-# Where they are not installed it does without.
+# bare: build mctrace without the libraries
 bare()
 {
 	made bare links=n && "$T/bare/mctrace" --version >"$T/version" &&
@@ -228,23 +228,23 @@ bare()
 }
 
 plan 17
-check "it is built without a warning" made good
-check "also so that it checks itself" made checking CFLAGS='-O1 -g -fsanitize=address,undefined'
-check "and with what it records coming from a file" grown
-check "its answers are the truth" truth
-check "whatever fails or ends it, the tracer is as it was" faults
-check "trace-cmd reads what it exports" seen trace.dat
-check "so does libkshark, KernelShark's" seen libkshark
-check "so does uftrace" seen "export --to uftrace"
-check "and babeltrace2" seen "export --to ctf"
-check "of Perfetto's there are fields that it has" seen "export --to perfetto"
-check "four million events are gone through quickly, in little memory" quick
+check "it builds without a warning" made good
+check "it builds with sanitizers" made checking CFLAGS='-O1 -g -fsanitize=address,undefined'
+check "it builds with a recorder that copies a file" grown
+check "its answers match the truth" truth
+check "whatever fails or ends it, all settings are restored" faults
+check "trace-cmd reads its export" seen trace.dat
+check "libkshark, KernelShark's library, reads its export" seen libkshark
+check "uftrace reads its export" seen "export --to uftrace"
+check "babeltrace2 reads its export" seen "export --to ctf"
+check "its export to Perfetto has only known fields" seen "export --to perfetto"
+check "it reads four million events quickly, in little memory" quick
 "$REPO/tests/mctrace/recordings.py" -o "$T/whole" --events 3000
-check "it names the libraries that it uses" libraries
-check "addresses have lines of source, wherever the kernel was" lines
-check "so do the returns that why shows" lines_of_returns
-check "and functions types" types
-check "without these libraries it can be built, and says so" bare
-check "it is installed with its man pages" installed
+check "it names its libraries with --version" libraries
+check "addresses have source lines, wherever the kernel ran" lines
+check "returns in why have source lines" lines_of_returns
+check "functions have types" types
+check "it builds without the libraries, and reports that" bare
+check "it installs with its man pages" installed
 check "bash completes commands and options" completed
 finish
