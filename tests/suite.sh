@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# scripts/suite: runs what tests/suites names, and records each result once.
+# Tests scripts/suite: runs the suites of tests/suites, and records each result once.
 . "${0%/*}/../scripts/test-lib.sh"
 
 export SUITES="$T/suites" LEDGER="$T/ledger" README="$T/readme"
@@ -13,7 +13,7 @@ group/broken	7.3	echo "5 passed, 0 failed"; false
 END
 printf '%s\n' "# suites" "<!-- ledger -->" "<!-- end -->" "below" >"$README"
 
-# suite STATUS LAST-LINE NAME...
+# suite STATUS LAST-LINE NAME...: succeed if scripts/suite ends with this status and last line
 suite()
 {
 	_want=$1 _last=$2 _rc=0
@@ -23,7 +23,7 @@ suite()
 	[ "$_rc" = "$_want" ] && [ "$(tail -n 1 "$T/out")" = "$_last" ]
 }
 
-# recorded NAME PASSED FAILED SKIPPED: so stands in the ledger, once
+# recorded NAME PASSED FAILED SKIPPED: succeed if the ledger has this suite once, with these counts
 recorded()
 {
 	cat "$LEDGER"
@@ -38,7 +38,7 @@ table()
 		[ "$(tail -n 1 "$README")" = below ]
 }
 
-# The suites of the repository are what is there.
+# complete: print parts, classes of mutations and kernels that have no suite
 complete()
 {
 	_suites=$(awk "!/^(#|$)/ { print \$1 }" "$REPO/tests/suites")
@@ -62,14 +62,14 @@ silent()
 
 plan 11
 check "a suite's counts are the last line" suite 0 "3 passed, 0 failed, 1 skipped" good
-check "they are in the ledger" recorded good 3 0 1
+check "the counts are in the ledger" recorded good 3 0 1
 check "a group runs all of its suites" suite 1 "8 passed, 2 failed" group
 check "a suite that fails is in the ledger" recorded group/bad 2 1 0
 check "a suite without counts is one test" recorded group/plain 1 0 0
 check "a suite that ends with an error has failed" recorded group/broken 5 1 0
 check "README has a line for each group" table
 check "a second run replaces the line" suite 0 "3 passed, 0 failed, 1 skipped" good
-check "there is one" recorded good 3 0 1
+check "the ledger has one line for the suite" recorded good 3 0 1
 check "an unknown suite is refused" fails_saying "no such suite: nosuch" "$REPO/scripts/suite" nosuch
 check "each part, class of mutations and kernel has a suite" silent complete
 finish
