@@ -258,7 +258,7 @@ other_kernels()	# kernels that have the variables of 6.12's pcpu_hot elsewhere
 		grep -q '^| .mov 0x8(%rdi),%rdi. | load | running task |$' "$T/path" &&
 		grep -q '^of .__preempt_count. (8 bytes at 0x[0-9a-f]*), and whole pages' "$T/path" &&
 		fails_saying 'none of the variables' hook '\tincl %gs:elsewhere' 64 hot_6_1 &&
-		fails_saying 'where is what pcpu_hot has' hook '' 64 true
+		fails_saying 'no variables in place of pcpu_hot' hook '' 64 true
 }
 
 refused()	# REGEX BODY [DISTANCE]
