@@ -114,7 +114,7 @@ def cost_rows(f):
              lambda t: per_call(f, t, "graph"), GRAPHS),
         by_tracer("instructions that tracing adds to a call and its return",
                   {"mctracer-returns": pair(f, "graph")}),
-        by_tracer("instructions that tracing adds to both, with times",
+        by_tracer("instructions that tracing adds to a call and its return, with times",
                   {"mctracer-returns": pair(f, "graph_exact")}),
         by_tracer("hackbench, graph, with times: slowed by",
                   {"mctracer-returns": slowdown(f, "mctracer-returns", "hackbench", "graph_exact")}),
@@ -123,13 +123,13 @@ def cost_rows(f):
         by_tracer("bytes an event, graph", {"ftrace": f.each("ftrace", "ring_graph")}),
     ]
     chosen = ["mctracer", "ftrace"]
-    rows.append(each("instructions a call of a function that is not chosen",
+    rows.append(each("instructions a call of a function that is not selected",
                      lambda t: not_recorded(f, t, "unfiltered"), chosen))
     for name, base, title in (
-            ("stat_chosen", "stat_unfiltered", "a call of the one that is"),
+            ("stat_chosen", "stat_unfiltered", "a call of the selected function"),
             ("stat_count", "stat_unfiltered", "a call that is counted"),
             ("stat_mark", "stat_unfiltered", "a mark"),
-            ("tcp_chosen", "tcp_unfiltered", "one where tasks take turns"),
+            ("tcp_chosen", "tcp_unfiltered", "a call of the selected function, while tasks take turns"),
             ("tcp_callers", "tcp_chosen", "to record all its callers, too")):
         kernels = ["mctracer"] if name in ("stat_count", "stat_mark") else chosen
         rows.append(each(f"instructions {title}",
@@ -162,7 +162,7 @@ def native_table(f):
         figure = f.get("native", name) / 1000
         rows.append([title, cell(f"native, {title}", figure),
                      f"{f.get('native', name).value / both.value:.2f}"])
-    for name, title in ("ratio", "a traced call"), ("ratio_exact", "one with its time"):
+    for name, title in ("ratio", "a traced call"), ("ratio_exact", "a traced call with its time"):
         rows.append([f"{title}, median of each round's ratio", "-",
                      cell(f"native, {name}", native(f, name))])
     table(["a loop of", "ns", "ratio"], rows)

@@ -310,14 +310,14 @@ driver_writes()
 	figures >"$T/figures"
 	driver || return 1
 	set -- "$T/repo/bench/results/"*-6.12.1.md
-	[ -f "$1" ] && [ -s "${1%.md}.svg" ] && grep -q '^| of these: lost | 0 |' "$1" &&
+	[ -f "$1" ] && [ -s "${1%.md}.svg" ] && grep -q '^| calls followed by mmap: lost | 0 |' "$1" &&
 		grep -qF "($(basename -- "$1" .md).svg)" "$1"
 }
 
 driver_misses()
 {
 	figures | sed 's/^follow lost 0/follow lost 3/' >"$T/figures"
-	fails_saying '^error: of these: lost: 3, at most 0: missed by 3' driver &&
+	fails_saying '^error: calls followed by mmap: lost: 3, at most 0: missed by 3' driver &&
 		grep -q '^error: a promised bound was missed' "$T/err" &&
 		grep -q 'missed by 3' "$T/repo/bench/results/"*.md
 }
@@ -333,7 +333,7 @@ driver_follows_nothing()
 {
 	: >"$T/linux/arch/Kconfig"
 	export FAIL=follow	# this job must not run
-	driver && ! grep -q '^| of these: lost ' "$T/repo/bench/results/"*-6.12.1.md
+	driver && ! grep -q '^| calls followed by mmap: lost ' "$T/repo/bench/results/"*-6.12.1.md
 }
 
 readme()
@@ -376,16 +376,16 @@ check "a missed bound is reported: context" missed \
 	"instructions that context adds to a call: 20.50, at most 20: missed by 0.500" \
 	mctracer stat_context 145550000 1000000
 check "a missed bound is reported: a task that is not traced" missed \
-	"instructions a call of a task that is not chosen: 13, at most 12: missed by 1" \
+	"instructions a call of a task that is not traced: 13, at most 12: missed by 1" \
 	mctracer stat_unchosen 114000000 0
 check "a missed bound is reported: a function that is not selected" missed \
-	"instructions a call of a function that is not chosen: 1, at most 0.200: missed by 0.800" \
+	"instructions a call of a function that is not selected: 1, at most 0.200: missed by 0.800" \
 	mctracer stat_unfiltered 102000000 0
 check "a missed bound is reported: a function that is not selected, with static call sites" missed \
-	"instructions a call of a function that is not chosen, static call sites: 13.95, at most 12.10: missed by 1.850" \
+	"instructions a call of a function that is not selected, static call sites: 13.95, at most 12.10: missed by 1.850" \
 	mctracer-static stat_unfiltered 114000000 0
 check "a missed bound is reported: a count" missed \
-	"instructions that counting its calls adds to one: 65, at most 60: missed by 5" \
+	"instructions that a counting trigger adds to a call: 65, at most 60: missed by 5" \
 	mctracer stat_count 101700000 10000
 check "a missed bound is reported: callers" missed \
 	"instructions that 10 callers add to a recorded call: 2,600, at most 2,500: missed by 100" \
@@ -400,7 +400,7 @@ check "a missed bound is reported: a call and its return" missed \
 	"instructions that tracing adds to a call and its return: 63, at most 62: missed by 1" \
 	mctracer-returns stat_graph 164500000 2000000
 check "a missed bound is reported: a call and its return with times" missed \
-	"instructions that tracing adds to both, with times: 76, at most 75: missed by 1" \
+	"instructions that tracing adds to a call and its return, with times: 76, at most 75: missed by 1" \
 	mctracer-returns stat_graph_exact 177500000 2000000
 check "a missed bound is reported: hackbench with returns" missed \
 	"hackbench, all calls and returns traced: slowed by: 2.800, at most 2.700: missed by 0.100" \
@@ -434,7 +434,7 @@ check "a missed bound is reported: native time" missed \
 	"on this processor: a traced call / rdtsc and an empty call: 0.600, at most 0.550: missed by 0.050" \
 	native ratio 600 1000
 check "a missed bound is reported: native time of a call with its time" missed \
-	"on this processor: one with its time / rdtsc and an empty call: 1.300, at most 1.250: missed by 0.050" \
+	"on this processor: a traced call with its time / rdtsc and an empty call: 1.300, at most 1.250: missed by 0.050" \
 	native ratio_exact 1300 1000
 check "a missed bound is reported: a line of text" missed "instructions a line of trace: 4,000, at most 2,500: missed by 1,500" \
 	mctracer text 280000000 70000
@@ -443,8 +443,8 @@ check "a missed bound is reported: reading a record" missed "instructions a call
 check "a missed bound is reported: switching" missed \
 	"microseconds to switch off, against ftrace: 91,000, at most 90,000: missed by 1,000" \
 	mctracer switch_off 91000000 9
-check "a missed bound is reported: a lost record" missed "of these: lost: 3, at most 0: missed by 3" follow lost 3 0
-check "a missed bound is reported: a record that no reader saw" missed "of these: not seen by the readers: 7, at most 0: missed by 7" \
+check "a missed bound is reported: a lost record" missed "calls followed by mmap: lost: 3, at most 0: missed by 3" follow lost 3 0
+check "a missed bound is reported: a record that no reader saw" missed "calls followed by mmap: not seen by the readers: 7, at most 0: missed by 7" \
 	follow written 2000007 0
 check "a missed bound is reported: recording a word" missed \
 	"mctrace record, calls: instructions a word: 45, at most 40: missed by 5" \
