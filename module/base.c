@@ -30,8 +30,8 @@ static void hangs(void *data, struct task_struct *task)
 }
 
 /*
- * Freeze the recording if @text is a watchdog's message, because watchdogs have no other tracepoint.
- * Called before the text is shown, in any context.
+ * Freeze the recording if @text is a watchdog's message, because watchdogs have no other
+ * tracepoint. Called before the text is shown, in any context.
  */
 static void says(void *data, const char *text, size_t len)
 {

@@ -8,8 +8,8 @@
 struct task_struct;
 
 /*
- * compat.c: Call @undo(@arg) when the module is unloaded. With @file, for files and sysctls that users
- * may have open, the call comes before the tracer is stopped, otherwise after. May sleep.
+ * compat.c: Call @undo(@arg) when the module is unloaded. With @file, for files and sysctls that
+ * users may have open, the call comes before the tracer is stopped, otherwise after. May sleep.
  */
 void mctracer_undo_later(bool file, void (*undo)(void *arg), void *arg);
 
@@ -19,7 +19,10 @@ void mctracer_base_stop(void);
 
 /* marks.c */
 
-/* Give @child the marks that it inherits from @parent; remove the marks of a freed task. Any context. */
+/*
+ * Give @child the marks that it inherits from @parent; remove the marks of a freed task. Any
+ * context.
+ */
 void mctracer_marks_fork(struct task_struct *parent, struct task_struct *child);
 void mctracer_marks_forget(const struct task_struct *task);
 int mctracer_marks_alloc(void);

@@ -44,7 +44,9 @@ static unsigned long __init find_symbol_by_name(const char *name, int *ret)
 	return addr;
 }
 
-/* Find all symbols. A kprobe finds the address of kallsyms_lookup_name(), which finds the others. */
+/*
+ * Find all symbols. A kprobe finds the address of kallsyms_lookup_name(), which finds the others.
+ */
 static int __init find_symbols(void)
 {
 	struct kprobe probe = { .symbol_name = "kallsyms_lookup_name" };
@@ -95,7 +97,10 @@ bool mctracer_compat_ready;
 void arch_mcount_call_preserving(void);
 EXPORT_SYMBOL_GPL(arch_mcount_call_preserving);
 
-/* Create no last_boot: persistent rings are requested on the command line, before modules are loaded. */
+/*
+ * Create no last_boot: persistent rings are requested on the command line, before modules are
+ * loaded.
+ */
 void __init mctracer_create_last_boot(struct dentry *parent)
 {
 }
@@ -103,9 +108,10 @@ void __init mctracer_create_last_boot(struct dentry *parent)
 /* ftrace */
 
 /*
- * Functions that are left out of tracing: those that pre-handlers call, which would be recorded at each
- * trigger; and those that a CPU runs after it reported itself dead, because no grace period waits for a
- * hook there. With the series, the kernel compiles nearly all of them without call sites.
+ * Functions that are left out of tracing: those that pre-handlers call, which would be recorded at
+ * each trigger; and those that a CPU runs after it reported itself dead, because no grace period
+ * waits for a hook there. With the series, the kernel compiles nearly all of them without call
+ * sites.
  */
 static char *const not_traced[] = {
 	"__cpuidle_get_cpu_driver",
@@ -178,8 +184,8 @@ static void undo_filter(void *ops)
 }
 
 /*
- * Leave the functions out of @ops, by name, when @ops is registered for the first time: ftrace keeps the
- * list when @ops is unregistered. Pre-handlers have lists of their own.
+ * Leave the functions out of @ops, by name, when @ops is registered for the first time: ftrace
+ * keeps the list when @ops is unregistered. Pre-handlers have lists of their own.
  */
 static void leave_out(struct ftrace_ops *ops)
 {
@@ -242,7 +248,9 @@ static int see_symbol(void *data, const char *name, unsigned long addr)
 	return site ? found->fn(site, found->data) : 0;
 }
 
-/* Call @fn for each call site, found by symbols: a function with several names comes several times. */
+/*
+ * Call @fn for each call site, found by symbols: a function with several names comes several times.
+ */
 int ftrace_walk_locations(struct module *mod, ftrace_location_fn fn, void *data)
 {
 	struct found_location found = { .fn = fn, .data = data };
@@ -260,7 +268,10 @@ int ftrace_set_notrace_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned 
 	return cnt ? -EOPNOTSUPP : 0;
 }
 
-/* Return true if ftrace sends calls at @ip elsewhere. A module can't read ftrace's records, so ask all ops. */
+/*
+ * Return true if ftrace sends calls at @ip elsewhere. A module can't read ftrace's records, so ask
+ * all ops.
+ */
 bool ftrace_goes_elsewhere(unsigned long ip)
 {
 	bool missed = mctracer_compat_watch();
@@ -421,7 +432,10 @@ struct workqueue_struct *mctracer_compat_wq __ro_after_init;
 
 static struct delayed_work *delayed[8];
 
-/* Queue @work, and remember it for stop_work(). There are few works, which exist as long as the module. */
+/*
+ * Queue @work, and remember it for stop_work(). There are few works, which exist as long as the
+ * module.
+ */
 bool mctracer_compat_queue_delayed(struct delayed_work *work, unsigned long delay)
 {
 	struct delayed_work *other = NULL;
@@ -486,7 +500,9 @@ static int __init call_initcalls(void)
 	return 0;
 }
 
-/* Undo everything. No file of the module is open, so nothing calls it but what this function stops. */
+/*
+ * Undo everything. No file of the module is open, so nothing calls it but what this function stops.
+ */
 static void quit(void)
 {
 	char nothing[1];

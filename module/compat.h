@@ -4,8 +4,8 @@
  * available to the series' files in the module. Each of them includes this file first.
  *
  * Functions that are not exported are called by static calls, which are direct calls, because a
- * kernel with CONFIG_X86_KERNEL_IBT has removed the ENDBR of functions whose address is never taken.
- * Data is reached by pointers. compat.c finds all of it when the module is loaded.
+ * kernel with CONFIG_X86_KERNEL_IBT has removed the ENDBR of functions whose address is never
+ * taken. Data is reached by pointers. compat.c finds all of it when the module is loaded.
  */
 #ifndef _MCTRACER_COMPAT_H
 #define _MCTRACER_COMPAT_H
@@ -14,7 +14,10 @@
 
 #include <linux/export.h>
 
-/* With symbol versions an export needs a prototype in the kernel's headers, so compat.c exports instead. */
+/*
+ * With symbol versions an export needs a prototype in the kernel's headers, so compat.c exports
+ * instead.
+ */
 #undef EXPORT_SYMBOL_GPL
 #define EXPORT_SYMBOL_GPL(sym)
 
@@ -133,8 +136,8 @@ MCTRACER_COMPAT_FUNCTIONS(MCTRACER_COMPAT_DECLARE)
 MCTRACER_COMPAT_DATA(MCTRACER_COMPAT_POINTER)
 
 /*
- * The ring of each CPU, allocated because all modules together can have only 8 KiB of static per-CPU
- * variables.
+ * The ring of each CPU, allocated because all modules together can have only 8 KiB of static
+ * per-CPU variables.
  */
 extern struct mctracer_ring __percpu *MCTRACER_COMPAT_CONST mctracer_at_mctracer_rings;
 

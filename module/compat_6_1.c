@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Functions of compat.h that are specific to Linux 6.1, and replacements for functions that 6.1 lacks. */
+/*
+ * Functions of compat.h that are specific to Linux 6.1, and replacements for functions that 6.1
+ * lacks.
+ */
 #include <linux/mcount.h>
 #include <trace/events/power.h>
 
@@ -27,8 +30,8 @@ unsigned int arch_mcount_callers(unsigned long ip, unsigned long parent_ip,
 }
 
 /*
- * Invalidate the cached task after idle, so that the next call is recorded with its time: in 6.1 the
- * functions that a CPU calls after idling are traced.
+ * Invalidate the cached task after idle, so that the next call is recorded with its time: in 6.1
+ * the functions that a CPU calls after idling are traced.
  */
 void mctracer_compat_idles(void *data, unsigned int state, unsigned int cpu)
 {

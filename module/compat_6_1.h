@@ -42,7 +42,10 @@ extern struct mctracer_pcpu_hot pcpu_hot asm("__preempt_count");
 /* Used only for call sites before returns. */
 #define x86_return_thunk	((void *)NULL)
 
-/* Use a named address space, like newer kernels, so that the compiler can make a variable an operand. */
+/*
+ * Use a named address space, like newer kernels, so that the compiler can make a variable an
+ * operand.
+ */
 #if defined(__SEG_GS) && defined(CONFIG_CC_IS_GCC)
 #undef raw_cpu_read
 #define raw_cpu_read(var)	(*(typeof(var) __seg_gs *)(unsigned long)&(var))
@@ -85,7 +88,9 @@ do {										\
 #define MCTRACER_COMPAT_POINTS	{ "cpu_idle", mctracer_compat_idles },
 void mctracer_compat_idles(void *data, unsigned int state, unsigned int cpu);
 
-/* mcount_callers.c's arch_mcount_callers(), renamed: compat_6_1.c defines that name and calls this. */
+/*
+ * mcount_callers.c's arch_mcount_callers(), renamed: compat_6_1.c defines that name and calls this.
+ */
 struct mcount_regs;
 unsigned int mctracer_compat_callers(unsigned long ip, unsigned long parent_ip,
 				     const struct mcount_regs *regs, u32 *callers, u32 *stacks,

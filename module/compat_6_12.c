@@ -9,7 +9,10 @@ static unsigned long orc_address(const int *ip)
 	return (unsigned long)ip + *ip;
 }
 
-/* Return the ORC entry of @ip in the kernel's text, or NULL; in modules the caller uses the unwinder. */
+/*
+ * Return the ORC entry of @ip in the kernel's text, or NULL; in modules the caller uses the
+ * unwinder.
+ */
 struct orc_entry *unwind_orc_find(unsigned long ip)
 {
 	const int *low = mctracer_at___start_orc_unwind_ip, *mid;

@@ -32,7 +32,9 @@ static struct mark {
 static DEFINE_RAW_SPINLOCK(marks_lock);
 static unsigned int used;	/* entries that are not NULL, GONE ones, too */
 
-/* Return the entry of @task, or NULL; then set *@place, if @place, to a free entry for it or NULL. */
+/*
+ * Return the entry of @task, or NULL; then set *@place, if @place, to a free entry for it or NULL.
+ */
 static struct mark *find(const struct task_struct *task, struct mark **place)
 {
 	struct mark *table = READ_ONCE(marks), *at, *free = NULL;
@@ -61,7 +63,9 @@ unsigned long mctracer_task_pids(const struct task_struct *task)
 	return at ? READ_ONCE(at->pids) : 0;
 }
 
-/* Remove @at. GONE entries that no search needs to skip, because the next one is NULL, become NULL. */
+/*
+ * Remove @at. GONE entries that no search needs to skip, because the next one is NULL, become NULL.
+ */
 static void take_away(struct mark *at)
 {
 	unsigned int i = at - marks;

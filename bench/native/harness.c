@@ -296,7 +296,10 @@ static struct mctracer_ring *set_up_cpu(void)
 	return ring;
 }
 
-/* Let the hook for exact times (@pairs) or the other one record from now on, beginning with all sync words. */
+/*
+ * Let the hook for exact times (@pairs) or the other one record from now on, beginning with all
+ * sync words.
+ */
 static void use_pairs(struct mctracer_ring *ring, bool pairs)
 {
 	mctracer_pairs = pairs;

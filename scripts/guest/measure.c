@@ -137,7 +137,10 @@ static unsigned long long write_text(const char *path, const char *text)
 	return __rdtsc() - start;
 }
 
-/* Return the cycles since boot without idle time. A cycle is 1 ns; idle time has a resolution of 10 ms. */
+/*
+ * Return the cycles since boot without idle time. A cycle is 1 ns; idle time has a resolution of 10
+ * ms.
+ */
 static unsigned long long since_boot(void)
 {
 	unsigned long long now = __rdtsc(), seconds, hundredths;

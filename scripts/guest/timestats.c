@@ -374,7 +374,9 @@ static int by_time(const void *a, const void *b)
 	return x->cpu - y->cpu;
 }
 
-/* Return true if @b is shown before @a, which came first. At equal times the lower CPU comes first. */
+/*
+ * Return true if @b is shown before @a, which came first. At equal times the lower CPU comes first.
+ */
 static int is_wrong(const struct call *a, const struct call *b)
 {
 	return a->estimate > b->estimate || (a->estimate == b->estimate && a->cpu > b->cpu);

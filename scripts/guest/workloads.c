@@ -23,7 +23,10 @@
 
 static char block[4096];
 
-/* The other process, for workloads that need one, and the descriptors to write to it and read from it. */
+/*
+ * The other process, for workloads that need one, and the descriptors to write to it and read from
+ * it.
+ */
 static pid_t partner;
 static int to_partner, from_partner;
 
