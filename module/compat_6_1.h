@@ -69,7 +69,7 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 }
 
-/* Where RCU does not watch, tell RCU about a reader as an NMI would. */
+/* Where RCU does not watch, announce the reader to RCU as an NMI would. */
 #define mctracer_compat_watch()							\
 ({										\
 	bool mctracer_missed = !rcu_is_watching();				\

@@ -12,7 +12,7 @@ import sys
 HEAD = """<!-- SPDX-License-Identifier: GPL-2.0 -->
 # Files of the kernel that the series changes
 
-Written by `scripts/export`. Numbers are those of the patches; lines are added and removed ones, summed up over them.
+Written by `scripts/export`. The table shows the numbers of the patches, and their added and removed lines in total.
 
 | file | lines | patches |
 |---|---:|---|

@@ -60,7 +60,7 @@ class Tree:
         return self.object(commit).split("\n\n", 1)[1].split("\n", 1)[0]
 
     def find(self, what):
-        """Return the number of the commit whose subject is, or whose hash begins with, or whose subject contains what."""
+        """Return the number of the commit that is named by its subject, its hash, or a part of either."""
         subjects = [self.subject(commit) for commit in self.series()]
         for test in (lambda c, s: s == what, lambda c, s: c.startswith(what), lambda c, s: what in s):
             found = [n for n, (c, s) in enumerate(zip(self.series(), subjects)) if test(c, s)]
@@ -106,7 +106,7 @@ class Change:
         self.hunks = [(i1, i2, new[j1:j2]) for kind, i1, i2, j1, j2 in matcher.get_opcodes() if kind != "equal"]
 
     def apply(self, text):
-        """Return text with each hunk applied whose old lines are in text, adjacent; for an insertion, both neighbours."""
+        """Return text with all hunks applied that fit: text has their old lines (or both neighbours), adjacent."""
         state = text.splitlines(keepends=True)
         to = places(self.old, state)
         out, done = [], 0
