@@ -287,7 +287,7 @@ def report(f, chart):
           " call in one loop.\n")
     native_table(f)
     print("## Several CPUs\n\nThe guest's CPUs are threads of the emulator, and times are wall"
-          " times: these figures depend on the\nnumber of processors of the machine and on its"
+          " times: these figures depend on the number\nof processors of the machine and on its"
           " other load.\n")
     scale_table(f)
     print("## Recorders\n\nA command and its children are recorded into a file on one CPU, with"

@@ -55,7 +55,7 @@ static int __init find_symbols(void)
 
 	ret = register_kprobe(&probe);
 	if (ret) {
-		pr_err("no probe tells where symbols are found: %pe\n", ERR_PTR(ret));
+		pr_err("kallsyms_lookup_name() can't be probed: %pe\n", ERR_PTR(ret));
 		return ret;
 	}
 	addr = (unsigned long)probe.addr;
@@ -226,7 +226,7 @@ int mctracer_compat_unregister(struct ftrace_ops *ops)
 	if (!stuck && (ret || static_call(mctracer_ftrace_is_dead)())) {
 		stuck = true;
 		__module_get(THIS_MODULE);
-		pr_err("ftrace is dead: the module can't go any more\n");
+		pr_err("ftrace is dead: the module can't be unloaded\n");
 	}
 	return ret;
 }
@@ -372,7 +372,7 @@ static void undo_sysrq_key(void *op)
 int mctracer_compat_sysrq_key(u8 key, const struct sysrq_key_op *op)
 {
 	if (register_sysrq_key(key, op)) {
-		pr_info("SysRq-%c is somebody else's\n", key);
+		pr_info("SysRq-%c is already in use\n", key);
 		return 0;
 	}
 	sysrq_key = key;

@@ -72,8 +72,8 @@ fragments()
 	echo "$_base$_over $_own"
 }
 
-# debian_config: use the configuration of Debian's own kernel of this version, with what is built in, but without
-# modules: most are for hardware and file systems that a guest does not have.
+# debian_config: use the configuration of Debian's own kernel of this version, but without its modules: most are for
+# hardware and file systems that a guest does not have.
 debian_config()
 {
 	_kernel=$("$REPO/scripts/module-kernel" 6.12) || return

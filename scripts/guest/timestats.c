@@ -118,7 +118,7 @@ static void find_noinstr(void)
 	}
 }
 
-/* --- what was recorded --- */
+/* --- reading the recording --- */
 
 struct recording {
 	struct cpu *cpu;
@@ -194,7 +194,7 @@ static void take_file(const char *path, struct cpu *cpu, int nr)
 	close(fd);
 }
 
-/* --- what compact form had recorded --- */
+/* --- the words of compact form --- */
 
 static void put(struct cpu *cpu, enum kind kind, uint64_t time)
 {
@@ -528,7 +528,7 @@ static void measure_order(const struct cpu *cpus, int n)
 	free(all);
 }
 
-/* --- what is printed --- */
+/* --- output --- */
 
 static int by_value(const void *a, const void *b)
 {
