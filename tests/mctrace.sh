@@ -227,7 +227,7 @@ bare()
 		grep 'built without libdw' "$T/lines"
 }
 
-plan 17
+plan 18
 check "it builds without a warning" made good
 check "it builds with sanitizers" made checking CFLAGS='-O1 -g -fsanitize=address,undefined'
 check "it builds with a recorder that copies a file" grown

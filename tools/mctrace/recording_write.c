@@ -109,15 +109,16 @@ static bool exchange(const char *path, const char *old)
 
 	if (!renameat2(AT_FDCWD, path, AT_FDCWD, old, RENAME_EXCHANGE))
 		return true;
-	third = xasprintf("%s.%d", path, getpid());	/* not each file system can exchange names */
+	/* Some file systems can't exchange names. */
+	third = xasprintf("%s.%d", path, getpid());
 	done = !rename(old, third) && !rename(path, old) && !rename(third, path);
 	free(third);
 	return done;
 }
 
 /*
- * A program that reads the older file continues with that. The recording is .old first, and then the
- * names are exchanged: whenever mctrace ends, a file has the name, and none has another.
+ * A program that reads the older file can continue. The recording is named .old first, then both
+ * names are exchanged: whenever mctrace ends, the path names a file, and no third name is left.
  */
 void recording_name(struct recording_writer *to)
 {
