@@ -501,7 +501,8 @@ static int __init call_initcalls(void)
 }
 
 /*
- * Undo everything. No file of the module is open, so nothing calls it but what this function stops.
+ * Undo everything. No file of the module is open, so only callers that this function removes can
+ * still call the module.
  */
 static void quit(void)
 {

@@ -50,8 +50,8 @@ built()
 	! grep -q '^not ok' "$taps/$1-build.tap"
 }
 
-# The selftests, by what they are about (18_lockup has a guest of its own, or is left out where the
-# guest's clock is the host's); the last two change the machine until it is rebooted.
+# The selftests, by subject. 18_lockup has a guest of its own, or is left out if the guest's clock is the host's. Those in
+# $last change the machine until it is rebooted.
 everywhere=00_memory,01_format,02_order,03_syscall_order,04_comm_escape,05_both_cpus
 everywhere=$everywhere,06_read_while_tracing,07_clear,08_stats,09_bad_input,10_module,11_hotplug
 everywhere=$everywhere,12_stress,13_toggles,62_armed_on_dying_cpu,65_long_wait
