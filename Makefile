@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
-# Everything a user or developer does here; each target is a script in scripts/.
+# The commands for users and developers; each target runs a script in scripts/.
 
 help:
 	@echo "make run                build, boot in QEMU, trace hackbench there"
 	@echo "make shell              a shell in that guest, to try things by hand"
 	@echo "make test               the tests that each change must pass; ends with a line of counts"
-	@echo "make test SUITE=list    all suites of tests, and what each did last"
+	@echo "make test SUITE=list    all suites of tests, and the last result of each"
 	@echo "make test SUITE=NAME    one suite, or a group: long, debug, configs, kernels, module, bisect, mutations"
-	@echo "make bench              what tracing costs, counted in instructions"
+	@echo "make bench              measure the cost of tracing, in instructions"
 	@echo "make apply LINUX=DIR    apply the series to a tree of Linux 6.12, 7.3 or 6.1"
 	@echo "make worktree DIR=DIR   a git tree of the kernel with the series, to edit in"
 	@echo "make export DIR=DIR     write such a tree's commits back to this repository"
-	@echo "make post DIR=DIR       the mails that git send-email would send; sends nothing"
-	@echo "make check              what can be checked without building or booting a kernel"
+	@echo "make post DIR=DIR       write the mails that git send-email would send; sends nothing"
+	@echo "make check              the tests that need no kernel built or booted"
 	@echo "make check-bisect       build and boot the kernel after each patch; takes long"
-	@echo "make module             the same tracer as a module, for a kernel as it is: KVER=RELEASE, or the running one"
-	@echo "make deb                a package by which dkms builds that module"
+	@echo "make module             the tracer as a module, for an unchanged kernel: KVER=RELEASE, or the running one"
+	@echo "make deb                a package from which dkms builds that module"
 	@echo "make clean              remove the cache: trees, builds, logs"
 	@echo
 	@echo "LINUX=DIR makes run, shell, test and bench use that 6.12 tree instead of Debian's."
@@ -45,13 +45,13 @@ apply:
 	@scripts/apply
 
 worktree:
-	@scripts/worktree $(or $(DIR),$(error say where: make worktree DIR=...))
+	@scripts/worktree $(or $(DIR),$(error no directory is named: make worktree DIR=...))
 
 export:
-	@scripts/export $(or $(DIR),$(error say from where: make export DIR=...))
+	@scripts/export $(or $(DIR),$(error no tree is named: make export DIR=...))
 
 post:
-	@scripts/post $(or $(DIR),$(error say where: make post DIR=...))
+	@scripts/post $(or $(DIR),$(error no directory is named: make post DIR=...))
 
 check:
 	@scripts/test quick

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is promised, and what a run's figures say to it."""
+"""The promised bounds, computed from the figures of a run."""
 import math
 
 from figures import Figure
@@ -12,19 +12,19 @@ def slowdown(f, kernel, workload, state):
 
 
 def per_call(f, kernel, state="on"):
-    """What each call that is traced adds to a kernel without a tracer; in the stat() loop."""
+    """Return what a traced call costs more than without a tracer, in the stat() loop."""
     added = f.get(kernel, "stat_" + state) - f.get("none", "stat_off").value
     return added / f.items(kernel, "stat_" + ("graph" if state == "graph" else "on"))
 
 
 def added(f, kernel):
-    """What switching on adds to each call that is traced then, in the stat() loop."""
+    """Return what a traced call costs more than with the tracer off, in the stat() loop."""
     more = f.get(kernel, "stat_on") - f.get(kernel, "stat_off").value
     return more / f.items(kernel, "stat_on")
 
 
 def mean_off(f, kernel):
-    """The geometric mean of what all workloads are slowed by, while nobody traces."""
+    """Return the geometric mean of all workloads' slowdowns while tracing is off."""
     logs = [math.log(slowdown(f, kernel, w, "off").value) for w in WORKLOADS]
     return Figure([math.exp(sum(logs) / len(logs))])
 
@@ -34,37 +34,37 @@ def calls(f, kernel):
 
 
 def option_adds(f, kernel, state):
-    """What an option adds to each call, to what tracing alone does; in the stat() loop."""
+    """Return what an option adds to the cost of a traced call, in the stat() loop."""
     more = f.get(kernel, "stat_" + state) - f.get(kernel, "stat_off").value
     return more / f.items(kernel, "stat_" + state) - added(f, kernel).value
 
 
 def not_recorded(f, kernel, state, against="off"):
-    """What tracing adds to each call that is not recorded, for its task or its function."""
+    """Return what tracing adds to a call that is not recorded because of its task or function."""
     base = f.get("none" if against == "none" else kernel, "stat_off")
     more = f.get(kernel, "stat_" + state) - base.value
     return more / f.items(kernel, "stat_on").value
 
 
 def hit(f, kernel, state, base):
-    """What a trigger adds to each call of its function, which is not recorded otherwise."""
+    """Return what a trigger adds to a call of its function, which is not selected for recording."""
     more = f.get(kernel, state) - f.get(kernel, base).value
     return more / f.items(kernel, state)
 
 
 def pair(f, state):
-    """What tracing adds to each call and its return, in the stat() loop."""
+    """Return what tracing adds to a call and its return, in the stat() loop."""
     more = f.get("mctracer-returns", "stat_" + state) - f.get("mctracer-returns", "stat_off").value
     return more / f.items("mctracer-returns", "stat_on").value
 
 
 def text_growth(f):
-    """What call sites before returns add to the kernel's text, in percent."""
+    """Return what call sites before returns add to the kernel's text, in percent."""
     return (f.get("mctracer-returns", "size_text") / f.get("mctracer", "size_text").value - 1) * 100
 
 
 def recorded(f, kernel, name):
-    """What hackbench takes while it is recorded into a file, without what comes before and after."""
+    """Return the cost of hackbench while it is recorded into a file, without the recorder's setup."""
     return f.get(kernel, "rec_" + name) - f.get(kernel, "rec_setup_" + name).value
 
 
@@ -73,19 +73,19 @@ def record_slowdown(f, kernel, name):
 
 
 def record_word(f, name):
-    """What reading a word and writing it into a file adds to tracing."""
+    """Return the cost of reading a word and writing it into a file."""
     kernel = "mctracer-returns"
     more = recorded(f, kernel, name) - f.get(kernel, "rec_traced_" + name).value
     return more / f.items(kernel, "rec_traced_" + name)
 
 
 def missed_share(f, kernel, name):
-    """Of the events that there were, in percent."""
+    """Return the share of missed events, in percent."""
     return f.get(kernel, "rec_missed_" + name) * 100 / f.items(kernel, "rec_" + name)
 
 
 def with_times(f, kernel):
-    """What tracing with the option "time" adds to each call."""
+    """Return what tracing with the option "time" adds to a call."""
     return option_adds(f, kernel, "exact") + added(f, kernel).value
 
 
@@ -94,7 +94,7 @@ def native(f, name="ratio"):
 
 
 class Bound:
-    """A promise: at most (or at_least) so much. A note stands beside what was measured."""
+    """A promised upper bound (lower if at_least) of a figure. The report shows the note beside the figure."""
 
     def __init__(self, title, figure, limit, at_least=False, note=""):
         self.title = title
@@ -105,7 +105,7 @@ class Bound:
 
     @property
     def missed_by(self):
-        """0 if it is met."""
+        """Return by how much the bound is missed; 0 if it is met."""
         over = self.figure.value - self.limit
         return max(0, -over if self.at_least else over)
 
@@ -115,23 +115,23 @@ def bounds(f):
     disagreement = (calls(f, m).value / calls(f, ft).value - 1) * 100
     ns = {name: f"{f.get('native', name).value / 1000:.1f} ns" for name in ("traced", "exact")}
     return [
-        # What a call costs while off has bounds of its own, below.
+        # The cost of a call while tracing is off has bounds of its own, below.
         Bound("instructions a traced call, from call to return", f.get(m, "path"), 28),
         Bound("on this processor: a traced call / rdtsc and an empty call", native(f), 0.55,
               note=ns["traced"]),
         Bound("instructions a traced call with its time", f.get(m, "path_exact"), 33),
-        Bound("on this processor: one with its time / rdtsc and an empty call",
+        Bound("on this processor: a traced call with its time / rdtsc and an empty call",
               native(f, "ratio_exact"), 1.25, note=ns["exact"]),
         Bound("instructions that tracing adds to a call", added(f, m), 28),
         Bound("instructions that tracing adds to a call, with times", with_times(f, m), 33),
         Bound("instructions that nooverwrite adds to a call", option_adds(f, m, "keep"), 4),
         Bound("instructions that context adds to a call", option_adds(f, m, "context"), 20),
-        Bound("instructions a call of a task that is not chosen", not_recorded(f, m, "unchosen"), 12),
-        Bound("instructions a call of a function that is not chosen",
+        Bound("instructions a call of a task that is not traced", not_recorded(f, m, "unchosen"), 12),
+        Bound("instructions a call of a function that is not selected",
               not_recorded(f, m, "unfiltered"), 0.2),
-        Bound("instructions a call of a function that is not chosen, static call sites",
+        Bound("instructions a call of a function that is not selected, static call sites",
               not_recorded(f, s, "unfiltered", against="none"), 12.1),
-        Bound("instructions that counting its calls adds to one",
+        Bound("instructions that a counting trigger adds to a call",
               hit(f, m, "stat_count", "stat_unfiltered"), 60),
         Bound("instructions that 10 callers add to a recorded call",
               hit(f, m, "tcp_chain", "tcp_chosen"), 2500),
@@ -140,7 +140,7 @@ def bounds(f):
               hit(f, ft, "tcp_callers", "tcp_chosen").value),
         Bound("instructions that max_stack adds to a call", option_adds(f, m, "stack"), 95),
         Bound("instructions that tracing adds to a call and its return", pair(f, "graph"), 62),
-        Bound("instructions that tracing adds to both, with times", pair(f, "graph_exact"), 75),
+        Bound("instructions that tracing adds to a call and its return, with times", pair(f, "graph_exact"), 75),
         Bound("hackbench, all calls and returns traced: slowed by",
               slowdown(f, r, "hackbench", "graph"), 2.7),
         Bound("all workloads while off, with call sites before returns: slowed by",
@@ -174,20 +174,20 @@ def bounds(f):
 
 
 def followed(f):
-    """Nothing, where the guest could not have two processors."""
+    """Return the bounds of following by mmap; none if the guest could not have two processors."""
     if ("follow", "none") in f.lines:
         return []
     follow = {name: f.get("follow", name) for name in ("seen", "lost", "bad", "written")}
     return [
         Bound("calls followed by mmap", follow["seen"], 1000000, at_least=True),
-        Bound("of these: lost", follow["lost"], 0),
-        Bound("of these: wrong", follow["bad"], 0),
-        Bound("of these: not seen by the readers", follow["written"] - follow["seen"], 0),
+        Bound("calls followed by mmap: lost", follow["lost"], 0),
+        Bound("calls followed by mmap: wrong", follow["bad"], 0),
+        Bound("calls followed by mmap: not seen by the readers", follow["written"] - follow["seen"], 0),
     ]
 
 
 def recorders(f, ours, theirs):
-    """Of mctrace record, beside trace-cmd record -p function and -p function_graph."""
+    """Return the bounds of mctrace record, against trace-cmd record -p function and -p function_graph."""
     found = []
     for name, what in ("function", "calls"), ("graph", "calls and returns with times"):
         found += [

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: gnuplot -e "data='FILE'; chart='FILE.svg'" chart.gp
-# Draws what report.py has written: how much slower each workload is, in bars with their numbers.
+# Draws the data that report.py wrote: the slowdown of each workload, as bars with numbers.
 set terminal svg size 1000,460 font "sans-serif,13" background "white"
 set output chart
 set title "Slowdown by workload: instructions, against a kernel without a function tracer"
@@ -14,7 +14,7 @@ set grid ytics lc rgb "#dddddd"
 set border 3
 set key autotitle columnhead outside top center horizontal reverse Left
 set xtics nomirror scale 0
-step = 1.0 / 6	# from bar to bar: 5 and a gap of 1
+step = 1.0 / 6	# from bar to bar: 5 bars and a gap as wide as a bar
 plot data using 2:xtic(1) lc rgb "#9aa0a6", \
 	"" using 3 lc rgb "#1a9850", \
 	"" using 4 lc rgb "#1f78b4", \

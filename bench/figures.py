@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the benchmark measured.
+"""Read the figures that the benchmark measured, and compute with them.
 
-A file of "KERNEL NAME VALUE ITEMS" lines: in the guest of that kernel NAME took VALUE
-instructions for ITEMS events, lines, records. What was measured several times has
-several lines, and is a figure as good as these agree.
+The file has "KERNEL NAME VALUE ITEMS" lines: in the guest of that kernel NAME took VALUE
+instructions for ITEMS events, lines or records. A figure that was measured several times
+has several lines; their spread shows how stable it is.
 """
 import statistics
 
@@ -59,7 +59,7 @@ class Figure:
 
 
 class Figures:
-    """All of a run."""
+    """All figures of a run."""
 
     def __init__(self, path):
         self.lines = {}
@@ -85,5 +85,5 @@ class Figures:
         return items
 
     def each(self, kernel, name):
-        """Of one event, line, record."""
+        """Return the figure for one event, line or record."""
         return self.get(kernel, name) / self.items(kernel, name)

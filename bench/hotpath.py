@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: hotpath.py VMLINUX [HOOK]
 
-Show, from the disassembly of a hook in VMLINUX, what memory a recorded call touches, in
-Markdown: each operand must be the stack, a per-CPU variable (relative to %gs), the running
-task (loads only), a global (loads only), or the slot of the record, which is what the ring's
-base and nothing else was added to last. Exit status 1 if there is any other, or if two CPUs'
-variables could share a cache line.
+Print, from the disassembly of a hook in VMLINUX, the memory that a recorded call touches, in
+Markdown. Each operand must be the stack, a per-CPU variable (relative to %gs), the running
+task (loads only), a global (loads only), or the slot of the record: memory at a register whose
+last change was the addition of the ring's base. Exit status 1 if there is any other operand, or
+if two CPUs' variables could share a cache line.
 """
 import re
 import subprocess
@@ -16,13 +16,13 @@ HOOK = "mctracer_hook"
 LINE = 64
 PAGE = 4096
 RINGS = "mctracer_rings"
-# What the kernel keeps for this: in a struct of one cache line, of late in variables between two symbols, with nothing
-# else up to the end of the line, and up to 6.1 in variables that lie anywhere.
+# The kernel's per-CPU variables that a hook uses: in 6.12 a struct of one cache line; in newer kernels variables between
+# two symbols, with nothing else in their cache line; up to 6.1 variables that may lie anywhere.
 HOT = "pcpu_hot"
 HOT_BOUNDS = "__per_cpu_hot_start", "__per_cpu_hot_end"
 CURRENT = "current_task"
 HOT_SINGLE = CURRENT, "__preempt_count"
-BASE = PAGE + 16	# of the member base in struct mctracer_ring: behind the mapped page and two tasks
+BASE = PAGE + 16	# offset of base in struct mctracer_ring: after the mapped page and two tasks
 INSN = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*(.*)$")
 PER_CPU = "%gs:"
 ABSOLUTE = PER_CPU + "(0x[0-9a-f]+)(?![0-9a-f(])"
@@ -31,11 +31,11 @@ NARROW = {"eax": "rax", "ecx": "rcx", "edx": "rdx", "esi": "rsi", "edi": "rdi"} 
     {f"r{n}d": f"r{n}" for n in range(8, 16)}
 IMPLIED = {"rdtsc": ["rax", "rdx"], "cmpxchg": ["rax"]}
 ONLY_READS = re.compile(r"(cmp[bwlq]?|test[bwlq]?|push|j.*|call|nop.*|bt[bwlq]?|imul)$")
-EXCHANGES = ("xchg", "xadd", "cmpxchg")	# these write to both, or to their memory in any case
+EXCHANGES = ("xchg", "xadd", "cmpxchg")	# these write to both operands, or always to memory
 
 
 class Broken(Exception):
-    """It is not as it must be."""
+    """The hot path or its variables are not as they must be."""
 
 
 def run(*command):
@@ -43,7 +43,7 @@ def run(*command):
 
 
 def symbols(vmlinux):
-    """Name: (address, size)"""
+    """Return {name: (address, size)}."""
     found = {}
     for line in run("nm", "-S", vmlinux).splitlines():
         words = line.split()
@@ -55,7 +55,7 @@ def symbols(vmlinux):
 
 
 def instructions(vmlinux, hook):
-    """Of the hook: (mnemonic, operands, address that a %rip-relative or absolute operand has or None)."""
+    """Return the hook's instructions: [(mnemonic, operands, address of a %rip-relative or absolute operand or None)]."""
     text = run("objdump", "-d", "--no-show-raw-insn", f"--disassemble={hook}", vmlinux)
     found = []
     for line in text.splitlines():
@@ -84,17 +84,17 @@ class Path:
         self.symbols = symbols(vmlinux)
         self.rings, self.rings_size = self.symbols[RINGS]
         self.hot = self.find_hot()
-        self.holds = {}	# what registers do: "slot", "task"
+        self.holds = {}	# register: "slot" or "task"
 
     def find_hot(self):
-        """Name: (address, size)"""
+        """Return {name: (address, size)} of the kernel's variables that a hook uses."""
         if HOT in self.symbols:
             return {HOT: self.symbols[HOT]}
         if HOT_BOUNDS[0] in self.symbols:
             start, end = (self.symbols[name][0] for name in HOT_BOUNDS)
             return {HOT: (start, (end - start + LINE - 1) // LINE * LINE)}
         if not all(name in self.symbols for name in HOT_SINGLE):
-            raise Broken(f"where is what {HOT} has? There is no {' or '.join((*HOT_BOUNDS, *HOT_SINGLE))}")
+            raise Broken(f"no variables in place of {HOT}: there is no {' or '.join((*HOT_BOUNDS, *HOT_SINGLE))}")
         return {name: self.symbols[name] for name in HOT_SINGLE}
 
     def name(self, address):
@@ -104,7 +104,7 @@ class Path:
         raise Broken(f"%gs:{address:#x} is none of the variables that are known here")
 
     def classify(self, operand, address, store):
-        """What the memory is."""
+        """Return the kind of memory that the operand addresses."""
         base = register(operand.group(1) or "%rip")
         if operand.group(0).startswith(PER_CPU):
             if base != "rip":
@@ -121,16 +121,16 @@ class Path:
         raise Broken(f"{'store to' if store else 'load from'} {operand.group(0)}")
 
     def known(self, insn, operands):
-        """Refuse what memory could hide in: all operands are registers, constants or MEMORY."""
+        """Refuse other operands than registers, constants and MEMORY: they could be memory in another form."""
         if insn.startswith("lea"):
-            return	# touches nothing
+            return	# touches no memory
         for part in split(operands):
             if not re.fullmatch(r"%\w+|\$-?0x[0-9a-f]+", part) and not MEMORY.fullmatch(part) and \
                     not insn.startswith(("j", "call")):
-                raise Broken(f"what is {insn} {operands}?")
+                raise Broken(f"unknown operand: {insn} {operands}")
 
     def step(self, insn, operands, address):
-        """The operand's (text, kind of access, class) or None; then what registers hold."""
+        """Return the memory operand's (text, kind of access, class) or None, and update self.holds."""
         self.known(insn, operands)
         parts = split(operands)
         touched = None
@@ -158,7 +158,7 @@ class Path:
         return touched
 
     def check_layout(self):
-        """Nothing of these lies on another CPU's cache line; copies are whole pages apart."""
+        """Check that the variables share no cache line with other CPUs' ones: copies must be whole lines or pages."""
         if HOT in self.hot:
             hot, hot_size = self.hot[HOT]
             if hot % LINE or hot_size % LINE:
@@ -172,15 +172,15 @@ def main():
         sys.exit(__doc__)
     path = Path(sys.argv[1])
     hook = sys.argv[2] if len(sys.argv) == 3 else HOOK
-    count = 2	# the call of the stub, its jump
+    count = 2	# the call of the stub, and the stub's jump
     done = False
     touched = []
     for insn, operands, address in instructions(sys.argv[1], hook):
         if insn == "endbr64":
-            continue	# the stub's jump goes past it
+            continue	# the stub jumps past the ENDBR
         touched.append(path.step(insn, operands, address))
         count += not done
-        # What follows is for a preemption that is due: then the path is left.
+        # The code after the return reschedules, which is not part of the usual path.
         done |= insn == "ret" or "__x86_return_thunk" in operands
     touched = [t for t in touched if t]
     path.check_layout()

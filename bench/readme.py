@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: readme.py RESULT DOCUMENT...
 
-Put the tables of a RESULT of the benchmark, bench/results/NAME.md, into each DOCUMENT, in the places of those that it
-shows, and let its links to results be to this one.
+Replace the tables in each DOCUMENT by those of RESULT, a result of the benchmark (bench/results/NAME.md), and its links
+to results by links to RESULT.
 """
 import os
 import re

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: report.py FIGURES CHART-DATA
 
-Print the benchmark's tables, in Markdown, of the FIGURES of a run (see figures.py), and
-write what chart.gp draws. Exit status 1 if a promised bound is missed, 2 if a figure is
-missing.
+Print the benchmark's tables, in Markdown, from the FIGURES of a run (see figures.py), and
+write the data that chart.gp draws to CHART-DATA. Exit status 1 if a promised bound is missed,
+2 if a figure is missing.
 """
 import sys
 
@@ -39,7 +39,7 @@ def number(value):
 
 
 def mark(where, *figures):
-    """" ~" if one of them did not repeat; it is listed then."""
+    """Return " ~" if one of the figures is not stable, and add it to the list; otherwise ""."""
     worst = max(figures, key=lambda figure: figure.spread)
     if worst.stable:
         return ""
@@ -60,7 +60,7 @@ def table(head, rows):
 
 
 def by_tracer(title, figures, none=None):
-    """A row: what it is without a tracer, with each, and ftrace's divided by mctracer's."""
+    """Return a row: the figure without a tracer, with each tracer, and ftrace's divided by mctracer's."""
     cells = [title, cell(f"{title}, none", none) if none else "-"]
     for tracer in TRACERS:
         figure = figures.get(tracer)
@@ -114,7 +114,7 @@ def cost_rows(f):
              lambda t: per_call(f, t, "graph"), GRAPHS),
         by_tracer("instructions that tracing adds to a call and its return",
                   {"mctracer-returns": pair(f, "graph")}),
-        by_tracer("instructions that tracing adds to both, with times",
+        by_tracer("instructions that tracing adds to a call and its return, with times",
                   {"mctracer-returns": pair(f, "graph_exact")}),
         by_tracer("hackbench, graph, with times: slowed by",
                   {"mctracer-returns": slowdown(f, "mctracer-returns", "hackbench", "graph_exact")}),
@@ -123,13 +123,13 @@ def cost_rows(f):
         by_tracer("bytes an event, graph", {"ftrace": f.each("ftrace", "ring_graph")}),
     ]
     chosen = ["mctracer", "ftrace"]
-    rows.append(each("instructions a call of a function that is not chosen",
+    rows.append(each("instructions a call of a function that is not selected",
                      lambda t: not_recorded(f, t, "unfiltered"), chosen))
     for name, base, title in (
-            ("stat_chosen", "stat_unfiltered", "a call of the one that is"),
+            ("stat_chosen", "stat_unfiltered", "a call of the selected function"),
             ("stat_count", "stat_unfiltered", "a call that is counted"),
             ("stat_mark", "stat_unfiltered", "a mark"),
-            ("tcp_chosen", "tcp_unfiltered", "one where tasks take turns"),
+            ("tcp_chosen", "tcp_unfiltered", "a call of the selected function, while tasks take turns"),
             ("tcp_callers", "tcp_chosen", "to record all its callers, too")):
         kernels = ["mctracer"] if name in ("stat_count", "stat_mark") else chosen
         rows.append(each(f"instructions {title}",
@@ -162,7 +162,7 @@ def native_table(f):
         figure = f.get("native", name) / 1000
         rows.append([title, cell(f"native, {title}", figure),
                      f"{f.get('native', name).value / both.value:.2f}"])
-    for name, title in ("ratio", "a traced call"), ("ratio_exact", "one with its time"):
+    for name, title in ("ratio", "a traced call"), ("ratio_exact", "a traced call with its time"):
         rows.append([f"{title}, median of each round's ratio", "-",
                      cell(f"native, {name}", native(f, name))])
     table(["a loop of", "ns", "ratio"], rows)
@@ -197,7 +197,7 @@ def recorders_table(f):
 
 
 def spread_cells(f, kernel, prefix, unit):
-    """Median, 90, 99, 99.9 % and the largest."""
+    """Return cells with the median, 90, 99, 99.9 % and the largest value."""
     return [number(f.get(kernel, f"{prefix}_{point}").value / unit)
             for point in ("median", "p90", "p99", "p999", "max")]
 
@@ -231,7 +231,7 @@ def order_table(f):
 
 
 def bounds_table(f):
-    """What was missed."""
+    """Print the table of bounds. Return the missed ones."""
     missed, rows = [], []
     for bound in bounds(f):
         limit = ("at least " if bound.at_least else "at most ") + number(bound.limit)
@@ -249,7 +249,7 @@ def bounds_table(f):
 
 
 def slowdowns(f):
-    """Of each workload: off, mctracer, its graph, ftrace, its graph."""
+    """Yield each workload's slowdowns: off, mctracer, its graph, ftrace, its graph."""
     for workload in WORKLOADS:
         yield workload, [slowdown(f, kernel, workload, state) for kernel, state in (
             ("mctracer", "off"), ("mctracer", "on"), ("mctracer-returns", "graph"),
@@ -286,34 +286,34 @@ def report(f, chart):
     print("## On this processor\n\nNanoseconds an iteration; the ratio is to `rdtsc` and an empty"
           " call in one loop.\n")
     native_table(f)
-    print("## Several CPUs\n\nThe guest's CPUs are threads of the emulator, and time is the"
-          " wall's: these depend on how\nmany processors the machine has and what else it"
-          " does.\n")
+    print("## Several CPUs\n\nThe guest's CPUs are threads of the emulator, and times are wall"
+          " times: these figures depend on the number\nof processors of the machine and on its"
+          " other load.\n")
     scale_table(f)
     print("## Recorders\n\nA command and its children are recorded into a file on one CPU, with"
-          " 8 MiB for its events, counted\nwith `-icount`. What the recorder needs for a command"
-          " that does nothing is left out. trace-cmd is given\n`-F -c`; its events are what its"
-          " file holds and what the kernel says was missed.\n")
+          " 8 MiB for its events, counted\nwith `-icount`. The recorder's cost for a command that"
+          " does nothing is subtracted. trace-cmd is given\n`-F -c`; its events are those in its"
+          " file and those that the kernel reports as missed.\n")
     recorders_table(f)
-    print("## Times in compact form\n\nAll calls were recorded with their times. Of these all"
-          " were left out but those that compact\nform has: how far apart they are, and how far a"
-          " call's time, estimated from them, is from its own.\nA nanosecond is an instruction."
-          "\n")
+    print("## Times in compact form\n\nAll calls were recorded with their times, and only the"
+          " times that compact form has were kept. The\ntables show how far apart these times are,"
+          " and how far each call's estimated time is from its exact one.\nA nanosecond is an"
+          " instruction.\n")
     times_tables(f)
-    print("How often the estimated times put two calls of different CPUs into another order than"
-          " the exact ones:\nof those that are adjacent, and of all that are closer than 1 ms"
-          " (of many, a sample). Here the\nguest's CPUs are threads of the emulator, and time is"
-          " the wall's.\n")
+    print("The next table shows how often the estimated times put two calls of different CPUs into"
+          " another order\nthan the exact times: of adjacent calls, and of calls that are closer"
+          " than 1 ms (a sample if there\nare many). Here the guest's CPUs are threads of the"
+          " emulator, and times are wall times.\n")
     order_table(f)
-    print("## Promised\n\nOn x86-64, with dynamic call sites where nothing else is said."
-          " Calls are followed by a reader\nfor each CPU of a guest of 2, in rings of 4 MiB,"
-          " while hackbench is traced; the readers run as\nreal-time tasks, since hackbench has"
-          " 80 that share the CPUs otherwise.\n\n<!-- promised -->")
+    print("## Promised\n\nOn x86-64, with dynamic call sites unless a line names others."
+          " One reader for each of 2 CPUs\nfollows calls, in rings of 4 MiB, while hackbench is"
+          " traced; the readers run as real-time tasks,\nbecause otherwise they would share the"
+          " CPUs with hackbench's 80 tasks.\n\n<!-- promised -->")
     missed = bounds_table(f)
     print("<!-- end -->\n")
     if unstable:
-        print("## Not stable\n\nMarked with `~`: what was measured several times in this run and"
-              " differs by more than\n2 % of its median.\n")
+        print("## Not stable\n\nMarked with `~`: figures that were measured several times in this"
+              " run and differ by more than\n2 % of their median.\n")
         print("".join(f"- {line}\n" for line in unstable))
     print("## Slowdown by workload\n")
     print("<!-- summary -->")

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: sizes.py BUILD
 
-Print "size_text BYTES 0" and the same of data and bss for the kernel in the directory BUILD.
-Text is its functions and the padding between them, but not that up to the next huge page.
-What the KUnit tests of mcount and mctracer add does not count, since other kernels have none.
+Print "size_text BYTES 0" and the same for data and bss of the kernel in the directory BUILD.
+Text is the functions and the padding between them, without the padding to the next huge page.
+The KUnit tests of mcount and mctracer do not count, because other kernels don't have them.
 """
 import glob
 import subprocess

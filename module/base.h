@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the series has the rest of the kernel call, done from outside; and marks of tasks. */
+/* Declarations of the module's own files: undoing at unload, base.c's probes, marks of tasks. */
 #ifndef _MCTRACER_BASE_H
 #define _MCTRACER_BASE_H
 
@@ -8,18 +8,21 @@
 struct task_struct;
 
 /*
- * compat.c: when the module goes @undo(@arg) is called; if that is a @file, which users have, before
- * the tracer is stopped, else behind.
+ * compat.c: Call @undo(@arg) when the module is unloaded. With @file, for files and sysctls that
+ * users may have open, the call comes before the tracer is stopped, otherwise after. May sleep.
  */
 void mctracer_undo_later(bool file, void (*undo)(void *arg), void *arg);
 
-/* base.c: 0 or an error; when it has stopped nothing of it runs. */
+/* base.c: Register probes; return 0 or an error. After mctracer_base_stop() none of them runs. */
 int mctracer_base_start(void);
 void mctracer_base_stop(void);
 
 /* marks.c */
 
-/* A task that begins to run has the marks that it inherits; one that has gone has none. Any context. */
+/*
+ * Give @child the marks that it inherits from @parent; remove the marks of a freed task. Any
+ * context.
+ */
 void mctracer_marks_fork(struct task_struct *parent, struct task_struct *child);
 void mctracer_marks_forget(const struct task_struct *task);
 int mctracer_marks_alloc(void);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The same for Linux 6.1, and what the series asks for that it has otherwise. */
+/*
+ * Functions of compat.h that are specific to Linux 6.1, and replacements for functions that 6.1
+ * lacks.
+ */
 #include <linux/mcount.h>
 #include <trace/events/power.h>
 
@@ -8,7 +11,7 @@
 #include "arch/mcount_steps.h"
 #include "mctracer/mctracer.h"
 
-/* What ORC says looks otherwise here: the unwinder goes all the way. */
+/* Take no steps by ORC, whose entries differ in 6.1: the kernel's unwinder does all of them. */
 unsigned int mcount_take_steps(struct mcount_place *at, u32 *callers, u32 *stacks,
 			       unsigned int *max)
 {
@@ -26,14 +29,17 @@ unsigned int arch_mcount_callers(unsigned long ip, unsigned long parent_ip,
 	return n;
 }
 
-/* After idle the next word is the task's, with the time: what is called then is traced, too. */
+/*
+ * Invalidate the cached task after idle, so that the next call is recorded with its time: in 6.1
+ * the functions that a CPU calls after idling are traced.
+ */
 void mctracer_compat_idles(void *data, unsigned int state, unsigned int cpu)
 {
 	if (state == (unsigned int)PWR_EVENT_EXIT)
 		raw_cpu_write(mctracer_at_mctracer_rings->task, NULL);
 }
 
-/* Symbols come with their modules. */
+/* Adapters: 6.1 calls back with the module of each symbol. */
 struct seen {
 	mctracer_compat_see *see;
 	const char *only;
@@ -81,7 +87,7 @@ void *mctracer_compat_kvrealloc(const void *memory, size_t size, gfp_t gfp)
 	return new;
 }
 
-/* They get nothing to look at, and there is but one. */
+/* In 6.1 the callback has no argument. The series registers only one. */
 static const struct syscore_ops_since_6_1 *resumed;
 
 static void resume(void)
@@ -118,7 +124,7 @@ static void undo_sysctl(void *arg)
 	kfree(sysctl);
 }
 
-/* With an empty entry at the end. */
+/* Register a copy of @table with an empty entry at its end, which 6.1 needs. */
 void mctracer_compat_sysctl(const char *path, struct ctl_table *table, size_t size)
 {
 	struct sysctl *sysctl = kzalloc(struct_size(sysctl, table, size + 1),

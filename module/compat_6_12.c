@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What compat.c needs Linux 6.12 for. */
+/* Functions of compat.h that are specific to Linux 6.12: the ORC table, syscore, sysctl. */
 
 #include "compat.h"
 #include "base.h"
@@ -9,7 +9,10 @@ static unsigned long orc_address(const int *ip)
 	return (unsigned long)ip + *ip;
 }
 
-/* Of the kernel; in modules the unwinder goes on. */
+/*
+ * Return the ORC entry of @ip in the kernel's text, or NULL; in modules the caller uses the
+ * unwinder.
+ */
 struct orc_entry *unwind_orc_find(unsigned long ip)
 {
 	const int *low = mctracer_at___start_orc_unwind_ip, *mid;

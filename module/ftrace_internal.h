@@ -1,2 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* In the place of kernel/trace/ftrace_internal.h, of which one declaration is needed: compat.h has it. */
+/*
+ * Replaces kernel/trace/ftrace_internal.h: compat.h has the one declaration that the series needs.
+ */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which of the expressions of the file "pid" are about a task: the series has a word for that in
- * struct task_struct. Here is a table of those tasks that have any, which is looked at when a CPU
- * has come to another task.
+ * Stores for each task the expressions of the file "pid" that match it. The series has a word in
+ * struct task_struct for that; the module has a hash table of the tasks with matching expressions,
+ * which is searched when a CPU switches to another task.
  *
- * Looking needs no lock: an address is stored last, and one that is gone leaves a place that is
- * passed over.
+ * A search takes no lock: the address of a task is stored last, and a removed task leaves a GONE
+ * entry, which searches skip.
  */
 #include <linux/compiler.h>
 #include <linux/hash.h>
@@ -25,14 +25,16 @@
 #define GONE		((const struct task_struct *)1)
 
 static struct mark {
-	const struct task_struct *task;	/* NULL: never used since the next has been */
+	const struct task_struct *task;	/* NULL: a search may end here */
 	unsigned long pids;
 } *marks;
 
 static DEFINE_RAW_SPINLOCK(marks_lock);
-static unsigned int used;	/* GONE ones, too */
+static unsigned int used;	/* entries that are not NULL, GONE ones, too */
 
-/* Where it is; else NULL, and the place to put it at @place, or NULL if there is none. */
+/*
+ * Return the entry of @task, or NULL; then set *@place, if @place, to a free entry for it or NULL.
+ */
 static struct mark *find(const struct task_struct *task, struct mark **place)
 {
 	struct mark *table = READ_ONCE(marks), *at, *free = NULL;
@@ -61,7 +63,9 @@ unsigned long mctracer_task_pids(const struct task_struct *task)
 	return at ? READ_ONCE(at->pids) : 0;
 }
 
-/* What nobody needs to pass over any more is as if it had never been used. */
+/*
+ * Remove @at. GONE entries that no search needs to skip, because the next one is NULL, become NULL.
+ */
 static void take_away(struct mark *at)
 {
 	unsigned int i = at - marks;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: changed-files.py DIR
 
-Print docs/changed-files.md: the files of the kernel that the patches in DIR change, without the files that patches add,
-and which patch changes each.
+Print docs/changed-files.md: the kernel's files that the patches in DIR change (not the files that they add), and the
+numbers of the patches that change each file.
 """
 import os
 import re
@@ -12,7 +12,7 @@ import sys
 HEAD = """<!-- SPDX-License-Identifier: GPL-2.0 -->
 # Files of the kernel that the series changes
 
-Written by `scripts/export`. Patches are given by their numbers; lines are added and removed, summed up over the patches.
+Written by `scripts/export`. The table shows the numbers of the patches, and their added and removed lines in total.
 
 | file | lines | patches |
 |---|---:|---|

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# Sourced, after lib.sh, by what needs a whole Debian: in a guest, to install a package in, or to build in.
+# Sourced, after lib.sh, by scripts that need a whole Debian: for a guest, to install a package in, or to build in.
 
-# bootstrap SUITE TARGET OPTION...: by mmdebstrap, from the mirrors that this machine's apt is set up with
+# bootstrap SUITE TARGET OPTION...: make TARGET by mmdebstrap, from the mirrors of this machine's apt
 bootstrap()
 {
 	_suite=$1 _target=$2 _lists=$CACHE/apt-$1

@@ -3,17 +3,16 @@
 """usage: scripts/fentry.py list BUILD > LIST
        scripts/fentry.py compare LIST-A LIST-B [--own PREFIX]...
 
-list: the functions of every object file that is linked into BUILD's vmlinux (as its vmlinux.a names
-them; of every *.o below BUILD if there is none), one "object function +" a line, with "-" in place
-of "+" for a function that does not call __fentry__. A call that lies in no function is listed as
-"object section+offset +".
+list: Print the functions of every object file that is linked into BUILD's vmlinux (the files that
+vmlinux.a names; every *.o below BUILD if there is no vmlinux.a), one "object function +" a line,
+with "-" in place of "+" for a function that does not call __fentry__. A call that lies in no
+function is printed as "object section+offset +".
 
-compare: the functions that call __fentry__ in one list and not in the other, attributed: "own" for
-objects whose path begins with a PREFIX, "object" where the other build has no such object, "absent"
-where it has the object but no such function, else "DIFFERS". Functions are compared object by
-object. gcc's suffixes (.isra.0, .constprop.0, .part.0, .cold...) are kept in the lists but stripped
-where they alone make the difference, as they depend on what gcc inlined. Exits with 1 if anything
-DIFFERS.
+compare: Print the functions that call __fentry__ in one list only, each with the reason: "own" if
+the object's path begins with a PREFIX, "object" if the other build has no such object, "absent" if
+it has the object but no such function, else "DIFFERS". Functions are compared object by object. The
+lists keep gcc's suffixes (.isra.0, .constprop.0, .part.0, .cold...); compare ignores a difference in
+suffixes alone, because they depend on what gcc inlined. Exits with 1 if anything DIFFERS.
 """
 
 import os
@@ -31,7 +30,7 @@ def string(table, offset):
 
 
 def callers(path):
-    """The functions in this object file: those with a relocation to __fentry__, and the others."""
+    """Return the functions in this object file: those that call __fentry__, and the others."""
     with open(path, "rb") as stream:
         data = stream.read()
     if data[:4] != b"\x7fELF":
@@ -75,7 +74,7 @@ def callers(path):
             offset, info = raw[0], raw[1]
             if (info >> 32 if wide else info >> 8) not in fentry:
                 continue
-            if data[sections[target][4] + offset - 1] != 0xE8:  # takes the address, calls nobody
+            if data[sections[target][4] + offset - 1] != 0xE8:  # takes the address, is no call
                 continue
             if functions is None:
                 functions = [s for s in symbols if s[1] == STT_FUNC and s[2] == target]
@@ -89,7 +88,7 @@ def callers(path):
 
 
 def objects(build):
-    """The object files of the kernel image, relative to the build tree."""
+    """Return the object files of the kernel image, relative to the build tree."""
     archive = os.path.join(build, "vmlinux.a")
     if os.path.exists(archive):
         out = subprocess.run(
@@ -112,7 +111,7 @@ def list_build(build):
 
 
 def read_list(path):
-    """object -> (functions that call __fentry__, all functions)"""
+    """Return {object: (functions that call __fentry__, all functions)}."""
     table = {}
     with open(path, encoding="utf-8") as stream:
         for line in stream:

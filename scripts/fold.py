@@ -6,13 +6,13 @@ Fold a change into the patches where the changed code was introduced. TREE is a 
 one of its commits (default: HEAD), FIRST the earliest patch that may change (default: the first one). Commits are named
 by their subject, a part of it that is unique, or their hash.
 
-Each hunk of COMMIT is applied to every state of its file, from FIRST on, in which the lines that it replaces stand as
-they are before COMMIT. Patches after that point contain the new lines from the beginning, so no patch conflicts. What
-COMMIT leads to stays the same to the byte; COMMIT itself goes if nothing of it is left. Files that COMMIT adds are added by
-FIRST, which must be named then. So are changes of files that no patch touches before COMMIT: without FIRST they stay in
-COMMIT. The branch before is refs/fold/old.
+Each hunk of COMMIT is applied to every version of its file, from FIRST on, that contains the lines which the hunk
+replaces, as they are before COMMIT. Later patches contain the new lines from the beginning, so no patch conflicts. The
+final files stay the same to the byte; COMMIT is removed if nothing of it is left. If COMMIT adds files, FIRST must be
+named, and adds them instead. FIRST also gets changes of files that no patch touches before COMMIT; without FIRST these
+changes stay in COMMIT. The branch before folding is kept as refs/fold/old.
 
-Whether each patch still compiles is for scripts/check-bisect to find out: a hunk may use what a later patch introduces.
+A hunk may use something that a later patch introduces: scripts/check-bisect shows whether each patch still compiles.
 """
 import difflib
 import os
@@ -65,7 +65,7 @@ class Tree:
         return self.object(commit).split("\n\n", 1)[1].split("\n", 1)[0]
 
     def find(self, what):
-        """Return the number of the commit that is called so."""
+        """Return the number of the commit that is named by its subject, its hash, or a part of either."""
         commits = [(commit, self.subject(commit)) for commit in self.series()]
         for test in (lambda c, s: s == what, lambda c, s: c.startswith(what), lambda c, s: what in s):
             found = [n for n, (c, s) in enumerate(commits) if test(c, s)]
@@ -74,7 +74,7 @@ class Tree:
         sys.exit("error: %d commits are called %s" % (len(found), what))
 
     def changes(self, old, new):
-        """Return {path: (mode, blob)} of what differs in new; the blob is None where new has no such file."""
+        """Return {path: (mode, blob)} of the files that differ in new; the blob is None if new has no such file."""
         fields = self.git("diff-tree", "-r", "-z", "--no-renames", old, new).split("\0")
         found = {}
         for entry, path in zip(fields[::2], fields[1::2]):
@@ -102,7 +102,7 @@ def places(old, state):
 
 
 class Change:
-    """What a commit does to one file, as hunks (first, last, new lines) of the lines before."""
+    """The change of one file by a commit, as hunks (first, last, new lines); first and last number the old lines."""
 
     def __init__(self, old, new):
         self.old = old.splitlines(keepends=True)
@@ -111,7 +111,7 @@ class Change:
         self.hunks = [(i1, i2, new[j1:j2]) for kind, i1, i2, j1, j2 in matcher.get_opcodes() if kind != "equal"]
 
     def apply(self, text):
-        """Return text with those of the hunks whose old lines, or both neighbours, stand in it together."""
+        """Return text with all hunks applied that fit: text has their old lines (or both neighbours), adjacent."""
         state = text.splitlines(keepends=True)
         to = places(self.old, state)
         out, done = [], 0
@@ -139,7 +139,7 @@ def fold(tree, commit, first):
     for path, (mode, blob) in tree.changes(before, commits[commit]).items():
         old = tree.object("%s:%s" % (before, path))
         if blob is None:
-            continue  # a file that goes is left to COMMIT
+            continue  # COMMIT itself still removes the file
         if old is None:
             added[path] = (mode, tree.object(blob))
         else:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# Sourced, after lib.sh, by the scripts that run tests in guests: their results go to $taps as TAP, to be
-# counted by scripts/tap.py.
+# Sourced, after lib.sh, by the scripts that run tests in guests. The results go to $taps as TAP, and
+# scripts/tap.py counts them.
 
-# taps_begin NAME: $taps is an empty directory, and what guests say is not that of earlier ones.
+# taps_begin NAME: make $taps an empty directory, and remove the output of earlier guests.
 taps_begin()
 {
 	taps=$LOGS/$1
@@ -11,8 +11,8 @@ taps_begin()
 	mkdir -p "$taps"
 }
 
-# guest FLAVOUR NAME JOB [QEMU-OPTION...]: boot it; a guest that fails without a failing test is a
-# failure, too.
+# guest FLAVOUR NAME JOB [QEMU-OPTION...]: run JOB in a guest and keep its results as FLAVOUR-NAME.tap. A guest that
+# fails without a failing test counts as a failure, too.
 guest()
 {
 	flavour=$1 name=$1-$2 job=$3 rc=0
@@ -24,20 +24,20 @@ guest()
 	fi
 }
 
-# module_guest VERSION JOB: the same in Debian's own kernel VERSION, with the module.
+# module_guest VERSION JOB: run JOB in Debian's own kernel VERSION, with the module.
 module_guest()
 {
 	BOOT=module-boot guest "$1" "$2" "$2"
 }
 
-# ftrace_dies FLAVOUR: what ftrace warns of then is right.
+# ftrace_dies FLAVOUR: run selftest 96, which makes ftrace fail; ftrace's warnings are expected then.
 ftrace_dies()
 {
 	APPEND='mct.only=96_ftrace_dies mct.REFUSED=on' BEARS='WARNING:.*kernel/(trace/)?ftrace[.]c:' \
 		guest "$1" ftrace-dies selftests
 }
 
-# built FLAVOUR: a kernel that can't be built is a failure, but not the end.
+# built FLAVOUR: build the kernel, with a result of its own: if it can't be built, later flavours still run.
 built()
 {
 	echo "TAP version 13
@@ -50,8 +50,8 @@ built()
 	! grep -q '^not ok' "$taps/$1-build.tap"
 }
 
-# The selftests, by what they are about (18_lockup has a guest of its own, or is left out where the
-# guest's clock is the host's); the last two change the machine until it is rebooted.
+# The selftests, by subject. 18_lockup has a guest of its own, or is left out if the guest's clock is the host's. Those in
+# $last change the machine until it is rebooted.
 everywhere=00_memory,01_format,02_order,03_syscall_order,04_comm_escape,05_both_cpus
 everywhere=$everywhere,06_read_while_tracing,07_clear,08_stats,09_bad_input,10_module,11_hotplug
 everywhere=$everywhere,12_stress,13_toggles,62_armed_on_dying_cpu,65_long_wait
@@ -72,28 +72,28 @@ hooks=40_preempt_count,41_preempted_hook,42_clobbering_hook,43_fuzz
 # shellcheck disable=SC2034
 last=98_clock_lost,99_lockdown
 
-# Tests of the repository that need a whole kernel more, or a browser.
+# Tests of the repository that need another kernel, or a browser.
 # shellcheck disable=SC2034
 long_host="tests/instrumented.sh tests/pictures.sh"
-# And those that boot a guest.
+# Tests of the repository that boot a guest.
 # shellcheck disable=SC2034
 guest_host="tests/recorded.sh tests/vmcore.sh tests/crash.sh"
 
-# selftests FLAVOUR TOGGLES LOADS STRESS-SECONDS ONLY [QEMU-OPTION...]: by the job "selftests", or $JOB;
-# the guest is called like that, or $NAME.
+# selftests FLAVOUR TOGGLES LOADS STRESS-SECONDS ONLY [QEMU-OPTION...]: run the selftests ONLY in a guest, by the job
+# "selftests", or $JOB. The guest's name is $NAME, or the job's.
 selftests()
 {
 	flavour=$1 only=${ONLY-$5}
 	loops="mct.TOGGLES=${TOGGLES:-$2} mct.MODULE_LOADS=${LOADS:-$3} mct.STRESS_SECONDS=$4"
-	# The same random steps each time, unless SEED says otherwise.
+	# Without SEED the random steps are the same each time.
 	loops="$loops mct.FUZZ_STEPS=${FUZZ_STEPS:-200} mct.SEED=${SEED:-297263}"
 	shift 5
 	APPEND="mct.only=$only mct.timeout=900 $loops ${APPEND-}" TIMEOUT=${TIMEOUT:-3600} \
 		guest "$flavour" "${NAME:-${JOB:-selftests}}" "${JOB:-selftests}" "$@"
 }
 
-# host_tests TEST...: tests of the repository, each one's TAP below one result for it, all in host.tap, or
-# $NAME.tap.
+# host_tests TEST...: run tests of the repository. Their results go to host.tap, or $NAME.tap, as one result for each
+# test with its own results indented above.
 host_tests()
 {
 	tap=$taps/${NAME:-host}.tap one=$taps/${NAME:-host}.one
@@ -123,7 +123,7 @@ host_tests()
 	rm -f "$one"
 }
 
-# count_results: show what all these guests reported; the last line counts it.
+# count_results: show the results of all guests; the last line has their number.
 count_results()
 {
 	step "results (the output of all tests: $(shown "$taps"))"

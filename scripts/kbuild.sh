@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# Sourced, after lib.sh, by what builds kernels: how kbuild is called, and configured.
+# Sourced, after lib.sh, by scripts that build kernels: calls kbuild and configures kernels.
 #
 #	$tree	the kernel's source		$out	where it is built
 
 export CCACHE_DIR="$CACHE/ccache" CCACHE_BASEDIR="$CACHE" CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=4G
-# Believe the dependency files that kbuild makes anyway: without that, what ccache does not have yet
-# takes it half as long again.
+# Let ccache use the dependency files that kbuild makes anyway: otherwise a file that ccache does not have yet takes
+# half as long again.
 export CCACHE_DEPEND=1
 export KBUILD_BUILD_USER=mctracer KBUILD_BUILD_HOST=guest KBUILD_BUILD_VERSION=1
 export KBUILD_BUILD_TIMESTAMP='Tue Jan 1 00:00:00 UTC 2008'
 
-# kcc by name: with its path kbuild would build everything again for each clone of this repository. It has
-# a folder of its own, since scripts/ has a "test" and others that hide a system's command.
+# kbuild gets kcc by name: with its path, kbuild would build everything again for each clone of this repository. kcc
+# has a folder of its own, because scripts/ has a "test" and others that would hide commands of the system.
 export PATH="$REPO/scripts/bin:$PATH"
 
-# $tree and $out are of who sources this, and so is $flavour, if there is one.
+# kmake ARGUMENT...: run kbuild. The caller sets $tree, $out and, if there is one, $flavour.
 # shellcheck disable=SC2154
 #
-# signing.o: Debian's has a %ld for a size_t, on 32 bits a warning.
+# CFLAGS_signing.o: Debian's signing.c has a %ld for a size_t, which warns on 32 bits.
 kmake()
 {
 	if [ "$(said "${flavour:-none}" Compiler)" = clang ]; then
@@ -35,7 +35,7 @@ kmake()
 	fi
 }
 
-# own_fragment FLAVOUR: the file that says what it is. One for 32 bit is as for 64, unless it has its own.
+# own_fragment FLAVOUR: print the path of the flavour's file. A 32-bit flavour without a file uses the 64-bit one's.
 own_fragment()
 {
 	_own=$REPO/configs/$1.config
@@ -43,20 +43,20 @@ own_fragment()
 	echo "$_own"
 }
 
-# said FLAVOUR WORD: what its file says in a line "# WORD: ..."
-#	Base: what its configuration starts from, a target of kbuild's or "debian"; else tinyconfig, and then
+# said FLAVOUR WORD: print the value of the line "# WORD: ..." in the flavour's file
+#	Base: the start of its configuration, a target of kbuild or "debian"; the default is tinyconfig with
 #	      base.config and base-64.config
-#	Over: flavours whose files come before its own
-#	Compiler: clang, if it is to be
+#	Over: flavours whose files are merged before its own
+#	Compiler: clang; the default is gcc
 #	Within: the script here that runs kbuild in another system
-#	Only: the directories that are compiled, nothing is linked
+#	Only: compile these directories, and link nothing
 said()
 {
 	sed -n "s/^# $2: //p" "$(own_fragment "$1")"
 }
 
-# fragments FLAVOUR: the files, none with white space in its path, that are merged over what it starts from. A kernel
-# whose options have other names has a base file of its own, in ports/.
+# fragments FLAVOUR: print the files that are merged over the start of its configuration; no path has white space. A
+# kernel whose options have other names has a base file of its own, in ports/.
 fragments()
 {
 	if is_32 "$1"; then _width=32; else _width=64; fi
@@ -72,15 +72,15 @@ fragments()
 	echo "$_base$_over $_own"
 }
 
-# debian_config: that of Debian's own kernel of this version, without the modules: hardware and file systems
-# that a guest does not have. All that is built in stays.
+# debian_config: use the configuration of Debian's own kernel of this version, but without its modules: most are for
+# hardware and file systems that a guest does not have.
 debian_config()
 {
 	_kernel=$("$REPO/scripts/module-kernel" 6.12) || return
 	sed 's/^\(CONFIG_[A-Za-z0-9_]*\)=m$/# \1 is not set/' "$_kernel"/boot/config-* >"$out/.config"
 }
 
-# configure FLAVOUR: as its fragments say; a select without its dependencies is an error.
+# configure FLAVOUR: configure the kernel by the flavour's fragments. A select without its dependencies is an error.
 configure()
 {
 	_base=$(said "$1" Base)

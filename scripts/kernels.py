@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: kernels.py DOCUMENT <ROW
 
-Put ROW, a line of the table of kernels, into the one that DOCUMENT has, in the place of that for the same kernel,
-architecture, compiler and option, if there is one: the first four columns, in whose order the lines are. The same
-kernel is any release of it: 7.3.4 takes the place of 7.3.0-rc7.
+Put ROW into DOCUMENT's table of kernels. ROW replaces the row with the same first four columns (kernel, architecture,
+compiler, option), if there is one; rows are sorted by these columns. Releases of a kernel count as the same kernel:
+7.3.4 replaces 7.3.0-rc7.
 """
 import re
 import sys
@@ -17,12 +17,12 @@ def cells(row):
 
 
 def key(row):
-    """What a row is about: there is one of each."""
+    """Return what identifies a row; the table has one row for each key."""
     return re.match(r"\d+\.\d+", cells(row)[0])[0], cells(row)[1:4]
 
 
 def order(row):
-    """The newest kernel first."""
+    """Return the sort key of a row: the newest kernel comes first."""
     version = [int(n) for n in re.findall(r"\d+", cells(row)[0])]
     return [-n for n in version], cells(row)[1:4]
 

@@ -52,7 +52,7 @@ def write_ledger(path, suites, rows):
 
 
 def names_of(suites, wanted):
-    """Return the suites called, or in a group called, each of wanted."""
+    """Return the names of the suites in wanted, where a group stands for all its suites."""
     names = []
     for want in wanted:
         found = [name for name in suites if name == want or name.startswith(want + "/")]
@@ -87,7 +87,7 @@ def add(suites, path, counts, name, code, date, minutes):
 
 
 def table(suites, rows, code):
-    """Return the README's lines: for each group how many of its suites were run on this code, and their results."""
+    """Return the README's lines: for each group the number of suites that ran on this code, and their results."""
     lines = ["| suites | kernels | run | passed | failed | skipped | minutes | commit | date |",
              "|---|---|---|---:|---:|---:|---:|---|---|"]
     for group in dict.fromkeys(name.split("/")[0] for name in suites):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# Sourced by the other scripts: where things are, how to speak, how to fail, one lock.
+# Sourced by the other scripts: paths, messages, errors, the lock of the cache, and functions about kernels and git.
 #
 #	REPO	this repository		CACHE	everything unpacked or built
 #
-# Messages go to stderr: a script's stdout is its result.
+# Messages go to stderr, because a script's stdout is its result.
 
 set -eu
 umask 022
@@ -18,7 +18,7 @@ BASE_TAG=mctracer-base
 # The readable folders: scripts/export writes them, scripts/check-tree compares them.
 # shellcheck disable=SC2034
 FOLDERS='arch-x86 kernel-trace include Documentation samples tools tests/selftests'
-# patches/ is for this kernel; for others ports/ has what differs in some of them.
+# patches/ is for this kernel; ports/ has the differences for other kernels.
 MAIN_KERNEL=6.12
 KERNEL=${KERNEL:-$MAIN_KERNEL}
 
@@ -29,8 +29,8 @@ case $CACHE in
 esac
 mkdir -p "$LOGS"
 
-# Debian's python3, which has the modules that are needed: where a version manager's comes first, by a directory that
-# has nothing else.
+# Use Debian's python3, which has the modules that the scripts need. If another python3 comes first in $PATH, prepend a
+# directory that contains only a link to Debian's.
 case $(command -v python3) in
 /usr/bin/python3 | "$CACHE/bin/python3" | '') ;;
 *)
@@ -62,7 +62,7 @@ die()
 	exit 1
 }
 
-# shown PATH: the path as people write it.
+# shown PATH: print the path in short, relative to the repository or to ~.
 shown()
 {
 	case $1 in
@@ -72,7 +72,7 @@ shown()
 	esac
 }
 
-# die_log STEP LOG: say which step failed, show the end of its log and where the rest is.
+# die_log STEP LOG: print which step failed, the end of its log, and the path of the log; fail.
 die_log()
 {
 	{
@@ -84,7 +84,7 @@ die_log()
 	exit 1
 }
 
-# run_logged STEP LOG COMMAND...: announce, run with all output in the log, fail with its end.
+# run_logged STEP LOG COMMAND...: announce STEP, run COMMAND with all output in LOG; if it fails, die_log.
 run_logged()
 {
 	_step=$1 _log=$2
@@ -94,8 +94,8 @@ run_logged()
 	"$@" >"$_log" 2>&1 </dev/null || die_log "$_step" "$_log"
 }
 
-# meter LOG REGEX START TOTAL WORD: until killed, show how many lines of LOG match, on top of
-# START, of about TOTAL (0: not known). On a terminal in place, else a line every 10 seconds.
+# meter LOG REGEX START TOTAL WORD: until killed, show START plus the number of matching lines of LOG, of about TOTAL
+# (0: unknown). A terminal shows it in one place, other output gets a line every 10 seconds.
 meter()
 {
 	_parent=$$ _last='' _i=0
@@ -115,7 +115,7 @@ meter()
 	done
 }
 
-# run_metered STEP LOG REGEX START TOTAL WORD COMMAND...: run_logged with a meter.
+# run_metered STEP LOG REGEX START TOTAL WORD COMMAND...: do the same as run_logged, with a meter.
 run_metered()
 {
 	_step=$1 _log=$2 _re=$3 _start=$4 _total=$5 _word=$6
@@ -137,7 +137,7 @@ run_metered()
 	[ "$_rc" = 0 ] || die_log "$_step" "$_log"
 }
 
-# as_root COMMAND...: run it as root, by sudo where that is needed.
+# as_root COMMAND...: run COMMAND as root, by sudo if the user is not root.
 as_root()
 {
 	if [ "$(id -u)" = 0 ]; then
@@ -149,7 +149,8 @@ as_root()
 	fi
 }
 
-# lock: one run at a time changes the cache. Held until this process and its children end.
+# lock: take the lock of the cache, which one run at a time may change. This process and its children hold it until
+# they end.
 lock()
 {
 	[ "${MCT_LOCKED-}" != "$CACHE" ] || return 0
@@ -161,13 +162,13 @@ lock()
 	export MCT_LOCKED="$CACHE"
 }
 
-# series: the patches' file names in order.
+# series: print the patches' file names in order.
 series()
 {
 	[ ! -f "$REPO/series" ] || sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$REPO/series"
 }
 
-# kernels: those that the series is for. A port without a source is not done.
+# kernels: print the versions of the supported kernels. A port without a file "source" is unfinished and left out.
 kernels()
 {
 	echo "$MAIN_KERNEL"
@@ -176,14 +177,14 @@ kernels()
 	done
 }
 
-# need_port VERSION: refuse what ports/ does not have.
+# need_port VERSION: fail if ports/ does not have VERSION.
 need_port()
 {
 	[ -f "$REPO/ports/$1/source" ] || die "no such kernel here: $1 (there are: $(kernels | xargs))"
 }
 
-# patches: the directory that has the patches for $KERNEL. For another than the main one that is a copy, in which
-# some are changed as the diffs in ports/ say.
+# patches: print the directory of the patches for $KERNEL. For kernels other than the main one it is a copy, changed by
+# the diffs in ports/.
 patches()
 {
 	[ "$KERNEL" != "$MAIN_KERNEL" ] || {
@@ -205,7 +206,7 @@ patches()
 	echo "$CACHE/patches-$KERNEL"
 }
 
-# series_key: changes whenever the series or a patch does, or how they differ for $KERNEL.
+# series_key: print a hash of the series, the patches, and the diffs for $KERNEL.
 series_key()
 {
 	{
@@ -215,7 +216,7 @@ series_key()
 	} 2>/dev/null | sha256sum | cut -c1-16
 }
 
-# kernel_version TREE: "6.12.117" from the tree's Makefile; nothing if it is no kernel.
+# kernel_version TREE: print the version in TREE's Makefile, such as 6.12.117; nothing if TREE is no kernel.
 kernel_version()
 {
 	[ -f "$1/Makefile" ] || return 0
@@ -226,7 +227,7 @@ kernel_version()
 		END { if (v != "" && p != "") print v "." p "." (s == "" ? 0 : s) }' "$1/Makefile"
 }
 
-# need_kernel TREE: that kernel is $KERNEL from now on. Refuses, with a sentence, what the series is not for.
+# need_kernel TREE: set $KERNEL to TREE's version; fail with a message if the series does not support it.
 need_kernel()
 {
 	[ -d "$1" ] || die "$1 is not a directory."
@@ -238,7 +239,8 @@ need_kernel()
 	export KERNEL
 }
 
-# selftests_of TREE: where its selftests are, which are not the same for each kernel; those here if it has none.
+# selftests_of TREE: print the directory of TREE's selftests, which differ between kernels; if TREE has none, of those
+# in this repository.
 selftests_of()
 {
 	if [ -d "$1/tools/testing/selftests/mctracer" ]; then
@@ -248,7 +250,7 @@ selftests_of()
 	fi
 }
 
-# is_32 FLAVOUR: is its kernel for 32-bit x86? Its name says so: none-32, mctracer-32-static.
+# is_32 FLAVOUR: succeed if the flavour is 32-bit x86, which its name shows: none-32, mctracer-32-static.
 is_32()
 {
 	case $1 in
@@ -257,14 +259,14 @@ is_32()
 	esac
 }
 
-# is_git TREE: is the tree itself (not a directory above it) a git work tree?
+# is_git TREE: succeed if TREE itself (not a directory above it) is a git work tree with a commit.
 is_git()
 {
 	[ -e "$1/.git" ] && git -C "$1" rev-parse --verify -q HEAD >/dev/null 2>&1
 }
 
-# git_plain: git with an identity and nothing of the user's configuration that changes output.
-# Dates are fixed, so that the same series always gives the same commits.
+# git_plain ARGUMENT...: run git with a fixed identity and without the user's configuration, which could change the
+# output. Dates are fixed, so that the same series always gives the same commits.
 git_plain()
 {
 	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 \

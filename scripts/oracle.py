@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: scripts/oracle.py OUTPUT OUTPUT
 
-Compares what two kernels' tracers show of the same system calls, as scripts/guest/oracle printed
-it, and prints TAP: one result for each system call. The same functions must have been called in
-the same order, each at the same depth.
+Compares the traces of the same system calls by two kernels' tracers, as scripts/guest/oracle
+printed them, and prints TAP: one result for each system call. Both kernels must have called the
+same functions in the same order, each at the same depth.
 
-A function that only one of the kernels can trace, since only there it was not inlined or is not
-notrace, is taken out of both, and what it called moves up. A system call may go several ways, by
-what the kernel's caches hold. There must be one that it went on both, and more than a third of
-its runs on each must have gone a way that the other kernel has seen, too.
+A function that only one of the kernels can trace, because it is inlined or notrace in the other
+one, is removed from both, and its calls move up a level. The calls of a system call may differ
+from run to run with the contents of the kernel's caches. Both kernels must share at least one
+sequence of calls, and more than a third of each kernel's runs must have a shared sequence.
 """
 
 import difflib
@@ -19,7 +19,7 @@ from collections import Counter
 
 
 def read(path):
-    """Returns what can be traced, and by system call a list of (runs, [(depth, function)])."""
+    """Return the traceable functions, and {system call: [(runs, [(depth, function)])]}."""
     traceable, calls, ended = set(), {}, False
     with open(path, encoding="utf-8", errors="replace") as lines:
         for line in lines:
@@ -41,7 +41,7 @@ def read(path):
 
 
 def reduced(way, common):
-    """Only the functions of this set; the depth is how many of these are around one."""
+    """Return way with only the functions in common; the depth counts the callers in common."""
     result, around = [], []
     for depth, function in way:
         del around[depth:]
@@ -54,7 +54,7 @@ def reduced(way, common):
 
 
 def runs(ways, common):
-    """How many runs went each way."""
+    """Return how many runs had each sequence of calls."""
     result = Counter()
     for times, way in ways:
         result[reduced(way, common)] += times
@@ -62,7 +62,7 @@ def runs(ways, common):
 
 
 def judge(name, one, other):
-    """Returns (good, how many calls, text)."""
+    """Return (good, number of calls, text)."""
     shared = one.keys() & other.keys() - {()}
     if not shared:
         texts = [["  " * depth + function for depth, function in way]
@@ -70,14 +70,14 @@ def judge(name, one, other):
         if len(texts) == 2:
             for line in difflib.unified_diff(*texts, lineterm="", n=5):
                 print(f"# {line}")
-        return False, 0, f"{name}: no run of one went as one of the other"
+        return False, 0, f"{name}: no run of one kernel has the same calls as a run of the other"
     way = max(shared, key=lambda way: (min(one[way], other[way]), one[way] + other[way], way))
     good, said = True, []
     for runs in (one, other):
         alike = sum(runs[way] for way in shared)
         good &= 3 * alike > runs.total()
         said.append(f"{alike} of {runs.total()}")
-    return good, len(way), f"{name}: {len(way)} calls; runs that went alike: {' and '.join(said)}"
+    return good, len(way), f"{name}: {len(way)} calls; runs with the same calls: {' and '.join(said)}"
 
 
 def main(files):
@@ -89,7 +89,7 @@ def main(files):
     names = sorted(left_calls.keys() | right_calls.keys())
     total = failed = 0
     print(f"TAP version 13\n1..{len(names) + 1}")
-    print(f"# of {len(left)} and {len(right)} traceable functions {len(common)} are so on both")
+    print(f"# of {len(left)} and {len(right)} traceable functions {len(common)} are traceable on both")
     for n, name in enumerate(names, 1):
         good, calls, text = judge(name, *(runs(kernel.get(name, []), common)
                                           for kernel in (left_calls, right_calls)))

@@ -3,9 +3,9 @@
 """usage: scripts/tap.py FILE...
 
 Counts the results in TAP and KTAP files, each FILE the output of one run of tests. Only leaf
-results count: one that sums up results indented below it is counted only if it failed although they
-did not. Something is a failure, too, if it did not report: a plan that is not fulfilled, a level of
-results without a plan, no result at all, "Bail out!". Lines may carry the kernel log's time stamps.
+results count: a result that sums up indented results counts only if it failed although none of them
+failed. Missing results are failures, too: a plan that is not fulfilled, a level of results without
+a plan, no result at all, "Bail out!". Lines may have the kernel log's time stamps.
 
 Prints every failure (with the output that came before it) and every skip, then the line
 "N passed, N failed[, N skipped]". Exits with 1 on any failure and when nothing passed.
@@ -64,7 +64,7 @@ class Counter:
             return level
 
         def at(indent):
-            """The level of this indentation; deeper ones end without a result of their own."""
+            """Return the level of this indentation; deeper levels end without a result of their own."""
             while levels and levels[-1].indent > indent:
                 close()
             if not levels or levels[-1].indent < indent:
@@ -100,7 +100,7 @@ class Counter:
 
             seen = True
             indent, good, name = len(match[1]), match[2] == "ok", match[4]
-            # What lies deeper is summed up by this result.
+            # This result sums up all deeper levels.
             leaves, failed_below, empty = 0, False, None
             while levels and levels[-1].indent > indent:
                 levels[-1].name = levels[-1].name or name
@@ -115,7 +115,7 @@ class Counter:
             label = path(SKIP.sub("", name).strip() or f"test {match[3]}")
             if leaves:
                 if not good and not failed_below and not todo:
-                    fail(label, "failed although all below it passed")
+                    fail(label, "failed although all its results passed")
                 level.failed |= failed_below or not (good or todo)
             elif skip or (good and empty):
                 self.skips.append((file, label, empty or skip[1]))

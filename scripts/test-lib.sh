@@ -5,7 +5,7 @@
 #	. "$(dirname -- "$0")/../scripts/test-lib.sh"
 #	plan 2
 #	check "what must hold" COMMAND...
-#	skip "what cannot be looked at" "why"
+#	skip "what cannot be tested" "why"
 
 . "${0%/*}/../scripts/lib.sh"
 set +e
@@ -22,7 +22,7 @@ plan()
 	echo "1..$1"
 }
 
-# check NAME COMMAND...: ok if the command succeeds; if not, its output as comments.
+# check NAME COMMAND...: print "ok" if COMMAND succeeds; otherwise its output as comments, and "not ok".
 check()
 {
 	_count=$((_count + 1)) _name=$1
@@ -42,13 +42,13 @@ skip()
 	echo "ok $_count - $1 # SKIP $2"
 }
 
-# finish: the last line of every test.
+# finish: exit with 1 if a check failed; the last line of every test.
 finish()
 {
 	exit $_failed
 }
 
-# fails_saying REGEX COMMAND...: the command must fail, with such a line on stderr.
+# fails_saying REGEX COMMAND...: succeed if COMMAND fails and prints a matching line to stderr.
 fails_saying()
 {
 	_re=$1
@@ -59,17 +59,17 @@ fails_saying()
 	fi
 	cat "$T/err"
 	grep -qE "$_re" "$T/err" || {
-		echo "nothing said $_re"
+		echo "no line matches $_re"
 		return 1
 	}
 }
 
-# fake_repo DIR: a copy of the scripts with a series of two patches for fake_tree.
+# fake_repo DIR: make a copy of the scripts with a series of two patches for fake_tree.
 fake_repo()
 {
 	mkdir -p "$1/patches" "$1/configs"
 	cp -R -- "$REPO/scripts" "$1/"
-	# To compile all of them for each guest would take long.
+	# Compiling all programs for each guest would take long.
 	rm -f -- "$1"/scripts/guest/*.c
 	echo 'int main(void) { return 0; }' >"$1/scripts/guest/helper.c"
 	echo 'CONFIG_A=y' >"$1/configs/base.config"
@@ -125,12 +125,12 @@ new file mode 100755
 END
 }
 
-# fake_tree DIR [VERSION PATCHLEVEL]: what the scripts take for a kernel; its "build" compiles
-# init/main.c, and fails where FAKE_FAIL names the step.
+# fake_tree DIR [VERSION PATCHLEVEL]: make a tree that the scripts take for a kernel. Its "build" copies
+# init/main.c, and fails at the step that FAKE_FAIL names.
 fake_tree()
 {
 	mkdir -p "$1/init" "$1/kernel" "$1/scripts/kconfig" "$1/include/uapi/linux"
-	# What programs of the guests are compiled with.
+	# The guests' programs include these headers.
 	cp -- "$REPO"/include/uapi/linux/mctracer*.h "$1/include/uapi/linux/"
 	printf 'one\ntwo\nthree\n' >"$1/init/main.c"
 	echo unchanged >"$1/kernel/fork.c"
@@ -165,10 +165,9 @@ END
 	chmod +x "$1/scripts/kconfig/merge_config.sh"
 }
 
-# fake_qemu: put a stand-in for QEMU into $PATH. It adds what it is called with to $ARGS, and writes
-# $CONSOLE to the first serial line's file, $OUTPUT to the second's, and what its monitor is told in
-# $SLEEP seconds to $MONITOR, if that is set, and prints $SCREEN; then it ends with $STATUS. Where scripts/boot
-# is told by $DIES that the kernel is to panic, $DEATH is on the first line, too.
+# fake_qemu: put a stand-in for QEMU into $PATH. It appends its arguments to $ARGS, writes $CONSOLE to the first serial
+# line's file and $OUTPUT to the second's, prints $SCREEN, copies its input of $SLEEP seconds to $MONITOR, if that is
+# set, and ends with $STATUS. If $DIES is set, for a kernel that must panic, $CONSOLE is followed by $DEATH.
 fake_qemu()
 {
 	mkdir -p "$T/bin"
@@ -192,14 +191,14 @@ END
 	: >"$ARGS"
 }
 
-# fake_git_tree DIR: the same as a git tree with one commit.
+# fake_git_tree DIR: make a fake_tree that is a git tree with one commit.
 fake_git_tree()
 {
 	fake_tree "$1" && git_plain -C "$1" init -q -b main && git_plain -C "$1" add -A &&
 		git_plain -C "$1" commit -q -m base
 }
 
-# sum DIR: a hash of all that is in it (names, modes, content), but for .git.
+# sum DIR: print a hash of all names, modes and contents in DIR, without .git.
 sum()
 {
 	(cd "$1" && find . -path ./.git -prune -o -printf '%P %m %l\n' | sort &&

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# scripts/apply: on git trees and plain ones; refusals leave the tree as it was. On fake trees.
+# Tests scripts/apply on fake trees, with git and without: a failure must leave the tree as it was.
 . "${0%/*}/../scripts/test-lib.sh"
 
 export XDG_CACHE_HOME="$T/cache"
@@ -28,7 +28,7 @@ on_plain()
 		(cd "$T/plain" && [ "$(QUILT_PATCHES=$repo/patches quilt applied | wc -l)" = 2 ])
 }
 
-on_changed_git()	# one with local changes: by quilt, and they stay
+on_changed_git()	# a git tree with local changes: quilt applies, and the changes stay
 {
 	fake_git_tree "$T/changed"
 	echo mine >"$T/changed/kernel/fork.c"
@@ -43,7 +43,7 @@ twice()	# DIR
 		[ "$before" = "$(sum "$1")" ]
 }
 
-conflict()	# DIR FAKE...: the second patch's file is there in another shape
+conflict()	# DIR FAKE: a file that the first patch changes has other contents
 {
 	"$2" "$1"
 	sed -i 's/two/zwei/' "$1/init/main.c"
@@ -54,7 +54,7 @@ conflict()	# DIR FAKE...: the second patch's file is there in another shape
 		{ [ "$2" = fake_tree ] || [ -z "$(git -C "$1" status --porcelain)" ]; }
 }
 
-fuzz()	# what patch would apply with fuzz is refused
+fuzz()	# patches that would need fuzz are refused
 {
 	fake_tree "$T/fuzz"
 	sed -i 's/three/drei/' "$T/fuzz/init/main.c"
@@ -64,13 +64,14 @@ fuzz()	# what patch would apply with fuzz is refused
 }
 
 plan 9
-check "applies to a git tree, as commits" on_git
-check "applies to a plain tree, by quilt" on_plain
-check "applies to a git tree with changes, which stay" on_changed_git
-check "refuses a git tree that has it" twice "$T/git"
-check "refuses a plain tree that has it" twice "$T/plain"
+check "the series is applied to a git tree as commits" on_git
+check "the series is applied to a plain tree by quilt" on_plain
+check "local changes of a git tree stay" on_changed_git
+check "a git tree that has the series is refused" twice "$T/git"
+check "a plain tree that has the series is refused" twice "$T/plain"
 check "a conflict leaves a git tree as it was" conflict "$T/conflict-git" fake_git_tree
 check "a conflict leaves a plain tree as it was" conflict "$T/conflict" fake_tree
-check "no fuzz" fuzz
-check "says how to name a tree" fails_saying 'make apply LINUX=' env -u LINUX "$repo/scripts/apply"
+check "a patch that needs fuzz is refused" fuzz
+check "without LINUX= the error shows how to name a tree" \
+	fails_saying 'make apply LINUX=' env -u LINUX "$repo/scripts/apply"
 finish

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The benchmark's report says what its figures say, and what is missed by how much; its driver fails
-# when that does; the check of the hot path finds what it looks for; README shows the latest
-# results of the main kernel.
+# Tests the benchmark: the report shows the figures and each missed bound; the driver fails if a bound is
+# missed; the check of the hot path finds forbidden accesses; the documents show the latest results of the
+# main kernel.
 . "${0%/*}/../scripts/test-lib.sh"
 
-# Made-up figures with which all is met. 1000000 calls in a stat() loop.
+# figures: print made-up figures that meet all bounds. A stat() loop has 1000000 calls.
 figures()
 {
 	cat <<'END'
@@ -124,8 +124,8 @@ smp$n events 9010000 3000"
 	done
 }
 
-# report RC [KERNEL NAME VALUE ITEMS]...: ends with that status when these figures are others; no
-# VALUE: they are not there.
+# report RC [KERNEL NAME VALUE ITEMS]...: succeed if the report exits with RC after these figures are replaced, or
+# removed if VALUE is empty.
 report()
 {
 	_want=$1
@@ -149,7 +149,7 @@ good()
 		grep -q '^| instructions that tracing adds to a call | 24.05 | at most 28 | met |' "$T/report"
 }
 
-# missed TEXT FIGURE...: then exactly this is said
+# missed TEXT FIGURE...: succeed if the report with these figures fails with exactly this error
 missed()
 {
 	_text=$1
@@ -158,12 +158,13 @@ missed()
 		grep -q '\*\*missed by' "$T/report"
 }
 
-all_missing()	# each figure that is taken away is missed, and named
+all_missing()	# remove each figure in turn: the report must fail and name it
 {
 	figures | awk '{ print $1, $2 }' | sort -u >"$T/names"
 	_n=0
 	while read -r _kernel _what; do
-		# Tracers say themselves how often they did it; the loops that nobody asked are shown.
+		# Of kernels with a tracer, the report needs only stat()'s number of loops; these figures may be
+		# missing.
 		case $_kernel:$_what in
 		none:stat_times | mctracer:stat_times | mctracer-static:stat_times | ftrace:stat_times | \
 			mctracer-returns:stat_times)
@@ -198,7 +199,7 @@ chart()
 		[ "$(wc -l <"$T/chart")" = 8 ]
 }
 
-# pcpu_hot as the kernels have it
+# hot, hot_7_3, hot_6_1: print the data that the kernels' pcpu_hot, or its like, has
 hot()
 {
 	printf '.type pcpu_hot, @object\npcpu_hot: .skip 64\n.size pcpu_hot, 64\n'
@@ -216,7 +217,7 @@ hot_6_1()
 	done
 }
 
-# hook BODY [DISTANCE [HOT]]: a program that has such a hook, for hotpath.py
+# hook BODY [DISTANCE [HOT]]: make a program with such a hook, and run hotpath.py on it
 hook()
 {
 	{
@@ -242,7 +243,7 @@ stores_found()
 		grep -q 'uninterrupted: 9\.$' "$T/path"
 }
 
-other_kernels()	# what is in pcpu_hot on 6.12
+other_kernels()	# kernels that have the variables of 6.12's pcpu_hot elsewhere
 {
 	hook '\tincl %gs:pcpu_hot2+8(%rip)\n\tmov %gs:current_task(%rip), %rdi\n\tmov 8(%rdi), %rdi' 64 hot_7_3 \
 		>"$T/path" || return 1
@@ -257,7 +258,7 @@ other_kernels()	# what is in pcpu_hot on 6.12
 		grep -q '^| .mov 0x8(%rdi),%rdi. | load | running task |$' "$T/path" &&
 		grep -q '^of .__preempt_count. (8 bytes at 0x[0-9a-f]*), and whole pages' "$T/path" &&
 		fails_saying 'none of the variables' hook '\tincl %gs:elsewhere' 64 hot_6_1 &&
-		fails_saying 'where is what pcpu_hot has' hook '' 64 true
+		fails_saying 'no variables in place of pcpu_hot' hook '' 64 true
 }
 
 refused()	# REGEX BODY [DISTANCE]
@@ -265,7 +266,7 @@ refused()	# REGEX BODY [DISTANCE]
 	fails_saying "$1" hook "$2" "${3-0}"
 }
 
-# A repository whose guests and programs print the figures above; FAIL names a job that does not run.
+# fake_bench: make a repository whose guests and programs print the figures above. FAIL names a job that must fail.
 fake_bench()
 {
 	mkdir -p "$T/repo/bench" "$T/linux/arch" "$T/cache"
@@ -309,14 +310,14 @@ driver_writes()
 	figures >"$T/figures"
 	driver || return 1
 	set -- "$T/repo/bench/results/"*-6.12.1.md
-	[ -f "$1" ] && [ -s "${1%.md}.svg" ] && grep -q '^| of these: lost | 0 |' "$1" &&
+	[ -f "$1" ] && [ -s "${1%.md}.svg" ] && grep -q '^| calls followed by mmap: lost | 0 |' "$1" &&
 		grep -qF "($(basename -- "$1" .md).svg)" "$1"
 }
 
 driver_misses()
 {
 	figures | sed 's/^follow lost 0/follow lost 3/' >"$T/figures"
-	fails_saying '^error: of these: lost: 3, at most 0: missed by 3' driver &&
+	fails_saying '^error: calls followed by mmap: lost: 3, at most 0: missed by 3' driver &&
 		grep -q '^error: a promised bound was missed' "$T/err" &&
 		grep -q 'missed by 3' "$T/repo/bench/results/"*.md
 }
@@ -331,8 +332,8 @@ driver_fails()
 driver_follows_nothing()
 {
 	: >"$T/linux/arch/Kconfig"
-	export FAIL=follow	# which need not run
-	driver && ! grep -q '^| of these: lost ' "$T/repo/bench/results/"*-6.12.1.md
+	export FAIL=follow	# this job must not run
+	driver && ! grep -q '^| calls followed by mmap: lost ' "$T/repo/bench/results/"*-6.12.1.md
 }
 
 readme()
@@ -356,121 +357,121 @@ shown_tables()	# FILE...
 }
 
 plan 50
-check "nothing is missed" good
-check "what the chart shows" chart
-check "a traced call" missed \
+check "good figures miss no bound" good
+check "the chart's data are right" chart
+check "a missed bound is reported: a traced call" missed \
 	"instructions that tracing adds to a call: 31, at most 28: missed by 3" \
 	mctracer stat_on 132000000 1000000 mctracer stat_keep 134000000 1000000 \
 	mctracer stat_context 144000000 1000000
-check "the hook's path" missed \
+check "a missed bound is reported: the hook's path" missed \
 	"instructions a traced call, from call to return: 29, at most 28: missed by 1" \
 	mctracer path 29 0
-check "one with its time" missed \
+check "a missed bound is reported: a traced call with its time" missed \
 	"instructions that tracing adds to a call, with times: 34, at most 33: missed by 1" \
 	mctracer stat_exact 135000000 1000000
-check "nooverwrite" missed \
+check "a missed bound is reported: nooverwrite" missed \
 	"instructions that nooverwrite adds to a call: 5, at most 4: missed by 1" \
 	mctracer stat_keep 130050000 1000000
-check "context" missed \
+check "a missed bound is reported: context" missed \
 	"instructions that context adds to a call: 20.50, at most 20: missed by 0.500" \
 	mctracer stat_context 145550000 1000000
-check "a task that is not chosen" missed \
-	"instructions a call of a task that is not chosen: 13, at most 12: missed by 1" \
+check "a missed bound is reported: a task that is not traced" missed \
+	"instructions a call of a task that is not traced: 13, at most 12: missed by 1" \
 	mctracer stat_unchosen 114000000 0
-check "a function that is not chosen" missed \
-	"instructions a call of a function that is not chosen: 1, at most 0.200: missed by 0.800" \
+check "a missed bound is reported: a function that is not selected" missed \
+	"instructions a call of a function that is not selected: 1, at most 0.200: missed by 0.800" \
 	mctracer stat_unfiltered 102000000 0
-check "one with static call sites" missed \
-	"instructions a call of a function that is not chosen, static call sites: 13.95, at most 12.10: missed by 1.850" \
+check "a missed bound is reported: a function that is not selected, with static call sites" missed \
+	"instructions a call of a function that is not selected, static call sites: 13.95, at most 12.10: missed by 1.850" \
 	mctracer-static stat_unfiltered 114000000 0
-check "a count" missed \
-	"instructions that counting its calls adds to one: 65, at most 60: missed by 5" \
+check "a missed bound is reported: a count" missed \
+	"instructions that a counting trigger adds to a call: 65, at most 60: missed by 5" \
 	mctracer stat_count 101700000 10000
-check "a call chain" missed \
+check "a missed bound is reported: callers" missed \
 	"instructions that 10 callers add to a recorded call: 2,600, at most 2,500: missed by 100" \
 	mctracer tcp_chain 12700000 1000
-check "one against ftrace's" missed \
+check "a missed bound is reported: callers against ftrace" missed \
 	"instructions that all callers add to a recorded call, against ftrace: 9,000, at most 8,000: missed by 1,000" \
 	mctracer tcp_callers 19100000 1000
-check "the deepest stack" missed \
+check "a missed bound is reported: the deepest stack" missed \
 	"instructions that max_stack adds to a call: 106.0, at most 95: missed by 10.95" \
 	mctracer stat_stack 231000000 1000000
-check "a call and its return" missed \
+check "a missed bound is reported: a call and its return" missed \
 	"instructions that tracing adds to a call and its return: 63, at most 62: missed by 1" \
 	mctracer-returns stat_graph 164500000 2000000
-check "both with times" missed \
-	"instructions that tracing adds to both, with times: 76, at most 75: missed by 1" \
+check "a missed bound is reported: a call and its return with times" missed \
+	"instructions that tracing adds to a call and its return, with times: 76, at most 75: missed by 1" \
 	mctracer-returns stat_graph_exact 177500000 2000000
-check "hackbench with returns" missed \
+check "a missed bound is reported: hackbench with returns" missed \
 	"hackbench, all calls and returns traced: slowed by: 2.800, at most 2.700: missed by 0.100" \
 	mctracer-returns hackbench_graph 280000000 2000000
-check "nobody traces returns" missed \
+check "a missed bound is reported: call sites before returns while off" missed \
 	"all workloads while off, with call sites before returns: slowed by: 1.051, at most 1.030: missed by 0.021" \
 	mctracer-returns tcp_off 130000000 0
-check "text" missed \
+check "a missed bound is reported: the size of text" missed \
 	"% of text that call sites before returns add: 4.000, at most 3.500: missed by 0.500" \
 	mctracer-returns size_text 4259840 0
-check "ftrace's graph" missed \
+check "a missed bound is reported: ftrace's graph" missed \
 	"instructions that tracing adds to an event, graph: ftrace's / mctracer's: 5, at least 10: missed by 5" \
 	mctracer-returns stat_graph 134050000 1000000 mctracer-returns stat_on 126000000 1000000 \
 	ftrace stat_graph 443450000 2020000
-check "switching one function on" missed \
+check "a missed bound is reported: switching one function on" missed \
 	"switching on for one function: % of that for all: 4, at most 3: missed by 1" \
 	mctracer switch_one 1600000 1
-check "bytes" missed "bytes an event, hackbench: 9, at most 8.600: missed by 0.400" \
+check "a missed bound is reported: bytes" missed "bytes an event, hackbench: 9, at most 8.600: missed by 0.400" \
 	mctracer ring 9000 1000
-check "hackbench" missed \
+check "a missed bound is reported: hackbench" missed \
 	"hackbench, all functions traced: slowed by: 1.720, at most 1.620: missed by 0.100" \
 	mctracer hackbench_on 172000000 5000000
-check "off" report 1 mctracer pipe_off 120000000 0
-check "the ratio to ftrace's, a bound from below" missed \
+check "a missed bound is reported: workloads while off" report 1 mctracer pipe_off 120000000 0
+check "a missed bound is reported: the ratio to ftrace, a lower bound" missed \
 	"instructions that tracing adds to a call: ftrace's / mctracer's: 8.151, at least 10: missed by 1.849" \
 	ftrace stat_on 300000000 1010000
-check "counts that differ" missed \
+check "a missed bound is reported: counts that differ from ftrace's" missed \
 	"calls in a stat(): % from ftrace's count: 4.762, at most 2: missed by 2.762" \
 	ftrace stat_on 600000000 1050000
-check "native" missed \
+check "a missed bound is reported: native time" missed \
 	"on this processor: a traced call / rdtsc and an empty call: 0.600, at most 0.550: missed by 0.050" \
 	native ratio 600 1000
-check "native, with its time" missed \
-	"on this processor: one with its time / rdtsc and an empty call: 1.300, at most 1.250: missed by 0.050" \
+check "a missed bound is reported: native time of a call with its time" missed \
+	"on this processor: a traced call with its time / rdtsc and an empty call: 1.300, at most 1.250: missed by 0.050" \
 	native ratio_exact 1300 1000
-check "a line" missed "instructions a line of trace: 4,000, at most 2,500: missed by 1,500" \
+check "a missed bound is reported: a line of text" missed "instructions a line of trace: 4,000, at most 2,500: missed by 1,500" \
 	mctracer text 280000000 70000
-check "a record" missed "instructions a call read from raw: 11, at most 9.200: missed by 1.800" \
+check "a missed bound is reported: reading a record" missed "instructions a call read from raw: 11, at most 9.200: missed by 1.800" \
 	mctracer raw 770000 70000
-check "switching" missed \
+check "a missed bound is reported: switching" missed \
 	"microseconds to switch off, against ftrace: 91,000, at most 90,000: missed by 1,000" \
 	mctracer switch_off 91000000 9
-check "a record lost" missed "of these: lost: 3, at most 0: missed by 3" follow lost 3 0
-check "a record not seen" missed "of these: not seen by the readers: 7, at most 0: missed by 7" \
+check "a missed bound is reported: a lost record" missed "calls followed by mmap: lost: 3, at most 0: missed by 3" follow lost 3 0
+check "a missed bound is reported: a record that no reader saw" missed "calls followed by mmap: not seen by the readers: 7, at most 0: missed by 7" \
 	follow written 2000007 0
-check "a word recorded" missed \
+check "a missed bound is reported: recording a word" missed \
 	"mctrace record, calls: instructions a word: 45, at most 40: missed by 5" \
 	mctracer-returns rec_function 260000000 900000
-check "an event that the recorder missed" missed \
+check "a missed bound is reported: an event that the recorder missed" missed \
 	"mctrace record, calls and returns with times: % missed: 1, at most 0: missed by 1" \
 	mctracer-returns rec_missed_graph 9000 0
-check "a recorder against trace-cmd" missed \
+check "a missed bound is reported: a recorder against trace-cmd" missed \
 	"mctrace record, calls: slowed by, against trace-cmd: 2.400, at most 2: missed by 0.400" \
 	ftrace rec_function 214000000 910000
-check "too few to be a proof" missed \
+check "a missed bound is reported: too few calls to prove anything" missed \
 	"calls followed by mmap: 5,000, at least 1,000,000: missed by 995,000" \
 	follow seen 5000 0 follow written 5000 0
-check "a figure that is missing" all_missing
-check "what does not repeat is marked and listed" unstable
-check "the hot path: stores are told apart" stores_found
-check "the hot path of other kernels" other_kernels
-check "the hot path: a store to a global" refused 'store to' '\tmov %edx, elsewhere(%rip)'
-check "the hot path: a store to what was only loaded" refused 'store to' \
+check "a missing figure is named" all_missing
+check "a figure that does not repeat is marked and listed" unstable
+check "the hot path: kinds of stores are recognized" stores_found
+check "the hot path: variables of other kernels are recognized" other_kernels
+check "the hot path: a store to a global is refused" refused 'store to' '\tmov %edx, elsewhere(%rip)'
+check "the hot path: a store through a loaded pointer is refused" refused 'store to' \
 	'\tmov %gs:pcpu_hot(%rip), %rdx\n\tmov %eax, 8(%rdx)'
-check "the hot path: a locked one to where an exchange left the slot" refused 'load from|store to' \
+check "the hot path: a locked store through an exchanged register is refused" refused 'load from|store to' \
 	'\txchg %rdx, %rax\n\tcmpxchg %rcx, (%rax)'
-check "the hot path: a line that two CPUs share" refused 'not whole cache lines' \
+check "the hot path: a cache line that two CPUs share is refused" refused 'not whole cache lines' \
 	'\tmov %edx, 4(%rax)' 8
 check "make bench writes its results" driver_writes
 check "make bench fails when a bound is missed" driver_misses
-check "make bench fails when a guest does" driver_fails
-check "calls are not followed where there is one processor only" driver_follows_nothing
+check "make bench fails when a guest fails" driver_fails
+check "calls are not followed if the guest can have one processor only" driver_follows_nothing
 check "the documents show the main kernel's latest results" readme
 finish

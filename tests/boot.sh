@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# scripts/boot: the verdict on a guest, with a stand-in for QEMU on a fake kernel tree.
+# Tests scripts/boot's verdict on a guest, with a stand-in for QEMU and a fake kernel tree.
 . "${0%/*}/../scripts/test-lib.sh"
 
 export XDG_CACHE_HOME="$T/cache"
@@ -26,7 +26,7 @@ passes()
 	[ "$(boot)" = hello ] && grep -q 'mct.run=none' "$ARGS" && grep -q -- '-smp 2' "$ARGS"
 }
 
-# Of the fake series, and not what lies in the repository.
+# own_selftests: the selftests must come from the fake series, not from the repository's folder.
 own_selftests()
 {
 	boot >/dev/null
@@ -45,7 +45,7 @@ silent()
 	OUTPUT='hello\n' fails_saying 'ended without a result' boot
 }
 
-complains()	# LINE...: each on the console is a failure, though the job says all is well
+complains()	# LINE...: each line on the console is a failure, even if the job succeeds
 {
 	for line in "$@"; do
 		CONSOLE="Linux\n[    1.0] $line\nmore\n" \
@@ -53,7 +53,7 @@ complains()	# LINE...: each on the console is a failure, though the job says all
 	done
 }
 
-quiet()		# LINE...: none of them is
+quiet()		# LINE...: none of these lines is a failure
 {
 	for line in "$@"; do
 		[ "$(CONSOLE="Linux\n[    1.0] $line\n" boot)" = hello ] || return 1
@@ -76,7 +76,7 @@ icount()
 		grep -q -- '-smp 1' "$ARGS"
 }
 
-nmis()	# only as soon as init runs
+nmis()	# NMIs begin when init runs
 {
 	NMI=0.1 boot >/dev/null && ! grep nmi "$MONITOR" &&
 		NMI=0.1 CONSOLE='Run /init as init process\n' SLEEP=1 boot >/dev/null &&
@@ -85,18 +85,18 @@ nmis()	# only as soon as init runs
 }
 
 plan 12
-check "a guest that says 0 passes, and its output is shown" passes
-check "it has the selftests of the kernel that it boots" own_selftests
-# What follows is not about what boots.
+check "a guest with status 0 passes, and its output is shown" passes
+check "a guest has the selftests of the kernel that it boots" own_selftests
+# The following checks need no kernel.
 : >"$T/nothing"
 export IMAGE="$T/nothing" INITRD="$T/nothing"
-check "its status is ours" status
-check "no result is a failure" silent
-check "what the kernel complains of is a failure" complains 'BUG: unable to handle' \
+check "the status of the guest's job is the script's" status
+check "a guest without a result is a failure" silent
+check "a complaint of the kernel is a failure" complains 'BUG: unable to handle' \
 	'WARNING: CPU: 0 PID: 1 at kernel/fork.c:1' 'Oops: 0000 [#1]' 'Call Trace:' \
 	'watchdog: BUG: soft lockup - CPU#0' 'rcu: INFO: rcu_preempt detected stalls' \
 	'INFO: task sh:1 blocked for more than 120 seconds'
-check "so is what its checkers find" complains \
+check "a report of the kernel's checkers is a failure" complains \
 	'BUG: KASAN: slab-out-of-bounds in f+0x1/0x2' \
 	'BUG: KCSAN: data-race in f / g' \
 	'UBSAN: shift-out-of-bounds in kernel/fork.c:1:2' \
@@ -117,7 +117,7 @@ check "so is what its checkers find" complains \
 	'BUG kmalloc-64 (Not tainted): Poison overwritten' \
 	'pagealloc: memory corruption' \
 	'kmemleak: 1 new suspected memory leaks (see /sys/kernel/debug/kmemleak)'
-check "what it says of itself is not" quiet \
+check "a message that contains such words is no failure" quiet \
 	'Lock dependency validator: Copyright (c) 2006 Red Hat, Inc., Ingo Molnar' \
 	'kasan: KernelAddressSanitizer initialized' \
 	'kcsan: strict mode configured' \
@@ -129,8 +129,8 @@ check "what it says of itself is not" quiet \
 	'	RCU CPU stall warnings timeout set to 3 (rcu_cpu_stall_timeout).' \
 	'watchdog: Delayed init of the lockup detector failed: -19'
 check "a guest that hangs is stopped" hangs
-check "a failing qemu is a failure" qemu_fails
-check "ICOUNT counts instructions on one CPU" icount
-check "NMI sends NMIs by QEMU's monitor" nmis
-check "a job that does not exist" fails_saying 'no such job' "$repo/scripts/boot" fake nothing
+check "a failing QEMU is a failure" qemu_fails
+check "ICOUNT=1 counts instructions on one CPU" icount
+check "NMI= sends NMIs by QEMU's monitor" nmis
+check "a job that does not exist is refused" fails_saying 'no such job' "$repo/scripts/boot" fake nothing
 finish

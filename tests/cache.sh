@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What is in the cache: half-finished work is never taken for finished, and only what changed is
-# done again. On a fake kernel tree.
+# Tests the cache on a fake kernel tree: half-finished work is never taken for finished, and only changed
+# parts are made again.
 . "${0%/*}/../scripts/test-lib.sh"
 
 export XDG_CACHE_HOME="$T/cache"
@@ -18,7 +18,7 @@ first()
 		[ "$(git -C "$tree" rev-list --count mctracer-base..HEAD)" = 2 ]
 }
 
-half_unpacked()	# as an interrupted unpack leaves it
+half_unpacked()	# the state that an interrupted unpack leaves
 {
 	"$repo/scripts/kernel-tree" >/dev/null || return 1
 	name=$(basename -- "$("$repo/scripts/kernel-tree")")
@@ -27,7 +27,7 @@ half_unpacked()	# as an interrupted unpack leaves it
 	first && [ ! -e "$tree/left" ]
 }
 
-half_applied()	# as an interrupted git am leaves it
+half_applied()	# the state that an interrupted git am leaves
 {
 	first || return 1
 	rm "$tree/.git/mctracer-key"
@@ -95,7 +95,7 @@ build_fails()
 		grep -q '^the whole log: .*build-fake.log' "$T/err" && [ ! -e "$(out)/mctracer-stamp" ]
 }
 
-build_again()	# made again after the failure, and then not a third time
+build_again()	# the kernel is built again after the failure, but not a third time
 {
 	"$repo/scripts/build" fake || return 1
 	lines=$(wc -l <"$(out)/made")
@@ -114,7 +114,7 @@ build_killed()
 		[ "$(wc -l <"$made")" = "$lines" ] || break
 		sleep 0.2
 	done
-	# It gives that on to all that it has started.
+	# timeout passes the signal on to all processes that it has started.
 	kill "$build"
 	wait "$build" && return 1
 	lines=$(wc -l <"$made")
@@ -142,7 +142,7 @@ objtool_warns()
 		grep -q 'as told' "$T/err" && [ ! -e "$(out)/mctracer-stamp" ]
 }
 
-configured()	# FLAVOUR LINE: its configuration has that
+configured()	# FLAVOUR LINE: succeed if the flavour's configuration has LINE
 {
 	image=$("$repo/scripts/build" "$1") && grep -x "$2" "${image%/arch/x86/boot/bzImage}/.config"
 }
@@ -158,7 +158,7 @@ unknown()
 	fails_saying 'no such flavour: fake-31 \(.* fake\)' "$repo/scripts/build" fake-31
 }
 
-git_tree()	# of a git tree, what is committed
+git_tree()	# only committed files of a git tree are used
 {
 	fake_git_tree "$T/git"
 	echo uncommitted >"$T/git/kernel/fork.c"
@@ -168,22 +168,22 @@ git_tree()	# of a git tree, what is committed
 }
 
 plan 18
-check "the base and one commit for each patch" first
+check "the tree has the base and one commit for each patch" first
 check "a half-finished unpack is not taken for a finished one" half_unpacked
 check "a half-applied series is not taken for an applied one" half_applied
-check "a changed series gives new times only to what differs" only_changed
-check "a series that names no patch stops" broken_series
-check "a patch that does not apply stops, and the next run works" does_not_apply
+check "a changed series gives new times only to files that differ" only_changed
+check "a series that names a missing patch is an error" broken_series
+check "a patch that does not apply is an error, and the next run works" does_not_apply
 check "Linux 6.11 is refused and unchanged" refused 6 11 'is Linux 6.11.1; this series needs Linux 6.12\.'
 check "Linux 5.12 is refused and unchanged" refused 5 12 'is Linux 5.12.1; this series needs Linux 6.12\.'
-check "what is no kernel is refused" no_kernel
-check "a failing build shows the end of its log and where it is" build_fails
-check "it is built again then, and only then" build_again
+check "a directory that is no kernel is refused" no_kernel
+check "a failing build shows the end and the path of its log" build_fails
+check "the kernel is built again after a failure, but not after success" build_again
 check "an interrupted build is not taken for a finished one" build_killed
-check "an option that does not come out is named" option_lost
+check "an option that is not in the final configuration is named" option_lost
 check "a select without its dependencies is an error" unmet
 check "a warning of objtool is an error" objtool_warns
-check "-32 in a flavour's name makes it 32-bit" widths
-check "an unknown flavour is refused, and the known ones named" unknown
-check "of a git tree, what is committed is used, and nothing touched" git_tree
+check "a flavour with -32 in its name is 32-bit" widths
+check "an unknown flavour is refused, and the known ones are named" unknown
+check "only committed files of a git tree are used, and nothing in it is changed" git_tree
 finish

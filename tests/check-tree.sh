@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The patches, series and readable folders agree with each other and with the patched tree.
+# Checks that patches, series and readable folders agree with each other and with the patched tree.
 . "${0%/*}/../scripts/test-lib.sh"
 
 plan 1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# scripts/test-debug: what it counts as a failure, with a stand-in for QEMU on a fake kernel tree.
+# Tests what scripts/test-debug counts as a failure, with a stand-in for QEMU and a fake kernel tree.
 . "${0%/*}/../scripts/test-lib.sh"
 
 export XDG_CACHE_HOME="$T/cache"
@@ -18,11 +18,11 @@ export LINUX="$T/linux"
 
 fake_qemu
 : >"$T/nothing"
-export INITRD="$T/nothing"	# it is not about what boots
+export INITRD="$T/nothing"	# the stand-in boots nothing
 export CONSOLE='Linux\n' DEATH='Kernel panic - not syncing: sysrq triggered crash\n'
 export OUTPUT='TAP version 13\n1..1\nok 1 - a\nMCT-EXIT 0\n'
 
-# counts STATUS LINE [FLAVOUR...]: the last line and the exit status of scripts/test-debug
+# counts STATUS LINE [FLAVOUR...]: succeed if scripts/test-debug ends with this status and last line
 counts()
 {
 	_want=$1 _line=$2
@@ -45,7 +45,7 @@ failing()
 	OUTPUT='TAP version 13\n1..1\nnot ok 1 - a\nMCT-EXIT 1\n' counts 1 '1 passed, 4 failed' mctracer-fp
 }
 
-not_built()	# and the next flavour is still tested
+not_built()	# a kernel that can't be built; the next flavour is still tested
 {
 	rm -rf "$XDG_CACHE_HOME/mctracer/build"
 	echo CONFIG_MISSING=y >>"$repo/configs/mctracer-fp.config"
@@ -55,13 +55,13 @@ not_built()	# and the next flavour is still tested
 	return "$_rc"
 }
 
-dies()	# as told, and in no other way
+dies()	# a kernel that must panic, but does not, or panics twice
 {
 	DEATH='' counts 1 '10 passed, 2 failed' mctracer-ibt &&
 		DEATH="$DEATH$DEATH" counts 1 '10 passed, 2 failed' mctracer-ibt
 }
 
-stuffed()	# on the processor that it is about
+stuffed()	# on a processor that needs call depth tracking
 {
 	counts 0 '10 passed, 0 failed' mctracer-ibt &&
 		[ "$(grep -c 'retbleed=stuff.*Skylake-Client' "$ARGS")" = 3 ]
@@ -78,12 +78,12 @@ all()
 }
 
 plan 8
-check "what guests report is counted" counts 0 '5 passed, 0 failed' mctracer-fp
-check "what a guest's kernel complains of is a failure" complaint
-check "so is a failing test" failing
-check "and a kernel that can't be built, but not the end" not_built
-check "calls are counted on a processor that wants it" stuffed
-check "a kernel that is to panic does, once" dies
+check "results of guests are counted" counts 0 '5 passed, 0 failed' mctracer-fp
+check "a complaint of a guest's kernel is a failure" complaint
+check "a failing test is a failure" failing
+check "a kernel that can't be built is a failure, and later kernels still run" not_built
+check "call depth is tracked on a processor that needs it" stuffed
+check "a kernel that must panic fails if it does not panic exactly once" dies
 check "KCSAN is switched on" races
 check "by default all flavours are tested" all
 finish

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# worktree, edit, export: the round trip keeps the patches, the comments of series and the readable
-# folders right, and check-tree notices when they are not. On a fake kernel tree.
+# Tests scripts/worktree, export and check-tree on a fake kernel tree: editing and exporting keep the patches,
+# the comments of series and the readable folders right, and check-tree notices mistakes in them.
 . "${0%/*}/../scripts/test-lib.sh"
 
 export XDG_CACHE_HOME="$T/cache"
@@ -26,7 +26,7 @@ round_trip()
 		[ -x "$repo/tests/selftests/run.sh" ] && "$repo/scripts/check-tree"
 }
 
-inserted()	# a patch between the two: numbers change, comments stay above theirs
+inserted()	# a patch between the two: numbers change, comments stay above the same patches
 {
 	$g checkout -q -B mctracer HEAD~1 && mkdir -p "$T/work/include/linux" &&
 		echo header >"$T/work/include/linux/new.h" && $g add -A &&
@@ -46,14 +46,14 @@ END
 		[ -f "$repo/include/linux/new.h" ] && "$repo/scripts/check-tree"
 }
 
-dropped()	# the patch is gone: its files, too; its comments stay with the next
+dropped()	# a removed patch: its files are removed, its comments move to the next patch
 {
 	$g checkout -q -B mctracer HEAD~2 && $g cherry-pick 'mctracer@{1}' || return 1
 	"$repo/scripts/export" "$T/work" && [ ! -e "$repo/include" ] && [ "$(grep -c . "$repo/series")" = 5 ] &&
 		"$repo/scripts/check-tree"
 }
 
-notices()	# REGEX COMMAND...: what the command spoils, check-tree says; then all is put back
+notices()	# REGEX COMMAND...: succeed if check-tree fails with REGEX after COMMAND changed a copy
 {
 	cp -a "$repo" "$T/spoilt"
 	_want=$1
@@ -67,21 +67,21 @@ notices()	# REGEX COMMAND...: what the command spoils, check-tree says; then all
 
 plan 11
 check "worktree makes a tree with one commit for each patch" worktree
-check "export is stable, and what it wrote passes check-tree" round_trip
-check "a patch in between: new numbers, comments above the same patches" inserted
-check "a dropped patch takes its files away" dropped
+check "export is stable, and its result passes check-tree" round_trip
+check "after an inserted patch, comments are above the same patches" inserted
+check "the files of a dropped patch are removed" dropped
 check "check-tree notices a patch that series lacks" notices 'do not name the same' \
 	sed -i '/second/d' series
-check "check-tree notices a patch that is not there" notices 'do not name the same' \
+check "check-tree notices a missing patch" notices 'do not name the same' \
 	rm patches/0002-second.patch
 check "check-tree notices a changed byte in a folder" notices 'not the same.*: kernel-trace$' \
 	sed -i 's/new/old/' kernel-trace/new/new.c
-check "check-tree notices a file too many" notices 'not the same.*: include$' \
+check "check-tree notices an additional file" notices 'not the same.*: include$' \
 	sh -c 'mkdir include && echo x >include/more.h'
-check "check-tree notices a file that lacks" notices 'not the same.*: tests/selftests$' \
+check "check-tree notices a missing file" notices 'not the same.*: tests/selftests$' \
 	rm tests/selftests/run.sh
 check "check-tree notices a changed byte in tools" notices 'not the same.*: tools$' \
 	sh -c 'mkdir -p tools && echo x >tools/more.c'
-check "check-tree notices a mode" notices 'not the same.*: tests/selftests$' \
+check "check-tree notices a changed mode" notices 'not the same.*: tests/selftests$' \
 	chmod -x tests/selftests/run.sh
 finish

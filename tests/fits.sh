@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Do the patches for other kernels than the main one apply to their source, without fuzz, and does that kernel's
-# checkpatch find nothing in those that differ? Of the source only the files that they change are unpacked. Whether it
-# can be built, and what it does then, is scripts/test-kernels' question.
+# Checks that the patches for kernels other than the main one apply to their source without fuzz, and that the
+# kernel's checkpatch finds nothing in the patches that differ. Unpacks only the files that the patches change.
+# scripts/test-kernels builds and boots these kernels.
 . "${0%/*}/../scripts/test-lib.sh"
 
 others=$(kernels | sed 1d)
 
-# unpack TARBALL DIR: what the patches change, and checkpatch, as a git tree
+# unpack TARBALL DIR: make a git tree of the files that the patches change, and checkpatch
 unpack()
 {
 	git_plain init -q "$2" || return
@@ -15,7 +15,7 @@ unpack()
 		find "$patches" -name '*.patch' -exec sed -n 's|^--- a/\([^[:space:]]*\).*|\1|p' {} +
 		printf 'scripts/%s\n' checkpatch.pl spelling.txt const_structs.checkpatch
 	} | sort -u >"$T/wanted"
-	# What a patch before made is not in the archive, and tar says so.
+	# tar reports files that an earlier patch adds as missing.
 	tar -xJf "$1" -C "$2" --strip-components=1 --files-from=- 2>"$T/missing" <<-END || :
 		$(sed "s|^|linux-source-$KERNEL/|" "$T/wanted")
 	END
@@ -43,11 +43,11 @@ for KERNEL in $others; do
 	export KERNEL
 	if source=$("$REPO/scripts/kernel-source" "$KERNEL" 2>"$T/why") && patches=$(patches); then
 		check "all patches apply to $KERNEL" fits
-		check "checkpatch of $KERNEL finds nothing in those that differ" checked
+		check "checkpatch of $KERNEL finds nothing in the patches that differ" checked
 	else
 		sed 's/^/# /' "$T/why"
 		skip "all patches apply to $KERNEL" "its source can't be had"
-		skip "checkpatch of $KERNEL finds nothing in those that differ" "its source can't be had"
+		skip "checkpatch of $KERNEL finds nothing in the patches that differ" "its source can't be had"
 	fi
 done
 finish

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# scripts/fold.py: a change goes into the patches that introduced the code, and the last state stays as it was.
+# Tests scripts/fold.py: a change goes into the patches that introduced the code, and the final files stay the same.
 . "${0%/*}/../scripts/test-lib.sh"
 
 tree=$T/tree
 g="git_plain -C $tree"
 
-# add FILE LINE...: a file of these lines; commit SUBJECT: all that changed
+# add FILE LINE...: write a file of these lines; commit SUBJECT: commit all changes
 add()
 {
 	file=$1
@@ -35,7 +35,7 @@ fold()	# ARGUMENT...
 		"$REPO/scripts/fold.py" "$tree" "$@" && [ "$($g rev-parse 'HEAD^{tree}')" = "$last" ]
 }
 
-# state SUBJECT FILE LINES: after that commit the file is so
+# state SUBJECT FILE LINES: succeed if FILE has these LINES after the commit SUBJECT
 state()
 {
 	_commit=$($g log --format=%h --grep="^$1" HEAD) && $g show "$_commit:$2" | paste -s -d ' ' >"$T/state"
@@ -79,13 +79,14 @@ dirty()
 }
 
 plan 9
-check "a change without a rest goes" all
-check "the first patch has it" state one a.c 'one TWO TOO three four'
-check "a line that came later has it from then on" state two a.c 'one TWO TOO three four FIVE six'
-check "a changed line of the kernel has it" state two kernel.c 'old newer'
+check "a commit that is folded completely is removed" all
+check "the first patch has the change of its line" state one a.c 'one TWO TOO three four'
+check "the patch that adds a later line has the change of that line" \
+	state two a.c 'one TWO TOO three four FIVE six'
+check "the patch that changes the kernel's file has the change" state two kernel.c 'old newer'
 check "patches before FIRST stay as they are" later
 check "an added file needs FIRST" added
-check "a file that no patch touches before is left, unless FIRST is named" untouched
+check "a file that no earlier patch touches stays in the commit, unless FIRST is named" untouched
 check "an unknown commit is refused" fails_saying '0 commits are called nosuch' fold nosuch
 check "changes that are not committed are refused" dirty
 finish

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The hooks in hook.o are compiled to believe that functions preserve the registers of their arguments,
-# so they must not call any: the kernel's own Makefile looks at the object and refuses it. And the benchmark
-# links them into a program of its own, which has to have what they refer to.
+# Tests the check of hook.o in the kernel's Makefile: the hooks are compiled on the assumption that functions preserve
+# the registers of their arguments, so the hooks must not call functions. Also tests that the benchmark can link the
+# hooks into a program of its own, which must define the symbols that the hooks use.
 . "${0%/*}/../scripts/test-lib.sh"
 # shellcheck source=scripts/kbuild.sh
 . "$REPO/scripts/kbuild.sh"
@@ -10,14 +10,14 @@
 dir=kernel/trace/mctracer
 tree=$("$REPO/scripts/kernel-tree") || exit 1
 
-build()	# FLAVOUR: $out is where it is built
+build()	# FLAVOUR: build the flavour, and set $out to its directory
 {
 	image=$("$REPO/scripts/build" "$1") || return 1
 	out=${image%/arch/x86/*}
 }
 
-# looked_at LINE: build the folder with an nm that says one line more of each object. By another name
-# each time: else there would be nothing to do again.
+# looked_at LINE: build the folder with an nm that prints an additional LINE for each object. The name of nm changes each
+# time, because otherwise make would have nothing to do.
 nms=0
 looked_at()
 {
@@ -43,22 +43,22 @@ timed()
 	build mctracer && "$REPO/bench/native/run" "$out" "$tree" "$T/native" | grep '^ratio '
 }
 
-# KINDS: which kernels
+# $KINDS names the flavours to test.
 kinds=${KINDS:-mctracer}
 plan $((4 * $(echo "$kinds" | wc -w) + 1))
 for flavour in $kinds; do
 	if [ -n "${QUICK-}" ] || ! build "$flavour"; then
-		for what in 'the hooks call nothing' 'a function of their own' 'another function' \
-			'part of a name'; do
+		for what in 'the hooks call no function' "a function of the hooks' file is refused" \
+			'another function is refused' 'a name that is part of an allowed one is refused'; do
 			skip "$flavour: $what" "quick: nothing is built"
 		done
 		continue
 	fi
-	check "$flavour: the hooks call nothing, and the build has looked" good
-	check "$flavour: a function of their own, left out of line, is refused" \
+	check "$flavour: the hooks call no function, and the build has checked that" good
+	check "$flavour: a function of the hooks' file that is not inlined is refused" \
 		refused '0 t record_call.constprop.0' 'record_call.constprop.0'
 	check "$flavour: another function is refused" refused ' U memcpy' memcpy
-	check "$flavour: part of a name that may be there is refused" refused ' U pcpu' pcpu
+	check "$flavour: a name that is part of an allowed one is refused" refused ' U pcpu' pcpu
 done
 if [ -n "${QUICK-}" ]; then
 	skip "the benchmark can time them on this processor" "quick: nothing is built"

@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The functions that call __fentry__ are those of an otherwise equal kernel with the static
-# function tracer: no object is instrumented that ftrace leaves out, and none is left out that
-# ftrace instruments, but for the tracers' own code.
+# Checks that the same functions call __fentry__ as in a kernel with ftrace's static function tracer: the series
+# instruments no object that ftrace leaves out, and leaves out none that ftrace instruments, except for the tracers'
+# own code.
 . "${0%/*}/../scripts/test-lib.sh"
 
 fentry=$REPO/scripts/fentry.py
 
-# What may differ, with the reason:
+# The objects that may differ, with the reason:
 #	kernel/trace/		the tracers' own code
-#	arch/x86/kernel/ftrace*, mcount*	their entry code
-#	stacktrace, unwind_*, dumpstack_*, extable, module/	what tells a gate who called a function
+#	arch/x86/kernel/ftrace*, mcount*	the tracers' entry code
+#	stacktrace, unwind_*, dumpstack_*, extable, module/	unwinding, which pre-handlers use
 own='--own kernel/trace/ --own arch/x86/kernel/ftrace --own arch/x86/kernel/mcount
 	--own arch/x86/kernel/stacktrace --own arch/x86/kernel/unwind_ --own arch/x86/kernel/dumpstack_
 	--own kernel/extable --own kernel/module/'
 
-# The comparer itself, on objects made here.
+# fabricate: make small objects to test scripts/fentry.py itself.
 fabricate()
 {
 	mkdir -p "$T/a" "$T/b" && cd "$T" || return 1
@@ -53,20 +53,20 @@ differs()	# a function that only one build instruments
 		"$fentry" compare "$T/a.list" "$T/c.list" --own one
 }
 
-absent()	# a function that one build has not at all
+absent()	# a function that one build does not have
 {
 	sed '/hidden/d' "$T/b.list" >"$T/c.list"
 	"$fentry" compare "$T/a.list" "$T/c.list" >"$T/out" && cat "$T/out" &&
 		grep -q '^< absent  one.o hidden' "$T/out"
 }
 
-suffix()	# .isra.0 and the like, where they alone make the difference
+suffix()	# a difference in .isra.0 and the like alone
 {
 	sed 's/hidden/hidden.isra.0/' "$T/b.list" >"$T/c.list"
 	"$fentry" compare "$T/a.list" "$T/c.list"
 }
 
-build()	# FLAVOUR: its list, to $T/FLAVOUR
+build()	# FLAVOUR: build the flavour, and write its list to $T/FLAVOUR
 {
 	image=$("$REPO/scripts/build" "$1") && "$fentry" list "${image%/arch/x86/boot/bzImage}" >"$T/$1" &&
 		[ "$(grep -c ' +$' "$T/$1")" -gt 1000 ]
@@ -83,7 +83,8 @@ same()
 	return "$_rc"
 }
 
-# Nobody waits for what a CPU runs after it has reported itself dead. Not all of it is in this kernel.
+# dead_is_not_traced: functions that a CPU runs after it reported itself dead must not be traced, because no grace
+# period waits for them. This kernel does not have all of them.
 dead_is_not_traced()
 {
 	grep -E ' (native_play_dead|hlt_play_dead|tboot_shutdown|cpuidle_play_dead|acpi_idle_play_dead) ' \
@@ -94,22 +95,22 @@ dead_is_not_traced()
 }
 
 plan 10
-check "a list of objects made here can be made" fabricate
-check "the list has what calls __fentry__, in any section" lists
-check "an object of one build only is named as such" equal
-check "a function of one build only is found" differs
-check "a function that only one build has is named as such" absent
+check "fentry.py lists small objects" fabricate
+check "the list has the functions that call __fentry__, in any section" lists
+check "an object that only one build has is marked \"object\"" equal
+check "a function that only one build instruments is found" differs
+check "a function that only one build has is marked \"absent\"" absent
 check "gcc's suffixes alone make no difference" suffix
 if [ "${QUICK-}" = quick ]; then
 	for t in "the mctracer-static flavour builds" "the ftrace-static flavour builds" \
-		"both instrument the same functions" "what a dead CPU runs is not traced"; do
+		"both instrument the same functions" "functions that a dead CPU runs are not traced"; do
 		skip "$t" "builds kernels; make test does it"
 	done
 else
 	check "the mctracer-static flavour builds" build mctracer-static
 	check "the ftrace-static flavour builds" build ftrace-static
 	check "both instrument the same functions" same
-	check "what a dead CPU runs is not traced" dead_is_not_traced
+	check "functions that a dead CPU runs are not traced" dead_is_not_traced
 	sed 's/^/# /' "$LOGS/instrumented"
 fi
 finish

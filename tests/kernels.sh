@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The README's table of kernels: a row is put where it belongs, in the place of the one that it is newer than.
+# Tests scripts/kernels.py: a new row is put into the table of kernels in order, and replaces an older row.
 . "${0%/*}/../scripts/test-lib.sh"
 
 readme=$T/README.md
@@ -54,9 +54,9 @@ no_table()
 }
 
 plan 5
-check "the first row" first
+check "a row is put into an empty table" first
 check "the newest kernel comes first" ordered
-check "a row takes the place of that of an older release" replaced
-check "other columns are refused" other_columns
-check "no table is an error" no_table
+check "a row replaces the row of an older release" replaced
+check "a row with other columns is refused" other_columns
+check "a document without a table is an error" no_table
 finish

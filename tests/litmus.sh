@@ -1,27 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The ring's memory barriers, by litmus tests under the kernel's memory model: the states that they are
-# there to prevent can't be reached, and can when one of them is left out.
+# Checks the ring's memory barriers by litmus tests under the kernel's memory model: the states that the barriers
+# prevent can't be reached, and can be reached without any one of the barriers.
 #
 #	kernel/trace/mctracer/				tests/litmus/*.litmus
 #	W1 mctracer_ring_slot()				P0: head before both halves
 #	W2 mctracer_ring_put(), _put_ip()		P0: lower half before the upper
 #	R1 mctracer_slot_load() on 32-bit		P1: upper half before the lower
 #	R2 mctracer_ring_read(), both copy_words()	P1: both halves before head
-#	F1 mctracer_forget_tasks(), __mctracer_task_changed()	P0: what is said of a task before the task
-#	F2 set_where(), for describe_task(), mctracer_note_task()	P1: the task before what is said of it
+#	F1 mctracer_forget_tasks(), __mctracer_task_changed()	P0: a task's attributes before the cached task
+#	F2 set_where(), for describe_task(), mctracer_note_task()	P1: the cached task before its attributes
 #	load()						load.py: high before low before high
 #
-# A test's line "Needs:" names the barriers without which its state must be reachable: each is taken
-# out in turn, wherever it is marked. herd7 does that; Debian 12 has no package of it. Whether the code
-# still does what is modelled, and load(), is checked in any case.
+# A test's line "Needs:" names barriers. Each is removed in turn, wherever its label marks it, and the state must then
+# be reachable. This needs herd7, which Debian 12 has no package of. The checks that the code is as modelled, and of
+# load(), need no herd7.
 . "${0%/*}/../scripts/test-lib.sh"
 
 tree=$("$REPO/scripts/kernel-tree") || exit 1
 model=$tree/tools/memory-model
 m=kernel/trace/mctracer
 
-# observed FILE WORD: does the test end so?
+# observed FILE WORD: succeed if herd7's result is WORD
 observed()
 {
 	(cd "$model" && herd7 -conf linux-kernel.cfg "$1") >"$T/herd" 2>&1
@@ -29,7 +29,7 @@ observed()
 	grep -q "^Observation [^ ]* $2 " "$T/herd"
 }
 
-# by_herd NAME COMMAND...
+# by_herd NAME COMMAND...: check, or skip without herd7
 by_herd()
 {
 	if command -v herd7 >/dev/null; then
@@ -39,7 +39,7 @@ by_herd()
 	fi
 }
 
-# without LABEL FILE: the test without the lines that are marked with it
+# without LABEL FILE: write the test without the lines marked LABEL to $T/without.litmus
 without()
 {
 	sed "/\/\/ $1\$/d" "$2" >"$T/without.litmus"
@@ -51,34 +51,34 @@ reached()	# FILE LABEL
 	without "$2" "$1" && observed "$T/without.litmus" Sometimes
 }
 
-labels()	# the barriers with a label that the code has
+labels()	# print the labels of the barriers in the code
 {
 	cat "$tree/$m"/*.[ch] |
 		sed -n 's/.*smp_[rw]*mb();.*\/\* \([WRF][0-9]*\) \*\/.*/\1/p' | sort -u
 }
 
-covered()	# each has a test, and each that a test has is in the code
+covered()	# each barrier with a label has a test, and each barrier of a test is in the code
 {
 	labels >"$T/code"
 	sed -n 's/^ \* Needs: //p' "$REPO"/tests/litmus/*.litmus | tr ' ' '\n' | sort -u >"$T/tests"
 	[ "$(wc -l <"$T/code")" -ge 6 ] && diff "$T/code" "$T/tests"
 }
 
-order_in()	# FILE FUNCTION PATTERN: what of PATTERN is in the function, in order
+order_in()	# FILE FUNCTION PATTERN: print the matches of PATTERN in the function, in order
 {
 	awk -v f="$2" '$0 ~ "^[a-z0-9_ *]*[ *]" f "\\(" { on = 1 } on { print } on && /^}/ { exit }' "$tree/$1" |
 		grep -oE "$3" | xargs
 }
 
-# in_order FILE FUNCTION PATTERN WHAT: what of PATTERN is in the function is WHAT
+# in_order FILE FUNCTION PATTERN WHAT: print an error unless the matches of PATTERN in the function are WHAT
 in_order()
 {
 	_is=$(order_in "$1" "$2" "$3")
 	[ "$_is" = "$4" ] || echo "$1: $2(): \"$_is\", not \"$4\""
 }
 
-# What the tests model is what the code does, in this order. Of what is written to a slot, F1 and F2 each
-# user is looked at, too: that head comes first, that what is said changes first.
+# modelled: succeed if the order of accesses in the code is the modelled order. Checks each user of a slot, F1 and F2,
+# too: a user writes head before a slot, and changes a task's attributes before F1.
 modelled()
 {
 	w='mctracer_ring_(reserve|reserve_at|slot|put|put_ip|commit)\('
@@ -135,7 +135,7 @@ READ_ONCE(ring->described WRITE_ONCE(ring->described"
 			'mctracer_stopped, false mctracer_forget_tasks'
 		in_order "$m/pids.c" mctracer_set_pids 'apply\(text|WRITE_ONCE\(mctracer_pids|unmark|mctracer_note_hole' \
 			'apply(text WRITE_ONCE(mctracer_pids unmark mctracer_note_hole'
-		# By one function, or, in 7.3, its rest by another.
+		# One function writes the name; in 7.3 another one clears its rest.
 		named=$(grep -oE '(strscpy_pad|memset)\(&?tsk->comm' "$tree/fs/exec.c" | tail -n 1)
 		in_order fs/exec.c __set_task_comm '(strscpy_pad|memset)\(&?tsk->comm|mctracer_task_changed' \
 			"$named mctracer_task_changed"
@@ -156,17 +156,17 @@ load()	# NAME WORD
 set -- "$REPO"/tests/litmus/*.litmus
 plan $((6 + $# + $(sed -n 's/^ \* Needs: //p' "$@" | wc -w)))
 check "each labelled barrier of the ring has a litmus test" covered
-check "the code's order is the one that is modelled" modelled
+check "the code has the modelled order" modelled
 for file; do
 	name=$(basename -- "$file" .litmus)
 	by_herd "$name: the state is never reached" observed "$file" Never
 	needs=$(sed -n 's/^ \* Needs: //p' "$file")
 	for label in $needs; do
-		by_herd "$name: without $label it is" reached "$file" "$label"
+		by_herd "$name: without $label the state is reached" reached "$file" "$label"
 	done
 done
-check "load(): what is read is a value that the counter had" load load Never
+check "load(): the returned value is one that the counter had" load load Never
 for part in first-barrier second-barrier second-look; do
-	check "load(): not always without its $part" load load-without-$part Sometimes
+	check "load(): without the $part a wrong value is returned" load load-without-$part Sometimes
 done
 finish

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# tests/mutations/: each patch says what it must, applies to the patched tree, and names a test that is
-# there; no class is without one. Whether the tests notice them is for the suite mutations.
+# Checks tests/mutations/: each patch has a complete head, applies to the patched tree, and names an existing test;
+# each class has a mutation. The suite "mutations" checks that the tests notice the mutations.
 . "${0%/*}/../scripts/test-lib.sh"
-export KERNEL="$MAIN_KERNEL"	# the mutations are of no other
+export KERNEL="$MAIN_KERNEL"	# the kernel that the mutations are for
 
 tree=$("$REPO/scripts/kernel-tree") || exit 1
 readme=$REPO/tests/mutations/README.md
 
-# What the series must have a test for, each named as in the README.
+# The classes of faults that the series must have a test for, named as in the README.
 classes='a helper is itself traced
 preempt count leaks
 %gs invalid on resume
@@ -32,7 +32,7 @@ field()	# PATCH KEY
 	sed -n -e '/^diff /q' -e "s/^$2: *//p" "$1"
 }
 
-headed()	# the head has one of each, and says why
+headed()	# the head has each key once, and an explanation
 {
 	for key in class test; do
 		[ "$(field "$1" "$key" | wc -l)" = 1 ] || {
@@ -41,7 +41,7 @@ headed()	# the head has one of each, and says why
 		}
 	done
 	sed -n -e '/^diff /q' -e '/^[a-z]*: /d' -e p "$1" | grep -q '[a-z]' || {
-		echo "it does not say what is wrong"
+		echo "the head does not explain the fault"
 		return 1
 	}
 	grep -qF "$(basename -- "$1" .patch)" "$readme" || {
@@ -55,7 +55,7 @@ applies()
 	git -C "$tree" apply --check "$1"
 }
 
-there()	# is there such a test?
+there()	# succeed if the test exists
 {
 	field "$1" test >"$T/test"
 	read -r kind test <"$T/test"
@@ -67,7 +67,7 @@ there()	# is there such a test?
 	esac
 }
 
-all_classes()	# the README has each, with a mutation or the reason why there is none
+all_classes()	# the README has each class, with a mutation or the reason why there is none
 {
 	echo "$classes" | while read -r class; do
 		grep -qF "| $class |" "$readme" || echo "not in README.md: $class"
@@ -81,8 +81,8 @@ plan $((1 + 3 * $#))
 check "each class is in the README" all_classes
 for patch; do
 	name=$(basename -- "$patch" .patch)
-	check "$name: has a head" headed "$patch"
-	check "$name: applies" applies "$patch"
-	check "$name: its test is there" there "$patch"
+	check "$name: the head is complete" headed "$patch"
+	check "$name: the patch applies" applies "$patch"
+	check "$name: the test exists" there "$patch"
 done
 finish

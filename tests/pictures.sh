@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What is drawn of a recording, seen by those who draw it: a flame graph in Chromium, and speedscope with
-# its export. Chromium comes from Debian and speedscope from npm; screenshots stay in the cache.
+# Tests pictures of a recording in the programs that show them: a flame graph in Chromium, and an export in speedscope.
+# Chromium comes from Debian and speedscope from npm; screenshots stay in the cache.
 . "${0%/*}/../scripts/test-lib.sh"
 
 "$REPO/scripts/setup" chromium || exit 1
@@ -30,6 +30,6 @@ seen()
 }
 
 plan 2
-check "a recording, drawn; speedscope" prepared
-check "they show what was recorded" seen
+check "a recording can be drawn and exported, and speedscope installed" prepared
+check "the pictures show the recorded calls" seen
 finish

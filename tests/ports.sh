@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The series for other kernels: patches and diffs of ports/ make one that applies, export makes these diffs. On
-# fake kernel trees, but for the last one.
+# Tests the series for other kernels: the patches with the diffs of ports/ apply, and export writes these diffs. Uses
+# fake kernel trees, except in the last check.
 . "${0%/*}/../scripts/test-lib.sh"
 
 export XDG_CACHE_HOME="$T/cache"
@@ -23,7 +23,7 @@ cat >"$port/0001-first.diff" <<'END'
   three
 END
 
-# newer DIR: a tree of that kernel
+# newer DIR: make a tree of the other kernel
 newer()
 {
 	fake_tree "$1" 6 13
@@ -80,14 +80,14 @@ no_fit()
 	[ "$rc" = 0 ] && [ "$before" = "$(sum "$T/unfit")" ]
 }
 
-# fragments_of KERNEL FLAVOUR: the configurations' files, from the folder of all
+# fragments_of KERNEL FLAVOUR: print the paths of the configuration's files, relative to the repository
 fragments_of()
 {
 	KERNEL=$1 sh -c '. "${0%/*}/lib.sh"; . "${0%/*}/kbuild.sh"; fragments "$1"' "$repo/scripts/any" "$2" |
 		sed "s,$repo/,,g"
 }
 
-own_base()	# only of that kernel, and only for its width
+own_base()	# only that kernel uses the file, and only for its width
 {
 	echo CONFIG_C=y >"$port/base-32.config"
 	of_it=$(fragments_of 6.13 fake-32) wide=$(fragments_of 6.13 fake) main=$(fragments_of 6.12 fake-32)
@@ -98,7 +98,7 @@ own_base()	# only of that kernel, and only for its width
 		[ "$main" = "configs/base.config configs/base-32.config configs/fake.config" ]
 }
 
-exported()	# the diff, and nothing else
+exported()	# export writes the diff, and nothing else
 {
 	newer "$T/linux"
 	LINUX=$T/linux "$repo/scripts/worktree" "$T/work" || return
@@ -110,7 +110,7 @@ exported()	# the diff, and nothing else
 		newer "$T/same" && LINUX=$T/same "$repo/scripts/apply" && applied "$T/same" zwei
 }
 
-others()	# a tree with a commit more
+others()	# a tree with an additional commit
 {
 	git_plain -C "$T/work" commit -q --allow-empty -m more
 	echo more >"$T/work/kernel/more.c"
@@ -120,7 +120,7 @@ others()	# a tree with a commit more
 		[ "$before" = "$(sum "$repo")" ]
 }
 
-# Of the series itself: do all of its diffs fit?
+# real: all diffs of the real series must fit
 real()
 {
 	[ "$(kernels | wc -l)" -gt 1 ] || return
@@ -131,14 +131,14 @@ real()
 }
 
 plan 10
-check "a tree of another kernel, by git" by_git
-check "by quilt" by_quilt
-check "the main one has what patches/ says" as_before
-check "a kernel for which there is nothing is refused, with those that there are" of_none
-check "source that can't be had: what to do is said" not_there
-check "a diff that no longer fits is named, and the tree unchanged" no_fit
-check "a base configuration of its own is taken" own_base
-check "export of such a tree writes the diffs and nothing else" exported
-check "a tree with other patches is refused" others
+check "the series is applied to a git tree of another kernel" by_git
+check "the series is applied to a plain tree of another kernel" by_quilt
+check "the main kernel gets patches/ unchanged" as_before
+check "an unsupported kernel is refused, and the supported ones are named" of_none
+check "if the source can't be downloaded, the error explains what to do" not_there
+check "a diff that no longer fits is named, and the tree is unchanged" no_fit
+check "a port's own base configuration is used" own_base
+check "export of another kernel's tree writes the diffs and nothing else" exported
+check "export refuses a tree with other patches" others
 check "all diffs fit the series" real
 finish

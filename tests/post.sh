@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# scripts/post: the mails of a series, on a fake kernel tree whose get_maintainer.pl knows three people.
+# Tests scripts/post, which makes the mails of a series, on a fake kernel tree. Its get_maintainer.pl names two
+# maintainers and a list.
 . "${0%/*}/../scripts/test-lib.sh"
 
 export XDG_CACHE_HOME="$T/cache"
@@ -16,7 +17,7 @@ The end.
 END
 printf 'run:\n\t@scripts/run\n' >"$repo/Makefile"
 
-# What it is asked for: a patch, whose file is the last argument.
+# tree DIR: make a fake tree. The last argument of its get_maintainer.pl is a patch.
 tree()
 {
 	fake_tree "$1"
@@ -32,7 +33,7 @@ tree "$T/plain"
 tree "$T/git"
 git_plain -C "$T/git" init -q -b main && git_plain -C "$T/git" add -A && git_plain -C "$T/git" commit -q -m base
 
-# header MAIL NAME: that header's lines, as one
+# header MAIL NAME: print the header's lines as one
 header()
 {
 	sed '/^$/,$d' "$1" | awk -v name="$2:" '/^[^ ]/ { in_it = $1 == name } in_it' | xargs
@@ -66,7 +67,7 @@ recipients()
 		[ "$(header 0000-cover-letter.patch Cc)" = "Cc: list@localhost" ]
 }
 
-# They are the patches: a tree to which they are applied is that of the series.
+# same: applying the mails must give the series' tree
 same()
 {
 	git clone -q "$T/git" "$T/again" && git_plain -C "$T/again" am -q "$T/mails/"000[12]* &&
@@ -87,7 +88,7 @@ not_again()
 	LINUX=$T/git fails_saying 'mails exists already' "$repo/scripts/post" "$T/mails" && [ "$before" = "$(sum "$T/mails")" ]
 }
 
-# own WORDS: are they refused in a patch's message?
+# own WORDS: succeed if a patch with WORDS in its message is refused
 own()
 {
 	cp "$repo/patches/0001-first.patch" "$T/kept"
@@ -106,13 +107,13 @@ nobody()
 }
 
 plan 9
-check "a letter and the patches" mails
-check "the letter ends in the tree's commit" base
-check "each mail has its recipients, the letter all" recipients
-check "what the mails say is the series" same
-check "without git no base-commit is made up" no_base
-check "mails that are there are left alone" not_again
-check "a path of the repository alone is refused" own scripts/post
-check "so is a target of its Makefile" own "make run"
-check "a patch that nobody is to read is refused" nobody
+check "a letter and the patches are written" mails
+check "the letter ends with the base-commit" base
+check "each mail has its recipients, and the letter has all" recipients
+check "the mails give the series' tree" same
+check "without a git tree the letter has no base-commit" no_base
+check "existing mails are not overwritten" not_again
+check "a path that only this repository has is refused" own scripts/post
+check "a target of this repository's Makefile is refused" own "make run"
+check "a patch without recipients is refused" nobody
 finish

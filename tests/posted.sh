@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What a posted series must satisfy and a script can see: checkpatch --strict, kernel-doc, the ABI
-# files, MAINTAINERS. Uses the kernel's own tools from the patched tree.
+# Checks the requirements of a posted series that a script can check: the cover letter, checkpatch --strict, spelling,
+# kernel-doc, the ABI files, MAINTAINERS. Uses the kernel's own tools from the patched tree.
 . "${0%/*}/../scripts/test-lib.sh"
 
 # The kernel's python scripts need Debian's modules.
@@ -16,7 +16,7 @@ checkpatch()
 	find "$patches" -name '*.patch' | sort | xargs -d '\n' "$REPO/scripts/checkpatch" "$tree"
 }
 
-# Messages, and lines that are added: what checkpatch does with --codespell, in seconds.
+# spelling: check messages and added lines, like checkpatch --codespell, but in seconds.
 spelling()
 {
 	find "$patches" -name '*.patch' -exec sed -sn '/^diff --git/,$!p; /^+/p' {} + | sort -u |
@@ -30,7 +30,7 @@ new_files()
 	git diff --name-only --diff-filter=A "$base" HEAD -- "$@"
 }
 
-# Older ones know fewer warnings.
+# kernel_doc: check new files. Older versions of kernel-doc have no -Wall.
 kernel_doc()
 {
 	all=-Wall
@@ -56,7 +56,8 @@ abi()
 	! grep -E 'mctracer|mcount' "$T/said"
 }
 
-# The F: lines of its entry are pathspecs to git, too, and to ask git once is faster than get_maintainer.pl for each file.
+# maintained: git takes the F: lines of the entry as pathspecs. One run of git is faster than get_maintainer.pl for each
+# file.
 maintained()
 {
 	sed -n '/^MCOUNT AND MCTRACER/,/^$/s/^F:[[:space:]]*//p' MAINTAINERS >"$T/patterns"
@@ -67,7 +68,7 @@ maintained()
 	[ ! -s "$T/who" ]
 }
 
-# The letter counts the patches, names some by their numbers, and has figures of the README.
+# cover_letter: the letter must have the number of patches, short lines, and only measured figures.
 cover_letter()
 {
 	letter=$REPO/patches/cover-letter
@@ -81,13 +82,14 @@ cover_letter()
 	sed -n '/^Measured/,/^How it/p' "$letter" | grep -oE '[0-9,]+\.?[0-9]+x?' | grep -v '^6\.12' |
 		sort -u | while read -r figure; do
 			cat "$REPO/README.md" "$REPO"/bench/results/*.md | grep -qF "${figure%x}" ||
-				echo "measured by nobody: $figure"
+				echo "not in the README or a result: $figure"
 		done >"$T/figures"
 	cat "$T/figures"
 	[ ! -s "$T/figures" ]
 }
 
-# bindgen's clang refuses what only gcc knows. Of these flags it knows none but -pg and -mfentry.
+# bindgen: rust/Makefile must not pass the flags of call sites to bindgen, because its clang refuses flags that only gcc
+# has. Of these flags clang has only -pg and -mfentry.
 bindgen()
 {
 	sed -n '/^ifdef CONFIG_MCOUNT_SITES/,/^endif/s/^[[:space:]]*CC_FLAGS_FTRACE[[:space:]]*+=//p' Makefile |
@@ -103,10 +105,10 @@ bindgen()
 
 plan 7
 check "the cover letter is of this series" cover_letter
-check "checkpatch --strict finds nothing but what is defended" checkpatch
+check "checkpatch --strict finds nothing that the patches don't defend" checkpatch
 check "codespell finds nothing" spelling
 check "kernel-doc finds nothing" kernel_doc
 check "the ABI files are valid" abi
 check "MAINTAINERS has every new file" maintained
-check "rust's bindgen gets no flag that clang refuses" bindgen
+check "Rust's bindgen gets no flag that clang refuses" bindgen
 finish

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What mctrace recorded in a guest, read here: by mctrace, which says what the guest's kernel does, and by
-# other programs. Boots the mctracer guest, so it is no test for who wants a quick answer.
+# Tests that recordings of a guest can be read here: by mctrace, which must print the same as the guest's kernel, and by
+# other programs. Slow: boots the mctracer guest.
 . "${0%/*}/../scripts/test-lib.sh"
 
 tree=$("$REPO/scripts/kernel-tree") || exit 1
@@ -13,7 +13,7 @@ recorded()
 		tar -xvzf "$T/recorded.tar.gz" -C "$T/recorded"
 }
 
-# there PROGRAM: is it installed, or a library?
+# there PROGRAM: succeed if PROGRAM, a command or a library, is installed
 there()
 {
 	case $1 in
@@ -22,7 +22,7 @@ there()
 	esac
 }
 
-# same NAME RECORDING WHAT [PROGRAM]: what it says of RECORDING is what the kernel does
+# same NAME RECORDING WHAT [PROGRAM]: check that WHAT shows the same of RECORDING as the kernel's text
 same()
 {
 	name="$2: $1" what=$3
@@ -35,21 +35,23 @@ same()
 }
 
 plan 22
-check "mctrace records in a guest, and reports there what the kernel does" recorded
+check "mctrace records in a guest, and reports the same as the kernel there" recorded
 check "mctrace is built here" make -s -C "$tree/tools/tracing/mctrace" OUTPUT="$T/mctrace/"
 for recording in function graph; do
-	same "it reports the same here, to the byte" $recording report
+	same "mctrace reports the same here, to the byte" $recording report
 	same "calls are nested in the tree" $recording tree
 	same "trace-cmd reads the same calls in the same order" $recording trace-cmd trace-cmd
-	same "so does libkshark, KernelShark's" $recording libkshark libkshark.so.2
-	same "and babeltrace2, and no others" $recording babeltrace2 babeltrace2
-	same "for Perfetto there are fields that it has, and all calls" $recording perfetto
-	same "and in JSON" $recording json
-	same "stacks are folded" $recording folded
+	same "KernelShark's libkshark reads the same calls" $recording libkshark libkshark.so.2
+	same "babeltrace2 reads the same calls and no others" $recording babeltrace2 babeltrace2
+	same "the export to Perfetto has all calls, in fields that Perfetto has" $recording perfetto
+	same "JSON has the same calls" $recording json
+	same "folded stacks have the same calls" $recording folded
 done
 judged() { "$REPO/tests/mctrace/followed.py" "$@"; }
-check "what is followed is found by hand in all calls with their arguments, too" judged "$T/recorded/all.text"
-check "and recorded alone where nothing else is" judged "$T/recorded/followed.text" "$T/recorded/all.text"
-same "uftrace replays and reports them, and knows a system call" graph uftrace uftrace
+check "the kernel finds the same followed objects as a search in all calls with arguments" \
+	judged "$T/recorded/all.text"
+check "the calls of followed objects can be recorded alone" \
+	judged "$T/recorded/followed.text" "$T/recorded/all.text"
+same "uftrace replays and reports the calls, and recognizes a system call" graph uftrace uftrace
 same "speedscope's profiles are nested" graph speedscope
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# scripts/setup: installs what is missing and only that, with stand-ins for apt and dpkg.
+# Tests that scripts/setup installs missing packages and no others, with stand-ins for apt and dpkg.
 . "${0%/*}/../scripts/test-lib.sh"
 
 export XDG_CACHE_HOME="$T/cache" PATH="$T/bin:$PATH" CALLS="$T/calls"
@@ -51,8 +51,8 @@ fails()
 }
 
 plan 4
-check "nothing is done when all is there" nothing
-check "what is missing is installed, and only that" two
-check "for a guest, of what a guest needs" guest
-check "a failing apt stops it, with the log" fails
+check "nothing is done if all packages are installed" nothing
+check "only missing packages are installed" two
+check "\"guest\" installs only packages that a guest needs" guest
+check "a failing apt is an error that shows the log" fails
 finish

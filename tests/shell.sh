@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# scripts/shell: what it makes of a pipe and of a terminal, with a stand-in for QEMU on a fake kernel tree;
-# and, by a pipe, the shell of a real guest.
+# Tests scripts/shell with a pipe and with a terminal, with a stand-in for QEMU and a fake kernel tree; and the shell of
+# a real guest, with a pipe.
 . "${0%/*}/../scripts/test-lib.sh"
 
 unset MCT_LOCKED
@@ -28,7 +28,7 @@ with_fakes()
 	XDG_CACHE_HOME="$T/cache" LINUX="$T/linux" PATH="$fake" "$@"
 }
 
-# booted FLAVOUR REGEX: so QEMU was called, with two serial lines for logs and the rest by REGEX
+# booted FLAVOUR REGEX: succeed if QEMU got two serial lines for logs, and arguments that match REGEX
 booted()
 {
 	cat "$ARGS"
@@ -49,7 +49,7 @@ status()
 	[ $? = 3 ]
 }
 
-silent()	# and not ready, either
+silent()	# the guest prints neither "ready" nor a result
 {
 	OUTPUT='' with_fakes fails_saying 'ended without a result' "$repo/scripts/shell"
 }
@@ -60,7 +60,7 @@ hangs()
 		[ -z "$(find "$T/cache/mctracer/logs" -name '*.feed' -o -name '*.end')" ]
 }
 
-terminal()	# of a flavour, and left by Ctrl-A X
+terminal()	# with a flavour; QEMU ends without a result, as by Ctrl-A X
 {
 	OUTPUT='' SCREEN='hi\n' SHELL=/bin/sh with_fakes script -qec \
 		"stty rows 33 cols 101; TERM=xterm '$repo/scripts/shell' fake" "$T/typescript" &&
@@ -86,13 +86,13 @@ guest()
 }
 
 plan 7
-check "what is piped in goes to the guest, and what that says comes out" piped
-check "the status is the shell's" status
-check "a guest that ends without one is a failure" silent
-check "TIMEOUT stops one that hangs" hangs
-check "a terminal is passed on with its size, and can be left" terminal
-check "a flavour that does not exist" unknown
-name="in a guest the tracer can be used by hand"
+check "piped input goes to the guest, and the guest's output is printed" piped
+check "the script's status is the shell's" status
+check "a guest that ends without a status is a failure" silent
+check "TIMEOUT= stops a guest that hangs" hangs
+check "the guest gets the terminal with its size, and can be left" terminal
+check "a flavour that does not exist is refused" unknown
+name="the tracer can be used from a guest's shell"
 if [ -n "${QUICK-}" ]; then
 	skip "$name" "quick: nothing is built"
 else

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What tools find in the series' C code without running it: sparse, the compiler's further warnings
-# (W=1), coccinelle's rules, SPDX lines. The objects are made in a build tree of their own.
+# Checks the series' C code by tools that don't run it: sparse, the compiler's additional warnings (W=1), coccinelle's
+# rules, SPDX lines. The objects are made in a build tree of their own.
 . "${0%/*}/../scripts/test-lib.sh"
 # shellcheck source=scripts/kbuild.sh
 . "$REPO/scripts/kbuild.sh"
@@ -23,7 +23,7 @@ configured()
 	configure mctracer && kmake modules_prepare
 }
 
-# quiet COMMAND...: it succeeds and says nothing.
+# quiet COMMAND...: succeed if COMMAND succeeds and prints nothing.
 quiet()
 {
 	"$@" >"$T/said" 2>&1 || echo "exit status $?" >>"$T/said"
@@ -31,7 +31,8 @@ quiet()
 	[ ! -s "$T/said" ]
 }
 
-# C=2: sparse on all, compiled or not. To it an older kernel's guard(rcu) looks as if nobody unlocked.
+# sparse_finds: C=2 runs sparse on all files, also on those that are up to date. To sparse, guard(rcu) of an older kernel
+# looks like a missing unlock.
 sparse_finds()
 {
 	known='^$'
@@ -46,14 +47,14 @@ sparse_finds()
 
 warnings()
 {
-	mkdir -p "$out/kernel/trace" "$out/samples"	# they are not there where sparse was left out
+	mkdir -p "$out/kernel/trace" "$out/samples"	# missing if sparse was skipped
 	find "$out/kernel/trace" "$out/samples" "$out/arch/x86/kernel" -name '*.o' -delete
 	# shellcheck disable=SC2086	# a list of targets
 	kmake -s W=1 $objects
 }
 
-# What it prints besides findings: each command, advice, rules without a report. With MO= newer kernels stay in their
-# own directory; in the folder itself spatch does not find what is included from another.
+# rules: run coccinelle, without its output that is no finding: commands, advice, rules without a report. MO= keeps
+# newer kernels in their own directory; in the folder itself spatch does not find headers of other folders.
 rules()
 {
 	mkdir "$T/modules"
@@ -74,7 +75,7 @@ spdx()
 
 plan 5
 check "the build tree can be configured" configured
-valid=$tree/scripts/checker-valid.sh	# of newer kernels: does sparse know what they are written in?
+valid=$tree/scripts/checker-valid.sh	# newer kernels have it: prints 1 if sparse can read them
 if [ -e "$valid" ] && [ "$(sh "$valid" sparse)" != 1 ]; then
 	skip "sparse finds nothing" "$(sparse --version) is too old for this kernel"
 else

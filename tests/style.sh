@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The scripts are clean: shellcheck, codespell, names that must not be in files. Every file says its licence.
+# Checks the repository's files: shellcheck, codespell, paths of this machine, headers of scripts, licences.
 . "${0%/*}/../scripts/test-lib.sh"
 
 cd "$REPO" || exit 1
@@ -31,13 +31,13 @@ headers()
 {
 	for f in $shell; do
 		sed -n 3p "$f" | grep -q '^# ' || {
-			echo "$f: the third line does not say what it is"
+			echo "$f: the third line is no comment that describes the script"
 			return 1
 		}
 	done
 }
 
-# licensed: COPYING says what holds for the exceptions.
+# licensed: COPYING has the licence of the exceptions.
 licensed()
 {
 	git ls-files | while read -r f; do
@@ -70,13 +70,13 @@ check "shellcheck finds nothing in the scripts" shellcheck $shell scripts/lib.sh
 check "codespell finds nothing" codespell -q 3 --ignore-words-list whats README.md HACKING.md docs/*.md \
 	Makefile scripts bench \
 	configs tests/*.sh .ci/run
-check "python parses" python
+check "all python files can be parsed" python
 check "every script can be executed" executables
-check "every script says what it is" headers
+check "every script has a comment that describes it" headers
 if is_git "$REPO"; then
-	check "every file says under which licence it is" licensed
+	check "every file has a licence line" licensed
 else
-	skip "every file says under which licence it is" "not a git tree: which files are ours?"
+	skip "every file has a licence line" "not a git tree: there is no list of files"
 fi
-check "no path of anyone's machine is in a file" no_machine_paths
+check "no file has a path of someone's machine" no_machine_paths
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# scripts/suite: runs what tests/suites names, records each result once, and continues a group where it stopped.
+# Tests scripts/suite: runs the suites of tests/suites, records each result once, and continues a group where it stopped.
 . "${0%/*}/../scripts/test-lib.sh"
 
 unset KERNEL LINUX ONLY AGAIN
@@ -23,7 +23,7 @@ commit()
 	git_plain -C "$repo" add -A && git_plain -C "$repo" commit -q --allow-empty -m x
 }
 
-# suite STATUS LAST-LINE NAME...
+# suite STATUS LAST-LINE NAME...: succeed if scripts/suite ends with this status and last line
 suite()
 {
 	_want=$1 _last=$2 _rc=0
@@ -33,7 +33,7 @@ suite()
 	[ "$_rc" = "$_want" ] && [ "$(tail -n 1 "$T/out")" = "$_last" ]
 }
 
-# recorded NAME PASSED FAILED SKIPPED: the ledger has these counts, once
+# recorded NAME PASSED FAILED SKIPPED: succeed if the ledger has this suite once, with these counts
 recorded()
 {
 	cat "$repo/tests/ledger"
@@ -62,7 +62,7 @@ dirty()
 	touch "$repo/tests/more" && suite 0 "3 passed, 0 failed, 1 skipped" good && row 'good \| 6\.12 \| 0 of 1 '
 }
 
-# The suites of the repository are what is there.
+# complete: print parts, classes of mutations and kernels that have no suite
 complete()
 {
 	_suites=$(awk "!/^(#|$)/ { print \$1 }" "$REPO/tests/suites")
@@ -88,7 +88,7 @@ git_plain init -q "$repo"
 commit
 plan 16
 check "a suite's counts are the last line" suite 0 "3 passed, 0 failed, 1 skipped" good
-check "they are in the ledger" recorded good 3 0 1
+check "the counts are in the ledger" recorded good 3 0 1
 check "a group runs all of its suites" suite 1 "8 passed, 2 failed" group
 check "a suite that fails is in the ledger" recorded group/bad 2 1 0
 check "a suite without counts is one test" recorded group/plain 1 0 0

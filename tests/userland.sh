@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# scripts/userland-32: gets packages once, unpacks them, installs nothing. With stand-ins for apt and
+# Tests that scripts/userland-32 downloads packages once, unpacks them and installs nothing, with stand-ins for apt and
 # dpkg.
 . "${0%/*}/../scripts/test-lib.sh"
 
@@ -8,7 +8,7 @@ export XDG_CACHE_HOME="$T/cache" PATH="$T/bin:$PATH" CALLS="$T/calls"
 unset MCT_LOCKED
 mkdir "$T/bin"
 
-# Makes the packages that it is told to download where it is; fails where FAIL names what it does.
+# A stand-in for apt-get: makes the packages to download in the current directory; fails if FAIL names its command.
 cat >"$T/bin/apt-get" <<'END'
 #!/bin/sh
 echo "$*" >>"$CALLS"
@@ -48,7 +48,7 @@ half_unpacked()
 	FAIL=-x fails_saying '^error: unpacking them: failed' userland
 }
 
-complete()	# though the lists could not all be had
+complete()	# although not all lists could be downloaded
 {
 	root=$(FAIL=update userland) && cat "$CALLS" && [ -f "$root/bin/busybox-static" ] &&
 		[ -f "$root/bin/linux-libc-dev" ] && [ "$(find "$root/.." -maxdepth 1 | wc -l)" = 2 ]
@@ -66,9 +66,9 @@ twice()
 }
 
 plan 5
-check "a failing download stops it, with the log" no_packages
-check "so does one that cannot be unpacked" half_unpacked
-check "neither is taken for a finished one" complete
-check "it asks for i386, and installs nothing" only_i386
+check "a failing download is an error that shows the log" no_packages
+check "a package that cannot be unpacked is an error" half_unpacked
+check "after these errors the next run is complete" complete
+check "apt downloads only i386 packages and installs nothing" only_i386
 check "a second run does nothing" twice
 finish

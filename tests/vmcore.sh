@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The rings out of a kernel's memory, as QEMU and kdump save it, are what the tracer's files showed before. Boots
-# a guest and lets it panic, so it is no test for who wants a quick answer.
+# Tests extracting the rings from a kernel's memory that QEMU and kdump saved: they must be the same as in the tracer's
+# files before. Slow: boots a guest and lets it panic.
 . "${0%/*}/../scripts/test-lib.sh"
 
 tree=$("$REPO/scripts/kernel-tree") || exit 1
@@ -11,7 +11,7 @@ output=$LOGS/boot-vmcore.output
 mkdir "$T/mctrace" "$T/saved"
 export PYTHONDONTWRITEBYTECODE=1
 
-# When the guest is ready QEMU saves its memory; then it is told to go on.
+# feed: when the guest is ready, let QEMU save its memory; then let the guest continue.
 feed()
 {
 	until grep -q '^ready' "$output"; do sleep 0.3; done
@@ -29,7 +29,7 @@ dumped()
 		/sbin/debugfs -R "rdump / $T/saved" "$T/disk" && [ -s "$T/saved/elf" ] && [ -s "$T/saved/compressed" ]
 }
 
-# as_shown FILE: a recording of which the text is what the guest's file "trace" was, to the byte
+# as_shown FILE: succeed if the text of the recording is the same as the guest's file "trace", to the byte
 as_shown() { "$T/mctrace/mctrace" report "$1" >"$T/text" && cmp "$T/text" "$T/saved/trace"; }
 alone() { /usr/bin/python3 "$crash/extract.py" "$1" "$T/alone.dat" && as_shown "$T/alone.dat"; }
 with_drgn()
@@ -49,17 +49,17 @@ picture() { "$T/mctrace/mctrace" flame -o "$T/flame.svg" "$T/alone.dat" && grep 
 module() { grep -q ' mct_target_branch+.* \[mct_target\] <--' "$T/text"; }
 
 plan 12
-check "a guest's memory is saved by QEMU, and by kdump when it panics" dumped
+check "QEMU saves a guest's memory, and kdump saves it at a panic" dumped
 check "mctrace is built here" make -s -C "$tree/tools/tracing/mctrace" OUTPUT="$T/mctrace/"
-check "QEMU's dump has what trace showed, to the byte" alone "$T/qemu"
-check "makedumpfile's has it, as ELF" alone "$T/saved/elf"
-check "what raw gave are its words" raw
+check "QEMU's dump has the same text as trace, to the byte" alone "$T/qemu"
+check "makedumpfile's ELF dump has the same text" alone "$T/saved/elf"
+check "the recording has the same words as raw" raw
 check "a module's functions have names" module
-check "drgn gets it out of a compressed dump" with_drgn "$T/saved/compressed" -s "$vmlinux"
-check "also without vmlinux" with_drgn "$T/saved/compressed"
-check "gdb gets it" with_gdb "$T/saved/elf"
-check "there is a tree of calls" tree_of
-check "and a picture" picture
+check "drgn extracts the recording from a compressed dump" with_drgn "$T/saved/compressed" -s "$vmlinux"
+check "drgn extracts the recording without vmlinux" with_drgn "$T/saved/compressed"
+check "gdb extracts the recording" with_gdb "$T/saved/elf"
+check "the recording has a tree of calls" tree_of
+check "a flame graph can be drawn of the recording" picture
 cut() { head -c 1000000 "$T/saved/elf" >"$T/cut" && alone "$T/cut"; }
-check "a dump that was cut is no recording" fails_saying 'not in the dump' cut
+check "a truncated dump is refused" fails_saying 'not in the dump' cut
 finish

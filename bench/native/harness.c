@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The record path, on the real processor: what a traced kernel function runs, as the
- * kernel's build compiled it, called from a program.
+ * Measures the record path on the real processor: calls, from a program, the code that a
+ * traced kernel function runs, as the kernel's build compiled it.
  *
- * Linked with hook.o, note.o and mcount_64.o of a kernel, of which "run" changes
- * nothing but the names of the per-CPU sections. The rest is what the kernel does for
- * them, done here for one CPU:
+ * The program is linked with hook.o, note.o and mcount_64.o of a kernel, in which "run"
+ * changes only the names of the per-CPU sections. This file does, for one CPU, what the
+ * rest of the kernel does for these objects:
  *
  *  - per-CPU variables are addressed relative to %gs. As in the kernel, the
- *    linked section is only the pattern: a copy is made, and %gs is the distance
- *    from the one to the other (setup_per_cpu_areas()).
+ *    linked section is only a template: the program copies it, and %gs is the distance
+ *    from the template to the copy (setup_per_cpu_areas()).
  *  - at the head of the stub the NOP becomes a jump past the hook's ENDBR
- *    (arch_mcount_switch()). The stub of the other hook, for exact times, is made here.
+ *    (arch_mcount_switch()). This file defines the stub of the hook for exact times.
  *  - returns are compiled as jumps to __x86_return_thunk. On a processor that
- *    needs no such thunk the kernel makes them returns, and so does this
- *    (apply_returns()). With a mitigation of returns, each costs more, in every
- *    function of that kernel.
- *  - clock.c: times are the cycle counter's.
+ *    needs no such thunk the kernel replaces them by returns, and so does this
+ *    program (apply_returns()). With a mitigation of returns, each return costs more, in
+ *    every function of that kernel.
+ *  - clock.c: times are those of the cycle counter.
  *
- * Few calls leave the hook, to note.o: the first one of each block of the ring, as in
+ * Few calls leave the hook for note.o: the first call in each block of the ring, as in
  * the kernel.
  *
- * Prints "NAME PICOSECONDS ITERATIONS" lines: each loop's median, an iteration; and
- * "ratio N 1000", "ratio_exact N 1000": the median of what a traced call takes, in
- * thousandths of rdtsc and an empty call in the same round. On a busy machine that is
- * steadier.
+ * Prints "NAME PICOSECONDS ITERATIONS" lines, the median of each loop for an iteration;
+ * and "ratio N 1000", "ratio_exact N 1000": the median of a traced call's time, in
+ * thousandths of the time of rdtsc and an empty call in the same round. On a busy machine
+ * the ratio is more stable.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,15 +41,15 @@
 #include "mctracer_decode.h"
 
 #define ITERATIONS	2000
-#define ROUNDS		10001	/* of all loops, in turns: whatever disturbs them, does so to all */
+#define ROUNDS		10001	/* all loops run in each round, so a disturbance affects all */
 #define RING_SIZE	(1 << 20)	/* mctracer's default */
 #define PAGE		4096
 #define PID		0x334241
-/* Bit 31 where the count has 32 bits, bit 63 where it has 64 (7.3): no hook looks at the other. */
+/* Bit 31 in a count of 32 bits, bit 63 in a count of 64 bits (7.3): hooks use only one of them. */
 #define PREEMPT_ENABLED	0x8000000080000000
 #define WORD		sizeof(uint64_t)
 
-/* As kernel/trace/mctracer/ring.h has it; verify() would notice if not. */
+/* The same as in kernel/trace/mctracer/ring.h; verify() would notice a difference. */
 struct mctracer_ring {
 	struct mctracer_ring_header user;
 
@@ -69,9 +69,9 @@ struct mctracer_ring {
 };
 
 /*
- * What the kernel keeps in one cache line: 6.12 in a struct of this name, as
- * arch/x86/include/asm/current.h has it, other kernels each by a name of its own. Nobody asks for
- * the CPU's number, which 6.12 has where the upper half of the count is here.
+ * Variables that the kernel keeps in one cache line: 6.12 in this struct, see
+ * arch/x86/include/asm/current.h; other kernels in variables with names of their own. In 6.12 the
+ * upper half of preempt_count is the CPU's number, which no hook uses.
  */
 struct pcpu_hot {
 	void *current_task;
@@ -100,10 +100,10 @@ __asm__(
 "	.set __x86_call_depth, pcpu_hot + 16\n");
 uintptr_t this_cpu_off __attribute__((section("percpu")));
 
-/* What the objects refer to, ... */
+/* Symbols that the objects use. */
 extern bool mctracer_pairs;
 unsigned long mctracer_pids;
-int mctracer_following;	/* an enum: nothing */
+int mctracer_following;	/* an enum; 0: nothing is followed */
 void *mctracer_chosen[2];	/* the lists filter and notrace */
 
 bool mctracer_clock_is_cycles(void);
@@ -120,12 +120,12 @@ uint64_t mctracer_clock_read(struct mctracer_clock *clock)
 	return __rdtsc();
 }
 
-/* ... and what the path must not reach. */
+/* Symbols that the objects refer to, but that the path must not use. */
 void (*mcount_hook)(unsigned long, unsigned long);
 unsigned long __per_cpu_offset[1], __cpu_possible_mask[1];
 unsigned int nr_cpu_ids = 1;
 char boot_cpu_data[512];
-unsigned long __SCK__preempt_schedule_notrace[2];	/* ... its key */
+unsigned long __SCK__preempt_schedule_notrace[2];	/* key of the static call below */
 unsigned char mcount_filter[1], mcount_filter_2[1];
 
 static void die(const char *what)
@@ -140,7 +140,7 @@ static void unexpected(void)
 }
 
 #define NOT_REACHED(name) void name(void) __attribute__((alias("unexpected")))
-NOT_REACHED(__SCT__preempt_schedule_notrace);	/* a static call, and ... */
+NOT_REACHED(__SCT__preempt_schedule_notrace);	/* a static call */
 NOT_REACHED(mcount_gate);
 NOT_REACHED(mcount_return_gate);
 NOT_REACHED(_find_next_bit);
@@ -148,9 +148,9 @@ NOT_REACHED(__x86_return_thunk);
 NOT_REACHED(__x86_indirect_thunk_rax);
 
 /*
- * The functions that are called: traced, and not traced (what its head holds then). They
- * and the loops are where "run" has their section put, for their addresses to have bit
- * 31, as the kernel's do.
+ * The functions that the loops call: traced ones, and one that is not traced, with a NOP at
+ * its head. They and the loops are in a section that "run" places at addresses with bit 31
+ * set, like the kernel's.
  */
 #define TRACED_SECTION	"kernel_text"
 
@@ -188,7 +188,7 @@ LOOP(loop_rdtsc_empty, "rdtsc\n	call empty\n")
 LOOP(loop_traced, "call traced\n")
 LOOP(loop_exact, "call traced_exact\n")
 
-/* These are compared, and so one after the other. */
+/* These are compared, so they run one after the other. */
 enum { RDTSC_EMPTY = 3, TRACED, EXACT, NR_LOOPS };
 
 static struct {
@@ -224,7 +224,7 @@ static void make_writable(char *from, char *to)
 		die("can't make the code writable");
 }
 
-/* A jump there within a function, to be a return: how many. */
+/* Replace jumps to __x86_return_thunk by returns. Return their number. */
 static int patch_returns(char *from, char *to)
 {
 	int32_t rel;
@@ -263,10 +263,10 @@ static void patch(void)
 	switch_on(stub_exact, mctracer_hook_exact);
 }
 
-/* Memory for the CPU's variables; its ring. */
+/* Allocate the CPU's variables and its ring, and set %gs. Return the ring. */
 static struct mctracer_ring *set_up_cpu(void)
 {
-	static uint32_t task[4 * PAGE];	/* whatever offsets its pids and its name have */
+	static uint32_t task[4 * PAGE];	/* has PID everywhere, so offsets in it don't matter */
 	size_t size = percpu_end - percpu_start, i;
 	char *area = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -296,7 +296,10 @@ static struct mctracer_ring *set_up_cpu(void)
 	return ring;
 }
 
-/* From now on calls are recorded by the other hook: all is said again, as it needs it. */
+/*
+ * Let the hook for exact times (@pairs) or the other one record from now on, beginning with all
+ * sync words.
+ */
 static void use_pairs(struct mctracer_ring *ring, bool pairs)
 {
 	mctracer_pairs = pairs;
@@ -305,8 +308,8 @@ static void use_pairs(struct mctracer_ring *ring, bool pairs)
 }
 
 /*
- * Each of n calls is there, with its addresses, its task's pid, and times that never
- * decrease; if @exact, each has one. And so are the notes, of which the count is right.
+ * Verify that @n calls follow position @from, with their addresses, their task's pid, and
+ * times that never decrease; if @exact, each call has a time. Verify the sync words' count.
  */
 static void verify(struct mctracer_ring *ring, uint64_t from, uint64_t n, bool exact)
 {
@@ -380,7 +383,7 @@ static uint64_t median(uint64_t *values)
 	return values[ROUNDS / 2];
 }
 
-/* Of a loop to rdtsc and an empty call, round by round. */
+/* Print the median ratio of @loop to rdtsc and an empty call, taken round by round. */
 static void print_ratio(const char *name, size_t loop)
 {
 	static uint64_t ratios[ROUNDS];

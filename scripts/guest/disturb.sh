@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash disable=SC2154
-# Sourced by jobs that do something twice, without the tracer and with it, and compare: what goes on meanwhile.
-# /guest/lib.sh, of which $t and $mcount are, must be sourced before.
+# Sourced by jobs that run a command twice, with the tracer off and on, and compare the results. Meanwhile modules,
+# a processor and the tracer come and go. Source /guest/lib.sh, which sets $t and $mcount, before this file.
 
 cpu1=/sys/devices/system/cpu/cpu1/online
 
-# debian COMMAND...: in the Debian whose guest this is
+# debian COMMAND...: run COMMAND in the guest's Debian
 debian()
 {
 	PATH=/usr/sbin:/usr/bin chroot /proc/1/root /usr/bin/env "$@"
 }
 
-# disturb STATE: until it is killed, modules come and go, and so does a processor; the tracer, too, if
-# STATE is "on".
+# disturb STATE: until killed, load and unload a module, switch a processor off and on and, if STATE is "on", the
+# tracer, too
 disturb()
 {
 	while :; do
@@ -34,7 +34,7 @@ disturb()
 	done
 }
 
-# twice COMMAND FILE: "COMMAND FILE.off" and "COMMAND FILE.on", disturbed, the second one traced, too
+# twice COMMAND FILE: run "COMMAND FILE.off" with the tracer off and "COMMAND FILE.on" with it on, both disturbed
 twice()
 {
 	for _state in off on; do

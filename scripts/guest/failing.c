@@ -3,15 +3,15 @@
  * usage: failing
  *
  * Makes each system call of 64-bit x86 fail that can fail, most by arguments that are all -1, and
- * prints "NAME ERRNO" of each, with the name of the kernel's function. A call that has succeeded,
- * or did not come back, has "-" in place of the number. Each is made by a child of its own, so that
- * none of them changes anything for the others.
+ * prints "NAME ERRNO" for each, with the name of the kernel's function. A call that succeeded or
+ * did not return has "-" in place of the number. A child of its own makes each call, so that no
+ * call affects the others.
  *
- * Not among them, since they can't fail: getpid, getuid, getgid, geteuid, getegid, getppid,
+ * Left out, because they can't fail: getpid, getuid, getgid, geteuid, getegid, getppid,
  * getpgrp, gettid, umask, sync, sched_yield, alarm, exit, exit_group, setfsuid, setfsgid,
- * personality, set_tid_address, munlockall and brk, which returns where the heap ends; nor, as
- * root, fork and vfork without a limit of memory. What rt_sigreturn returns is another call's
- * result.
+ * personality, set_tid_address, munlockall, brk, which returns the end of the heap, and, as
+ * root, fork and vfork without a limit of memory. rt_sigreturn is left out because it returns
+ * another call's result.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -188,7 +188,7 @@ static void nothing(int sig)
 	(void)sig;
 }
 
-/* Calls that wait end after a tenth of a second. */
+/* Make calls that wait end after a tenth of a second. */
 static void set_alarm(void)
 {
 	struct sigaction action = { .sa_handler = nothing };

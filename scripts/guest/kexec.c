@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Another kernel instead of this one.
+ * Loads and starts another kernel in place of the running one.
  *
- *	kexec load IMAGE INITRD COMMAND-LINE	to be started by "kexec start"
- *	kexec crash IMAGE INITRD COMMAND-LINE	to be started by a panic
- *	kexec start
+ *	kexec load IMAGE INITRD COMMAND-LINE	load a kernel for "kexec start"
+ *	kexec crash IMAGE INITRD COMMAND-LINE	load a kernel that a panic starts
+ *	kexec start				start the loaded kernel
  */
 #include <fcntl.h>
 #include <linux/kexec.h>

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
-# Sourced by the guest's jobs that print TAP: where the tracer is, its switches, and a check.
+# Sourced by the guest's jobs that print TAP: the tracer's paths and switches, and functions for checks.
 
 t=/sys/kernel/debug/mctracer
 mcount=/proc/sys/kernel/mcount_enabled
 tests=0 failed=0
 
-# check NAME COMMAND...: one test, passed if the command succeeds.
+# check NAME COMMAND...: run one test, which passes if COMMAND succeeds.
 check()
 {
 	tests=$((tests + 1)) name=$1
@@ -19,14 +19,14 @@ check()
 	fi
 }
 
-# skip NAME WHY: one test that can't be done here
+# skip NAME WHY: report one test as skipped
 skip()
 {
 	tests=$((tests + 1))
 	echo "ok $tests - $1 # SKIP $2"
 }
 
-# written: the records that all CPUs have written.
+# written: print the number of records that all CPUs have written.
 written()
 {
 	awk '!/^#/ { n += $3 } END { print n }' "$t/stats"
@@ -35,12 +35,12 @@ written()
 on() { echo 1 >"$t/ctrl" && echo 1 >$mcount; }
 off() { echo 0 >"$t/ctrl" && echo 0 >$mcount; }
 
-# some: what makes records while both are on.
+# some: make some calls, which are recorded while the tracer and mcount are on.
 some() { cat /proc/self/stat /proc/meminfo >/dev/null; }
 
 grows() { before=$(written); some; [ "$(written)" -gt "$before" ]; }
 
-# finish: end with what the checks came to, after the plan.
+# finish: print the plan and exit, with status 1 if a check failed.
 finish()
 {
 	echo "1..$tests"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Listens to a port on this host: busybox does not for UDP.
+ * Listens to a port on this host, also for UDP, which busybox can't do. Waits SECONDS first.
  *
- *	listen PORT SECONDS		UDP: so long nothing is read, then one datagram
- *	listen PORT SECONDS peek	UDP: one datagram is looked at, and left in the queue
- *	listen PORT SECONDS splice	TCP: all of one connection goes through a pipe to /dev/null
+ *	listen PORT SECONDS		UDP: read one datagram
+ *	listen PORT SECONDS peek	UDP: look at one datagram and leave it in the queue
+ *	listen PORT SECONDS splice	TCP: splice one connection through a pipe to /dev/null
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

@@ -5,16 +5,17 @@
  *        measure boot | measure first COMMAND... | measure nothing
  *
  * Print how many cycles something takes: a workload (see workloads.c) N times, a
- * command from fork to wait, reading a file from open() until there is no more,
- * or writing to one, which is how things are switched. Under "qemu -icount
- * shift=0" one cycle is one instruction, of the kernel and of user space together.
+ * command from fork to wait, reading a file from open() to its end, or writing a
+ * text to a file, such as a switch. Under "qemu -icount shift=0" one cycle is one
+ * instruction, of the kernel and of user space together.
  *
- * The second number is that of events that a tracer, mctracer or ftrace, has
- * counted meanwhile; of a file that is read, of its lines, bytes, or records: those of
+ * The second number counts the events of a tracer, mctracer or ftrace, during that
+ * time. If a file is read, it counts the file's lines, bytes, or records: those of
  * mctracer's 64-bit words that are calls.
  *
- * boot: the cycles since the machine was switched on, without those in which its
- * one CPU was idle. first: nothing; runs a command that goes before all others.
+ * boot: print the cycles since the machine was switched on, without those in which
+ * its one CPU was idle. first: print nothing; run a command with real-time priority,
+ * before all others. nothing: do nothing, for the workload exec.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,7 @@
 #define MCTRACER_STATS	"/sys/kernel/debug/mctracer/stats"
 #define FTRACE_STATS	"/sys/kernel/tracing/per_cpu/cpu0/stats"
 
-/* Events on all CPUs (of ftrace, on the first one); 0 where there is no tracer. */
+/* Return the number of events on all CPUs (ftrace: on the first CPU); 0 without a tracer. */
 static long events(void)
 {
 	FILE *stats = fopen(MCTRACER_STATS, "r");
@@ -53,7 +54,7 @@ static long events(void)
 	return sum;
 }
 
-/* Events that reading the count leaves between two readings of it. */
+/* Return the number of events that reading the count causes itself. */
 static long events_by_reading(void)
 {
 	long before = events();
@@ -99,7 +100,7 @@ static unsigned long long read_all(const char *path, long *lines, long *bytes, l
 	ssize_t len, i;
 	int fd;
 
-	memset(buf, 1, sizeof(buf));	/* its page faults are not what is measured */
+	memset(buf, 1, sizeof(buf));	/* takes the page faults before the measurement */
 	start = __rdtsc();
 	fd = open(path, O_RDONLY | O_NONBLOCK);
 	spent = __rdtsc() - start;
@@ -136,7 +137,10 @@ static unsigned long long write_text(const char *path, const char *text)
 	return __rdtsc() - start;
 }
 
-/* One cycle is a nanosecond. The resolution of the idle time is 10 ms. */
+/*
+ * Return the cycles since boot without idle time. A cycle is 1 ns; idle time has a resolution of 10
+ * ms.
+ */
 static unsigned long long since_boot(void)
 {
 	unsigned long long now = __rdtsc(), seconds, hundredths;
@@ -198,7 +202,7 @@ int main(int argc, char **argv)
 			workload->prepare();
 		workload->work(n / 10 + 1);	/* warms the caches */
 	}
-	events_by_reading();	/* the same */
+	events_by_reading();	/* warms the caches, too */
 	before = events_by_reading();
 	before += events();
 	if (workload && n > 0)

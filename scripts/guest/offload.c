@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sets what a network device does itself, as ethtool -K does:
+ * Switches an offload of a network device on or off, as ethtool -K does:
  *
  *	offload DEVICE tso|gso|gro on|off
  */

@@ -5,8 +5,8 @@
  *
  * Print two numbers of nanoseconds for an operation: the CPU time of this
  * process, and the time from begin to end. Under "qemu -icount shift=0" one
- * nanosecond is one instruction. The second number includes waits (for an RCU
- * grace period, say), during which the CPU may idle.
+ * nanosecond is one instruction. The second number includes waits (such as for
+ * an RCU grace period), during which the CPU may idle.
  *
  * write: open FILE with O_TRUNC, write the standard input in pieces of BLOCK
  *	bytes, and close FILE.

@@ -2,13 +2,13 @@
 /*
  * usage: syscalls list | syscalls SWITCH ROUNDS
  *
- * Makes system calls, one after the other and each ROUNDS times, for what a tracer shows
- * of them. 1 is written to SWITCH before, 0 after, and pid and names printed at the end.
- * Before and after each of them stands a getppid, so that it can be found: between the
- * first and the second is the first call, between the third and the fourth the second.
- * What is done between these, to be able to call it again, is not looked at.
+ * Makes a list of system calls ROUNDS times, for a tracer to record. Writes 1 to SWITCH
+ * before and 0 after, and prints the pid at the end. A getppid before and after each system
+ * call marks it in the trace: the first call is between the first and the second getppid,
+ * the second call between the third and the fourth. Calls outside of these pairs prepare
+ * the next call, and are ignored.
  *
- * list: only their names.
+ * list: only print the names.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -112,8 +112,8 @@ static void drop_file(void)
 }
 
 /*
- * So that the inode's time is an old one, and what waited for RCU is freed, however long
- * all takes with the tracer.
+ * Wait until the inode's time is an old one, and until objects that waited for RCU are
+ * freed, no matter how slow the tracer is.
  */
 static void pause_a_tick(void)
 {
@@ -126,8 +126,8 @@ static void set_time(void)
 }
 
 /*
- * Name, what to do before and after, system call. Those that run other source where the
- * kernel has tracepoints are not among them: to free what was sent.
+ * Name, function to call before, function to call after, system call. A system call that
+ * runs other code in a kernel with tracepoints is left out: receiving, which frees the data.
  */
 #define CALLS								\
 	CALL(getpid, NULL, NULL, SYS_getpid)				\
@@ -205,7 +205,7 @@ static void make_calls(void)
 		syscall(SYS_getppid);
 		if (ret < 0 && strcmp(calls[i].name, "stat_nothing") != 0)
 			die(calls[i].name);
-		/* A system call that makes descriptors returns one, or fills the array. */
+		/* A system call that makes descriptors returns one, or fills made[]. */
 		if (calls[i].after == close_made || calls[i].after == drop_file)
 			made[0] = ret;
 		if (!strcmp(calls[i].name, "mmap"))
@@ -237,7 +237,7 @@ int main(int argc, char **argv)
 	if (fd < 0 || zero < 0 || null < 0 || chdir("/tmp") || symlink("/dev/null", "link") ||
 	    pipe(some_pipe) || socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
 		die(argv[1]);
-	/* Nobody comes between, nor does what the scheduler does depend on the time it took. */
+	/* Avoid preemption, and work of the scheduler that depends on elapsed time. */
 	if (sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 }))
 		die("sched_setscheduler");
 	for (i = 0; i < WARM_UP; i++)

@@ -2,23 +2,24 @@
 /*
  * usage: timestats [-n START END] [-r RING-BYTES] [-s PAIRS] FILE...
  *
- * What compact form gives up. Reads the words of a per_cpu/cpuN/raw each FILE, of CPU 0,
- * 1 and so on, recorded with the option "time": so it knows the time of each call. Leaves
- * out the times but those that compact form records (see kernel/trace/mctracer/hook.c and
- * note.c): where the task changed; where the kernel was entered, that is the caller is in
- * noinstr text, between START and END or as /proc/kallsyms says; and at the first call of
- * each block of the ring. Estimates the others as the kernel does (see cursor.c), and
- * prints "NAME VALUE" lines, whole numbers:
+ * Measures the errors of times in compact form, in which most calls have no time. Reads
+ * files of words (per_cpu/cpuN/raw of CPU 0, 1 and so on), recorded with the option "time",
+ * so that each call has its exact time. Keeps only those times that compact form records
+ * (see kernel/trace/mctracer/hook.c and note.c): where the task changed; where the kernel
+ * was entered, which means that the caller is in noinstr text (between START and END; by
+ * default from /proc/kallsyms); and at the first call of each block of the ring. Estimates
+ * the other times as the kernel does (see cursor.c), and prints "NAME VALUE" lines, whole
+ * numbers:
  *
  *	calls, words, times, unsure	calls; words in compact form, and how many are
  *					times; calls without an exact time to compare with
  *	apart_ns_*, apart_words_*	from one time to the next
  *	span_ns_*			from a time to the last call before the next, if any
- *	error_ns_*			how far a call's estimated time is from its own
- *	adjacent_pairs, adjacent_wrong	calls of two CPUs with none in between; those that
- *					the estimated times put into the other order
- *	near_pairs, near_checked,	the same of all that are closer than 1 ms; if they are
- *	near_wrong			more than PAIRS, of so many, chosen at random
+ *	error_ns_*			between a call's estimated and exact time
+ *	adjacent_pairs, adjacent_wrong	successive calls of two CPUs; pairs whose order is
+ *					wrong by the estimated times
+ *	near_pairs, near_checked,	the same for pairs that are closer than 1 ms; of more
+ *	near_wrong			than PAIRS, only PAIRS random ones are checked
  *
  * where * is median, p90, p99, p999 and max.
  */
@@ -31,7 +32,7 @@
 
 #include "mctracer_decode.h"
 
-/* As kernel/trace/mctracer/ring.h and cursor.c have it, in words. */
+/* In words; the same as in kernel/trace/mctracer/ring.h and cursor.c. */
 #define BLOCK		64
 #define LOOK_AHEAD	(2 * BLOCK)
 #define TASK_WORDS	4
@@ -42,14 +43,14 @@
 #define NEAR_NS		1000000
 
 struct call {
-	uint64_t time, estimate;	/* of the clock; then, in ns */
+	uint64_t time, estimate;	/* in the clock's units, later in ns; in ns */
 	uint8_t change, entry, cpu, unsure;
 };
 
 enum kind { IS_CALL, IS_TIME, IS_OTHER };
 
 struct word {
-	uint64_t time;	/* or which call */
+	uint64_t time;	/* or, of a call, its index in cpu.calls */
 	enum kind kind;
 };
 
@@ -60,9 +61,9 @@ struct vector {
 
 struct cpu {
 	struct vector calls, words;
-	struct mctracer_clock clock;	/* the last one that was said */
-	uint64_t noted_at;		/* the quarter whose notes are written */
-	uint64_t entered_at;		/* behind the time of the last entry */
+	struct mctracer_clock clock;	/* from the latest clock word */
+	uint64_t noted_at;		/* the quarter whose sync words are written */
+	uint64_t entered_at;		/* the position after the time of the last entry */
 };
 
 static uint32_t noinstr_start, noinstr_end;
@@ -77,7 +78,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* Room for one more, of that size. */
+/* Add an element of @size bytes to @vector and return it. */
 static void *more(struct vector *vector, size_t size)
 {
 	if (vector->n == vector->room) {
@@ -117,14 +118,14 @@ static void find_noinstr(void)
 	}
 }
 
-/* --- what was recorded --- */
+/* --- reading the recording --- */
 
 struct recording {
 	struct cpu *cpu;
 	int nr;
 	struct mctracer_state state;
-	uint32_t pid, tgid;		/* of the last call ... */
-	char comm[MCTRACER_COMM_LEN];	/* ... its task's name */
+	uint32_t pid, tgid;		/* task of the last call */
+	char comm[MCTRACER_COMM_LEN];	/* name of that task */
 	int any, change, repeated;
 	int timed;	/* the last word was a time */
 };
@@ -162,7 +163,7 @@ static void take_word(struct recording *r, uint64_t word)
 		r->repeated = 1;
 		break;
 	case MCTRACER_EVENT_TASK:
-		/* What is not part of all that is said again says that the task was looked at. */
+		/* A task word outside of a sync point means that the task may have changed. */
 		r->change |= !r->repeated;
 		break;
 	case MCTRACER_EVENT_CLOCK:
@@ -193,7 +194,7 @@ static void take_file(const char *path, struct cpu *cpu, int nr)
 	close(fd);
 }
 
-/* --- what compact form had recorded --- */
+/* --- the words of compact form --- */
 
 static void put(struct cpu *cpu, enum kind kind, uint64_t time)
 {
@@ -209,7 +210,10 @@ static void put_others(struct cpu *cpu, uint64_t n)
 		put(cpu, IS_OTHER, 0);
 }
 
-/* A time, and the task; at a quarter, all. Not over the end of one. */
+/*
+ * Put a sync point: a time and, if @task, the task; at the beginning of a quarter all sync words.
+ * A sync point never crosses the end of a quarter.
+ */
 static void put_note(struct cpu *cpu, uint64_t time, int task)
 {
 	uint64_t n, left;
@@ -229,7 +233,7 @@ static void put_note(struct cpu *cpu, uint64_t time, int task)
 	put_others(cpu, (all ? ALL_WORDS : 0) + (task || all ? TASK_WORDS : 0));
 }
 
-/* Unless there is but one word since the last entry. */
+/* Put the time of an entry, unless only one word follows the time of the previous entry. */
 static void put_entry(struct cpu *cpu, uint64_t time)
 {
 	if (cpu->words.n - cpu->entered_at == 1)
@@ -265,10 +269,10 @@ static void make_compact(struct cpu *cpu)
 
 struct estimate {
 	uint64_t time, steps, step, pace, next_pace, last;
-	uint64_t quarter;	/* of the time */
+	uint64_t quarter;	/* the quarter that has the time */
 };
 
-/* find_pace() of cursor.c */
+/* Do the same as find_pace() of cursor.c. */
 static void find_pace(struct estimate *e, const struct word *word, const struct word *end)
 {
 	uint64_t step;
@@ -292,7 +296,7 @@ static void find_pace(struct estimate *e, const struct word *word, const struct 
 		e->next_pace = 1;
 }
 
-/* take_time(): the pace is forgotten at each quarter. */
+/* Do the same as take_time() of cursor.c: the pace starts anew in each quarter. */
 static void take_time(struct estimate *e, const struct cpu *cpu, const struct word *word)
 {
 	const struct word *words = cpu->words.at;
@@ -335,7 +339,7 @@ static void estimate_calls(struct cpu *cpu)
 	}
 }
 
-/* How far apart the times are. To be called before times are ns. */
+/* Measure the distances of times. Must be called before estimate_calls() makes times ns. */
 static void measure_times(struct cpu *cpu)
 {
 	const struct word *words = cpu->words.at, *end = words + cpu->words.n, *word, *time = NULL;
@@ -370,7 +374,9 @@ static int by_time(const void *a, const void *b)
 	return x->cpu - y->cpu;
 }
 
-/* @a came before @b; is it shown so, too? Of two at the same time the lower CPU's is first. */
+/*
+ * Return true if @b is shown before @a, which came first. At equal times the lower CPU comes first.
+ */
 static int is_wrong(const struct call *a, const struct call *b)
 {
 	return a->estimate > b->estimate || (a->estimate == b->estimate && a->cpu > b->cpu);
@@ -394,12 +400,15 @@ static uint64_t random_below(uint64_t n)
 struct near {
 	const struct call *calls;
 	size_t n;
-	uint64_t *before;	/* pairs whose first call comes before this one */
-	size_t *behind;		/* where those begin that are not near any more */
-	struct vector of[MOST_CPUS];	/* each CPU's calls: which they are */
+	uint64_t *before;	/* of each call: pairs with an earlier first call */
+	size_t *behind;		/* of each call: index of the first later call that is not near */
+	struct vector of[MOST_CPUS];	/* of each CPU: the indexes of its calls */
 };
 
-/* Two pointers: for each call, how many of other CPUs follow within 1 ms. */
+/*
+ * Count the pairs: for each call, the calls of other CPUs that follow within 1 ms. Two indexes
+ * move through the calls, so the time is linear.
+ */
 static uint64_t find_near(struct near *near)
 {
 	uint64_t within[MOST_CPUS] = {}, pairs = 0;
@@ -417,7 +426,7 @@ static uint64_t find_near(struct near *near)
 	return pairs;
 }
 
-/* How many of @n ascending values are less than @value. */
+/* Return how many of @n ascending @values are less than @value. */
 static size_t below(const uint64_t *values, size_t n, uint64_t value)
 {
 	size_t low = 0, middle;
@@ -432,7 +441,7 @@ static size_t below(const uint64_t *values, size_t n, uint64_t value)
 	return low;
 }
 
-/* The calls of pair number @which. */
+/* Find the two calls of pair number @which. */
 static void find_pair(const struct near *near, uint64_t which, size_t *first, size_t *second)
 {
 	size_t i = below(near->before, near->n, which + 1) - 1, from, to;
@@ -519,7 +528,7 @@ static void measure_order(const struct cpu *cpus, int n)
 	free(all);
 }
 
-/* --- what is printed --- */
+/* --- output --- */
 
 static int by_value(const void *a, const void *b)
 {

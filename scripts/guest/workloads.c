@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The workloads: each does one thing n times and little else. The processes and
- * files that one needs are made before, so that only the work is measured.
+ * The benchmark's workloads. Each does one operation n times and little else. The
+ * processes and files that a workload needs are made before the measurement.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -19,11 +19,14 @@
 
 #define PATH		"/etc/passwd"
 #define SCRATCH		"/tmp/measure.scratch"
-#define MESSAGE		64	/* bytes that go back and forth by TCP */
+#define MESSAGE		64	/* bytes of a message by TCP */
 
 static char block[4096];
 
-/* The other process of those workloads that need one, and the way to it and back. */
+/*
+ * The other process, for workloads that need one, and the descriptors to write to it and read from
+ * it.
+ */
 static pid_t partner;
 static int to_partner, from_partner;
 
@@ -39,7 +42,7 @@ static void check(int ok, const char *what)
 		die(what);
 }
 
-/* Send back what comes, @size bytes at a time, until there is no more. */
+/* Send all input back, @size bytes at a time, and exit at its end. */
 static void echo(int in, int out, size_t size)
 {
 	while (read(in, block, size) == (ssize_t)size)

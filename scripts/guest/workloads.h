@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the benchmark makes the kernel do; measure.c says what it took.
+ * The benchmark's workloads, which measure.c runs and measures.
  */
 #ifndef WORKLOADS_H
 #define WORKLOADS_H
@@ -8,11 +8,11 @@
 struct workload {
 	const char *name;
 	void (*prepare)(void);	/* or NULL */
-	void (*work)(long n);	/* n times the same */
+	void (*work)(long n);	/* do the operation n times */
 	void (*finish)(void);	/* or NULL */
 };
 
-/* NULL if there is none of that name. */
+/* Return the workload @name, or NULL. */
 const struct workload *find_workload(const char *name);
 
 void die(const char *what);

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: tests/litmus/load.py
 
-load() of ring.c where a long is 32 bits: a counter that is written in one step is read by halves,
-high, low, high, until both looks at the high half agree. A memory model without accesses of mixed
-size can't say that a store of both halves is one step, so this goes through all ways to do it: the
-counter is a clock that counts up, of which the low half is one bit, and each load happens at some
-time, in any order that the barriers and the coherence of one location allow.
+Check load() of ring.c with a long of 32 bits: a counter that is written in one step is read by
+halves (high, low, high) until both reads of the high half agree. A memory model without accesses of
+mixed size can't express that a store of both halves is one step, so this program tries all
+executions: the counter is a clock that counts up, its low half is one bit, and each load happens at
+any time, in any order that the barriers and the coherence of one location allow.
 
-Prints, as herd7 does, how often what was read is no value that the counter had meanwhile: as
-the code is, and with each of its parts left out.
+Prints, in herd7's format, how often the result is a value that the counter did not have meanwhile:
+for the present code, and with each of its parts left out.
 """
 
 import itertools
@@ -20,12 +20,12 @@ END = 9
 def observe(name, first_barrier=True, second_barrier=True, second_look=True):
     bad = good = 0
     for high1, low, high2 in itertools.product(range(END), repeat=3):
-        if high1 > high2:  # one location, in program order
+        if high1 > high2:  # coherence: loads of one location are in program order
             continue
         if first_barrier and high1 > low or second_barrier and low > high2:
             continue
         if second_look and high1 >> 1 != high2 >> 1:
-            continue  # tried again
+            continue  # load() tries again
         times = (high1, low, high2) if second_look else (high1, low)
         value = (high1 >> 1) << 1 | low & 1
         if min(times) <= value <= max(times):

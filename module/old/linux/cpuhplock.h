@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Where older kernels have that. */
+/* Includes the header that has these declarations in older kernels. */
 #include <linux/cpu.h>
