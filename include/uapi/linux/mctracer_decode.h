@@ -341,7 +341,7 @@ static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, 
 	return MCTRACER_EVENT_UNKNOWN;
 }
 
-/* Return nonzero if @word is a clock word with other parameters than @state has. */
+/* Return nonzero if @word is a clock word with another mult, shift or is_ns than @state has. */
 static inline int mctracer_is_other_clock(const struct mctracer_state *state, __u64 word)
 {
 	struct mctracer_state then = { .calls = 0 };
