@@ -307,7 +307,7 @@ if reason=$("$MCT_BIN/fentry" vfs_read true 2>&1); then
 	bpf_counts
 	at_least "where BPF has it, too, BPF counts it" $calls "$counted"
 	check "and the log says who does not" eval \
-		'dmesg | grep -q "mcount: the gate of vfs_read.* is not called"'
+		'dmesg | grep -q "mcount: the pre-handler of vfs_read.* is not called"'
 	put "" "$triggers"
 else
 	diag "$reason"

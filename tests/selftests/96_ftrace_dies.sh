@@ -40,9 +40,9 @@ equal "the call site can't be chosen" "write ENODEV" \
 check "a module can be loaded that might have some of the functions" mod_load mct_target calls=10
 kmsg_since | grep mcount: | diag_lines
 at_least "the log says that nothing can be chosen" 1 \
-	"$(said 'ftrace has no function call a hook: -')"
-at_least "and of which module on" 1 "$(said 'the functions of mct_.* can.t be chosen')"
-equal "and what follows" 1 "$(said 'ftrace is dead: the functions that call go on')"
+	"$(said 'ftrace can.t make functions call the hook: -')"
+at_least "and of which module on" 1 "$(said 'the functions of mct_.* can.t be selected')"
+equal "and what follows" 1 "$(said 'ftrace is dead: call sites stay as they are')"
 at_least "and what ftrace has found" 1 "$(kmsg_since | grep -c 'ftrace failed to modify')"
 equal "and nothing else has complained" "" \
 	"$(kmsg_since | grep -E 'WARNING:|BUG|Oops|UBSAN|stall|LOCKUP|lockup' |
