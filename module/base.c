@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the series has the rest of the kernel call, see linux/mctracer.h: by tracepoints, and where
- * there are none by probes. A kernel that lacks one of them is traced without what it is for.
+ * Replace the calls of linux/mctracer.h that the series adds to the rest of the kernel: use
+ * tracepoints, and kprobes where there are no tracepoints. If a kernel lacks one of them, mctracer
+ * works without the feature that needs it.
  */
 #include <linux/array_size.h>
 #include <linux/kprobes.h>
@@ -17,7 +18,7 @@
 #undef pr_fmt
 #define pr_fmt(fmt) "mctracer: " fmt
 
-/* Its memory may become another task's. */
+/* The task's memory may become another task's. */
 static void freed(void *data, struct task_struct *task)
 {
 	mctracer_marks_forget(task);
@@ -29,7 +30,10 @@ static void hangs(void *data, struct task_struct *task)
 	mctracer_may_freeze(MCTRACER_HUNG_TASK, false);
 }
 
-/* The watchdogs have nothing but what they print, before it is shown. In any context. */
+/*
+ * The watchdogs only print a message. The tracepoint is called before the message is shown, in any
+ * context.
+ */
 static void says(void *data, const char *text, size_t len)
 {
 	if (mctracer_option(MCTRACER_FREEZE_SOFT_LOCKUP) && strnstr(text, "soft lockup - CPU#", len))
@@ -58,7 +62,7 @@ static void find_point(struct tracepoint *tp, void *unused)
 			points[i].found = tp;
 }
 
-/* Before the new task runs, which this one has made: io_uring's, too. */
+/* Called before a new task runs, by its parent; also for tasks of io_uring. */
 static int forked(struct kprobe *probe, struct pt_regs *regs)
 {
 	struct task_struct *task = (struct task_struct *)regs_get_kernel_argument(regs, 0);
@@ -68,7 +72,7 @@ static int forked(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 
-/* When it has got its name. */
+/* Called when the task has its new name. */
 static int renamed(struct kprobe *probe, struct pt_regs *regs)
 {
 	mctracer_task_changed((struct task_struct *)regs_get_kernel_argument(regs, 0));

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Loading and unloading the module, and what compat.h tells of.
- */
+/* Load and unload the module, and define the replacements that compat.h declares. */
 #include <linux/err.h>
 #include <linux/kprobes.h>
 #include <linux/list.h>
@@ -20,7 +18,7 @@
 #undef pr_fmt
 #define pr_fmt(fmt) "mctracer: " fmt
 
-/* What the kernel does not export. */
+/* Symbols that the kernel does not export. */
 
 #define DEFINE_FUNCTION(name)	DEFINE_STATIC_CALL_NULL(mctracer_##name, name);
 MCTRACER_COMPAT_FUNCTIONS(DEFINE_FUNCTION)
@@ -43,7 +41,7 @@ static unsigned long __init find_symbol_by_name(const char *name, int *ret)
 	return addr;
 }
 
-/* A probe is told where that is. */
+/* A registered kprobe contains the address of kallsyms_lookup_name(), which finds all others. */
 static int __init find_symbols(void)
 {
 	struct kprobe probe = { .symbol_name = "kallsyms_lookup_name" };
@@ -52,7 +50,7 @@ static int __init find_symbols(void)
 
 	ret = register_kprobe(&probe);
 	if (ret) {
-		pr_err("no probe tells where symbols are found: %pe\n", ERR_PTR(ret));
+		pr_err("can't find kallsyms_lookup_name: %pe\n", ERR_PTR(ret));
 		return ret;
 	}
 	addr = (unsigned long)probe.addr;
@@ -90,11 +88,11 @@ bool mctracer_compat_kernel_inittext(unsigned long addr)
 
 bool mctracer_compat_ready;
 
-/* Of assembly: for modules with direct hooks. */
+/* Defined in assembly; used by modules with direct hooks. */
 void arch_mcount_call_preserving(void);
 EXPORT_SYMBOL_GPL(arch_mcount_call_preserving);
 
-/* Rings that outlive the kernel must be asked for on its command line, before there are modules. */
+/* Persistent rings must be requested on the kernel's command line, before modules can be loaded. */
 void __init mctracer_create_last_boot(struct dentry *parent)
 {
 }
@@ -102,9 +100,10 @@ void __init mctracer_create_last_boot(struct dentry *parent)
 /* ftrace */
 
 /*
- * What gates call and the kernel has traced: it need not be recorded each time that they do. And what a
- * CPU runs when it has said that it is dead: nobody waits for its hook then. The tree with the series has
- * nearly all of these compiled without call sites.
+ * Functions that must not be traced. Pre-handlers call most of them, so recording these would add
+ * words for each call of a pre-handler. A CPU that has reported itself dead runs the others, and
+ * mcount does not wait for hooks there. The kernel with the series compiles nearly all of these
+ * functions without call sites.
  */
 static char *const not_traced[] = {
 	"__cpuidle_get_cpu_driver",
@@ -176,7 +175,10 @@ static void undo_filter(void *ops)
 	ftrace_free_filter(ops);
 }
 
-/* By name, once: the list stays when they are not registered. Gates have lists of their own. */
+/*
+ * Exclude not_traced from the hook's ops, by name. Once is enough, because the list stays when the
+ * ops are unregistered. The ops of pre-handlers have lists of their own.
+ */
 static void leave_out(struct ftrace_ops *ops)
 {
 	static struct ftrace_ops *done[4];
@@ -205,10 +207,10 @@ int mctracer_compat_register(struct ftrace_ops *ops)
 	return register_ftrace_function(ops);
 }
 
-/* Functions call the stub for ever, which must not go then. */
+/* True if functions call the stub forever, so that the module must stay loaded. */
 static bool stuck;
 
-/* ftrace does nothing any more if something has gone wrong with it. */
+/* ftrace shuts itself down after an error, and then patches no call site any more. */
 int mctracer_compat_unregister(struct ftrace_ops *ops)
 {
 	int ret = unregister_ftrace_function(ops);
@@ -216,12 +218,12 @@ int mctracer_compat_unregister(struct ftrace_ops *ops)
 	if (!stuck && (ret || static_call(mctracer_ftrace_is_dead)())) {
 		stuck = true;
 		__module_get(THIS_MODULE);
-		pr_err("ftrace is dead: the module can't go any more\n");
+		pr_err("ftrace is dead: the module can't be unloaded any more\n");
 	}
 	return ret;
 }
 
-/* What the series adds to ftrace. */
+/* Functions that the series adds to ftrace. */
 
 struct found_location {
 	ftrace_location_fn fn;
@@ -238,7 +240,7 @@ static int see_symbol(void *data, const char *name, unsigned long addr)
 	return site ? found->fn(site, found->data) : 0;
 }
 
-/* By their names: those that have several come several times. */
+/* Walk by symbols, so functions with several names are visited several times. */
 int ftrace_walk_locations(struct module *mod, ftrace_location_fn fn, void *data)
 {
 	struct found_location found = { .fn = fn, .data = data };
@@ -249,14 +251,14 @@ int ftrace_walk_locations(struct module *mod, ftrace_location_fn fn, void *data)
 	       mctracer_compat_on_modules_symbol(NULL, see_symbol, &found);
 }
 
-/* By address there is no way; but to leave out none is all that a module asks for. */
+/* A module can't exclude functions by address, and its only callers exclude none. */
 int ftrace_set_notrace_ips(struct ftrace_ops *ops, unsigned long *ips, unsigned int cnt, int remove,
 			   int reset)
 {
 	return cnt ? -EOPNOTSUPP : 0;
 }
 
-/* What ftrace's records say can't be seen from here, but those say so who make it so. */
+/* A module can't see ftrace's records. But ops that redirect functions have these flags. */
 bool ftrace_goes_elsewhere(unsigned long ip)
 {
 	bool missed = mctracer_compat_watch();
@@ -270,7 +272,10 @@ bool ftrace_goes_elsewhere(unsigned long ip)
 	return ops;
 }
 
-/* What is to be taken back, the last first. Only from initcalls, and from what has a mutex. */
+/*
+ * Cleanup at unload, in reverse order. Only registered by initcalls, and by code that holds a
+ * mutex.
+ */
 
 struct undo {
 	struct list_head list;
@@ -279,7 +284,7 @@ struct undo {
 };
 
 static DEFINE_MUTEX(undo_mutex);
-/* What user space sees, and what else. */
+/* Cleanup of the files that user space sees, and of everything else. */
 static LIST_HEAD(files);
 static LIST_HEAD(others);
 
@@ -353,11 +358,11 @@ static void undo_sysrq_key(void *op)
 	unregister_sysrq_key(sysrq_key, op);
 }
 
-/* If somebody else has it, without. */
+/* If the key is in use, continue without it. */
 int mctracer_compat_sysrq_key(u8 key, const struct sysrq_key_op *op)
 {
 	if (register_sysrq_key(key, op)) {
-		pr_info("SysRq-%c is somebody else's\n", key);
+		pr_info("SysRq-%c is already in use\n", key);
 		return 0;
 	}
 	sysrq_key = key;
@@ -417,7 +422,7 @@ struct workqueue_struct *mctracer_compat_wq __ro_after_init;
 
 static struct delayed_work *delayed[8];
 
-/* Called again and again for a few works, which are there for as long as the module is. */
+/* Called again and again for a few works, which exist for as long as the module does. */
 bool mctracer_compat_queue_delayed(struct delayed_work *work, unsigned long delay)
 {
 	struct delayed_work *other = NULL;
@@ -442,7 +447,7 @@ static void stop_work(void)
 	destroy_workqueue(mctracer_compat_wq);
 }
 
-/* What is called when CPUs come and go: not any more when the queue is destroyed. */
+/* Hotplug callbacks, which must be removed before the workqueue is destroyed. */
 
 static int hotplug_states[2];
 static int nr_hotplug_states;
@@ -463,7 +468,7 @@ static void stop_hotplug(void)
 		cpuhp_remove_state_nocalls(hotplug_states[--nr_hotplug_states]);
 }
 
-/* compat.o is linked before all initcalls, compat_end.o behind them. */
+/* compat.o is linked before all initcalls, compat_end.o after them. */
 static const initcall_t initcalls_begin[0] __used __section(".init.data.mctracer");
 extern const initcall_t mctracer_initcalls_end[];
 
@@ -482,7 +487,7 @@ static int __init call_initcalls(void)
 	return 0;
 }
 
-/* Nothing calls anything of the module any more: nobody has its files open. */
+/* Stop and free everything. No process has the module's files open any more. */
 static void quit(void)
 {
 	char nothing[1];

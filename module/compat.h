@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Included before anything else in each file of the series that the module is built of: what these
- * use of a kernel that was built without them, and does not export it.
+ * Adapts the series' sources to a kernel that was built without the series. Included before
+ * anything else in each file of the module; it replaces what these files use and the kernel does
+ * not export.
  *
  * Functions that are not exported are called by static calls, which are direct calls: a kernel with
- * CONFIG_X86_KERNEL_IBT has removed the ENDBR of those whose address nobody takes. Data is reached
- * by pointers. compat.c finds all of it when the module is loaded.
+ * CONFIG_X86_KERNEL_IBT has removed the ENDBR of functions whose address is never taken. Data is
+ * reached through pointers. compat.c finds all of them when the module is loaded.
  */
 #ifndef _MCTRACER_COMPAT_H
 #define _MCTRACER_COMPAT_H
@@ -14,13 +15,13 @@
 
 #include <linux/export.h>
 
-/* With symbol versions that takes a prototype in the kernel's headers: compat.c exports it. */
+/* With symbol versions an export needs a prototype in the kernel's headers: compat.c exports it. */
 #undef EXPORT_SYMBOL_GPL
 #define EXPORT_SYMBOL_GPL(sym)
 
 #include <linux/linkage.h>
 
-/* Older kernels count no calls, and have one alignment. */
+/* Older kernels have no call depth tracking, and only one alignment. */
 #include <asm/nospec-branch.h>
 #ifndef SYM_F_ALIGN
 #define SYM_F_ALIGN		SYM_A_ALIGN
@@ -122,7 +123,10 @@ int ftrace_is_dead(void);
 #define MCTRACER_COMPAT_DECLARE(name)	DECLARE_STATIC_CALL(mctracer_##name, name);
 MCTRACER_COMPAT_FUNCTIONS(MCTRACER_COMPAT_DECLARE)
 
-/* To all but compat.c they are constants: loaded where they are used, whatever is in between. */
+/*
+ * The pointers are constant for all files but compat.c, so that the compiler may load them where
+ * they are used, across any barrier.
+ */
 #ifdef MCTRACER_COMPAT_DEFINE
 #define MCTRACER_COMPAT_CONST
 #else
@@ -133,17 +137,17 @@ MCTRACER_COMPAT_FUNCTIONS(MCTRACER_COMPAT_DECLARE)
 MCTRACER_COMPAT_DATA(MCTRACER_COMPAT_POINTER)
 
 /*
- * The ring of each CPU, in memory that is allocated: of static per-CPU variables modules can have
- * but 8 KiB, all together.
+ * The ring of each CPU, in allocated memory: modules can have only 8 KiB of static per-CPU
+ * variables, all modules together.
  */
 extern struct mctracer_ring __percpu *MCTRACER_COMPAT_CONST mctracer_at_mctracer_rings;
 
-/* Which of the expressions of the file "pid" are about a task: marks.c. */
+/* Get and set the expressions of the file "pid" that match a task: marks.c. */
 unsigned long mctracer_task_pids(const struct task_struct *task);
 void mctracer_set_task_pids(struct task_struct *task, unsigned long pids);
 #define mctracer_task_pids	mctracer_task_pids
 
-/* What the module takes back when it goes. */
+/* Replacements that undo their effect when the module is unloaded. */
 extern struct xarray *mctracer_compat_xarray;
 int mctracer_compat_module_notifier(struct notifier_block *nb);
 int mctracer_compat_die_notifier(struct notifier_block *nb);
@@ -157,7 +161,7 @@ int mctracer_compat_hotplug(enum cpuhp_state state, const char *name,
 bool mctracer_compat_queue_delayed(struct delayed_work *work, unsigned long delay);
 void *mctracer_compat_calloc(size_t n, size_t size);
 struct mctracer_text *mctracer_compat_text_alloc(bool addresses, bool crash);
-/* Instead of freeing that at once. */
+/* Does not free @text, which is freed at unload instead. */
 void mctracer_compat_text_keep(struct mctracer_text *text);
 extern struct workqueue_struct *mctracer_compat_wq;
 extern bool mctracer_compat_ready;
@@ -213,7 +217,7 @@ bool mctracer_compat_kernel_inittext(unsigned long addr);
 #define is_kernel_text			mctracer_compat_kernel_text
 #define is_kernel_inittext		mctracer_compat_kernel_inittext
 #define is_rethook_trampoline(addr)	((addr) == (unsigned long)mctracer_at_arch_rethook_trampoline)
-/* Only for sites before returns, which there are none of. */
+/* Only used for sites before returns, which the module does not have. */
 #define get_kprobe(addr)		((struct kprobe *)NULL)
 #define lockdep_assert_cpus_held()	do { } while (0)
 #define ftrace_location_range		mctracer_compat_location
@@ -238,7 +242,7 @@ bool mctracer_compat_kernel_inittext(unsigned long addr);
 #define debugfs_create_dir		mctracer_compat_dir
 #define cpuhp_setup_state_nocalls	mctracer_compat_hotplug
 
-/* The module's own queue, which is empty when it goes. */
+/* The module's own workqueue, which is drained at unload. */
 #define system_wq			mctracer_compat_wq
 #define schedule_work(work)		queue_work(mctracer_compat_wq, work)
 #define queue_delayed_work(wq, work, delay)	mctracer_compat_queue_delayed(work, delay)
@@ -246,7 +250,7 @@ bool mctracer_compat_kernel_inittext(unsigned long addr);
 #undef kvcalloc
 #define kvcalloc(n, size, gfp)		mctracer_compat_calloc(n, size)
 #undef kvfree
-#define kvfree(memory)			((void)(memory))	/* at the end, with the rest */
+#define kvfree(memory)			((void)(memory))	/* freed at unload */
 #endif
 
 #ifdef MCTRACER_COMPAT_MODULES
@@ -256,7 +260,7 @@ bool mctracer_compat_kernel_inittext(unsigned long addr);
 	struct xarray name = XARRAY_INIT(name, 0); struct xarray *mctracer_compat_xarray = &name
 #endif
 
-/* In the order in which the files are linked. */
+/* Initcalls run in the order in which the files are linked. */
 #define MCTRACER_COMPAT_INITCALL(fn)	\
 	static const initcall_t __used __section(".init.data.mctracer") mctracer_init_##fn = fn
 #undef early_initcall

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The same for Linux 6.1, and what the series asks for that it has otherwise. */
+/* Compatibility with Linux 6.1: functions of the series that need another implementation there. */
 #include <linux/mcount.h>
 #include <trace/events/power.h>
 
@@ -8,7 +8,7 @@
 #include "arch/mcount_steps.h"
 #include "mctracer/mctracer.h"
 
-/* What ORC says looks otherwise here: the unwinder goes all the way. */
+/* The ORC format differs here: take no quick step, and leave all steps to the unwinder. */
 unsigned int mcount_take_steps(struct mcount_place *at, u32 *callers, u32 *stacks,
 			       unsigned int *max)
 {
@@ -26,14 +26,14 @@ unsigned int arch_mcount_callers(unsigned long ip, unsigned long parent_ip,
 	return n;
 }
 
-/* After idle the next word is the task's, with the time: what is called then is traced, too. */
+/* After idle, record the task and the time again, because idle CPUs are traced here, too. */
 void mctracer_compat_idles(void *data, unsigned int state, unsigned int cpu)
 {
 	if (state == (unsigned int)PWR_EVENT_EXIT)
 		raw_cpu_write(mctracer_at_mctracer_rings->task, NULL);
 }
 
-/* Symbols come with their modules. */
+/* Older callbacks also get the symbol's module: convert them. */
 struct seen {
 	mctracer_compat_see *see;
 	const char *only;
@@ -81,7 +81,7 @@ void *mctracer_compat_kvrealloc(const void *memory, size_t size, gfp_t gfp)
 	return new;
 }
 
-/* They get nothing to look at, and there is but one. */
+/* Older callbacks get no argument, so remember the only user. */
 static const struct syscore_ops_since_6_1 *resumed;
 
 static void resume(void)
@@ -118,7 +118,7 @@ static void undo_sysctl(void *arg)
 	kfree(sysctl);
 }
 
-/* With an empty entry at the end. */
+/* Older tables end with an empty entry. */
 void mctracer_compat_sysctl(const char *path, struct ctl_table *table, size_t size)
 {
 	struct sysctl *sysctl = kzalloc(struct_size(sysctl, table, size + 1),

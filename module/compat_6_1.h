@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 #ifndef MCTRACER_COMPAT_OVERRIDE
 
-/* What compat.h says of Linux 6.1; and what has become otherwise since. */
+/* The part of compat.h for Linux 6.1, and replacements of interfaces that changed since. */
 #include <linux/cpu.h>
 
 #define MCTRACER_COMPAT_FUNCTIONS_HERE(F)	\
@@ -28,7 +28,7 @@ int mctracer_compat_on_each_symbol(mctracer_compat_see *see, void *data);
 int mctracer_compat_on_modules_symbol(const char *only, mctracer_compat_see *see, void *data);
 void *mctracer_compat_kvrealloc(const void *memory, size_t size, gfp_t gfp);
 
-/* Of all that is there: what the hooks look at. */
+/* Only the member that hooks use. */
 struct mctracer_pcpu_hot {
 	int preempt_count;
 };
@@ -37,12 +37,12 @@ extern struct mctracer_pcpu_hot pcpu_hot asm("__preempt_count");
 
 #define arch_mcount_interrupt_stack()	this_cpu_read(*mctracer_at_hardirq_stack_ptr)
 
-/* Calls are not counted yet. */
+/* There is no call depth tracking yet. */
 #define callthunks_translate_call_dest(func)	(func)
-/* Only for sites before returns. */
+/* Only used for sites before returns, which the module does not have. */
 #define x86_return_thunk	((void *)NULL)
 
-/* As newer kernels do, so that the compiler can make a variable an operand. */
+/* As in newer kernels, so that the compiler can make a variable an operand. */
 #if defined(__SEG_GS) && defined(CONFIG_CC_IS_GCC)
 #undef raw_cpu_read
 #define raw_cpu_read(var)	(*(typeof(var) __seg_gs *)(unsigned long)&(var))
@@ -66,7 +66,7 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 }
 
-/* Where RCU does not watch, what it protects is to be looked at as by an NMI. */
+/* Make RCU watch, as for an NMI, where RCU-protected data is read on an idle CPU. */
 #define mctracer_compat_watch()							\
 ({										\
 	bool mctracer_missed = !rcu_is_watching();				\
@@ -81,11 +81,11 @@ do {										\
 		static_call(mctracer_ct_nmi_exit)();				\
 } while (0)
 
-/* What base.c looks for, too: idle CPUs are traced here. */
+/* A tracepoint for base.c, because idle CPUs are traced here. */
 #define MCTRACER_COMPAT_POINTS	{ "cpu_idle", mctracer_compat_idles },
 void mctracer_compat_idles(void *data, unsigned int state, unsigned int cpu);
 
-/* What mcount_callers.c has by that name: compat_6_1.c calls it by the right one. */
+/* arch_mcount_callers() of mcount_callers.c, under another name: compat_6_1.c wraps it. */
 struct mcount_regs;
 unsigned int mctracer_compat_callers(unsigned long ip, unsigned long parent_ip,
 				     const struct mcount_regs *regs, u32 *callers, u32 *stacks,
@@ -95,7 +95,7 @@ unsigned int mctracer_compat_callers(unsigned long ip, unsigned long parent_ip,
 
 #else /* MCTRACER_COMPAT_OVERRIDE */
 
-/* The size is that of the array, if it is not said. */
+/* Without a third argument, the size is that of the array. */
 #undef strscpy
 #define strscpy(to, from, ...)	\
 	(strscpy)(to, from, MCTRACER_COMPAT_SECOND(_, ##__VA_ARGS__, sizeof(to)))
@@ -105,7 +105,10 @@ unsigned int mctracer_compat_callers(unsigned long ip, unsigned long parent_ip,
 #define syscore_ops			syscore_ops_since_6_1
 #define kvrealloc			mctracer_compat_kvrealloc
 #define copy_splice_read		generic_file_splice_read
-/* Idle CPUs, which RCU does not watch, are traced: what the series waits for, this does there. */
+/*
+ * Here idle CPUs are traced although RCU does not watch them: wait with Tasks Rude RCU, which
+ * covers them.
+ */
 #define synchronize_rcu			synchronize_rcu_tasks_rude
 #define call_rcu_hurry			call_rcu_tasks_rude
 /* The state is always TASK_UNINTERRUPTIBLE. */

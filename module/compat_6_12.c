@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What compat.c needs Linux 6.12 for. */
+/* Compatibility with Linux 6.12: replacements of functions that the kernel does not export. */
 
 #include "compat.h"
 #include "base.h"
@@ -9,7 +9,7 @@ static unsigned long orc_address(const int *ip)
 	return (unsigned long)ip + *ip;
 }
 
-/* Of the kernel; in modules the unwinder goes on. */
+/* Find the ORC entry in the kernel's own text. In modules the unwinder takes over. */
 struct orc_entry *unwind_orc_find(unsigned long ip)
 {
 	const int *low = mctracer_at___start_orc_unwind_ip, *mid;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 #ifndef MCTRACER_COMPAT_OVERRIDE
 
-/* What compat.h says of Linux 6.12, of which the series is. */
+/* The part of compat.h for Linux 6.12, the version of the series itself. */
 #include <linux/cpuhplock.h>
 
 #define MCTRACER_COMPAT_FUNCTIONS_HERE(F)	\

@@ -1,2 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* In the place of kernel/trace/ftrace_internal.h, of which one declaration is needed: compat.h has it. */
+/*
+ * Replaces kernel/trace/ftrace_internal.h, of which only one declaration is needed: compat.h has
+ * it.
+ */

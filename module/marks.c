@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which of the expressions of the file "pid" are about a task: the series has a word for that in
- * struct task_struct. Here is a table of those tasks that have any, which is looked at when a CPU
- * has come to another task.
+ * Marks of tasks: the expressions of the file "pid" that match each task. The series has a word in
+ * struct task_struct for them. The module has a hash table of the tasks that have any, which is
+ * searched when a CPU has switched to another task.
  *
- * Looking needs no lock: an address is stored last, and one that is gone leaves a place that is
- * passed over.
+ * A lookup needs no lock: an address is stored last, and a removed address leaves an entry that
+ * lookups skip.
  */
 #include <linux/compiler.h>
 #include <linux/hash.h>
@@ -25,14 +25,17 @@
 #define GONE		((const struct task_struct *)1)
 
 static struct mark {
-	const struct task_struct *task;	/* NULL: never used since the next has been */
+	const struct task_struct *task;	/* NULL: lookups end here */
 	unsigned long pids;
 } *marks;
 
 static DEFINE_RAW_SPINLOCK(marks_lock);
-static unsigned int used;	/* GONE ones, too */
+static unsigned int used;	/* includes GONE entries */
 
-/* Where it is; else NULL, and the place to put it at @place, or NULL if there is none. */
+/*
+ * Return the entry of @task, or NULL. In that case store into @place, unless it is NULL, the entry
+ * in which to insert the task, or NULL if the table is full.
+ */
 static struct mark *find(const struct task_struct *task, struct mark **place)
 {
 	struct mark *table = READ_ONCE(marks), *at, *free = NULL;
@@ -61,7 +64,10 @@ unsigned long mctracer_task_pids(const struct task_struct *task)
 	return at ? READ_ONCE(at->pids) : 0;
 }
 
-/* What nobody needs to pass over any more is as if it had never been used. */
+/*
+ * Remove an entry. If it is the last of a chain, free it and the GONE entries before it, which no
+ * lookup needs to skip any more.
+ */
 static void take_away(struct mark *at)
 {
 	unsigned int i = at - marks;

@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* In the place of kernel/trace/trace.h, of which one declaration is needed: compat.h has it. */
+/* Replaces kernel/trace/trace.h, of which only one declaration is needed: compat.h has it. */

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Where older kernels have that. */
+/* Older kernels declare this elsewhere. */
 #include <asm/unaligned.h>
