@@ -140,8 +140,8 @@ static void switch_stub(mcount_direct_func_t entry)
  * pre-handler runs that the state no longer names; there is no wait if the stub jumped nowhere
  * before. On error nothing has changed.
  *
- * The stub jumps only while the selected sites call it. So a hook sees nothing of the patching,
- * whose code is traced like any other, and is never called from the functions that another hook
+ * The stub jumps only while the selected sites call it. So a hook does not see the patching,
+ * although that code is traced like any other, and is never called from functions that another hook
  * selected. Only a hook that changes its own selection is called during the patching.
  *
  * Returns are switched before calls, both on and off, and each kind has a stub of its own. So a

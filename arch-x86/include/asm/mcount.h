@@ -14,8 +14,8 @@
  * arguments nor, since -pg turns -fipa-ra off, anything across a call. In %al callers of variadic
  * functions pass the number of arguments in vector registers. The kernel passes none there. A file
  * that is built with SSE all the same only tests whether %al is 0, and if not stores those
- * registers, which nothing reads. Assembly that calls C functions where a compiler does not expect
- * it saves these registers itself.
+ * registers, which nothing reads. Assembly code saves these registers itself if it calls C
+ * functions from places where a compiler expects no call.
  */
 #ifndef _ASM_X86_MCOUNT_H
 #define _ASM_X86_MCOUNT_H
@@ -55,7 +55,7 @@ void *__builtin_dwarf_cfa(void);	/* sparse does not know it */
 /*
  * For the body of a direct hook, which is entry code written in C: access the stack above from the
  * address where the compiler knows that it begins, with or without a frame pointer. After a
- * barrier() each value is loaded again where it is used, so that before it needs no register, which
+ * barrier() each value is loaded again where it is used. So it occupies no register before, which
  * would have to be saved.
  */
 #define arch_mcount_direct_ip()						\
