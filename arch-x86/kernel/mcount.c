@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Switch the stub between calling nobody and calling a hook's entry code; and the
- * instructions that a call site can be.
+ * Switch the stub between returning and jumping to a hook's entry code, and generate and recognize
+ * the instructions of call sites.
  */
 #include <linux/cleanup.h>
 #include <linux/cpu.h>
@@ -20,7 +20,10 @@
 #include <asm/nospec-branch.h>
 #include <asm/text-patching.h>
 
-/* The accounting padding before @entry, where needed; else past its ENDBR, if any. */
+/*
+ * Return where a jump to @entry must go: to the call depth accounting in the padding before @entry,
+ * if this kernel needs it; else past its ENDBR, if any.
+ */
 static void *jump_target(void *entry)
 {
 	void *target = callthunks_translate_call_dest(entry);
@@ -31,9 +34,8 @@ static void *jump_target(void *entry)
 }
 
 /*
- * text_poke_bp() makes the change one step for every CPU: one that meets the
- * site meanwhile takes a breakpoint, and its handler does what the new
- * instruction says.
+ * text_poke_bp() makes the change atomic for every CPU: a CPU that executes the site meanwhile
+ * takes a breakpoint, and its handler emulates the new instruction.
  */
 static void switch_stub(void *stub, mcount_direct_func_t entry)
 {
@@ -64,7 +66,10 @@ void arch_mcount_switch_returns(mcount_direct_func_t on_return, mcount_direct_fu
 
 #define REP_PREFIX	0xf3
 
-/* What boot has made of a return: one, or a jump to the thunk that this processor needs. */
+/*
+ * Return true if @insn is what boot has made of a return: a return, or a jump to the thunk that
+ * this processor needs.
+ */
 static bool is_return(const u8 *insn, u8 opcode)
 {
 	const void *target = insn + JMP32_INSN_SIZE + get_unaligned((const s32 *)(insn + 1));
@@ -77,7 +82,10 @@ static bool is_return(const u8 *insn, u8 opcode)
 	       target == (const void *)x86_return_thunk;
 }
 
-/* Not one whose module is gone: what is there now may be another's. */
+/*
+ * Return the kprobe at @insn. Skip the probe of an unloaded module: another module's code may be
+ * there now.
+ */
 static const struct kprobe *probe_at(const u8 *insn)
 {
 	struct kprobe *probe = get_kprobe((void *)insn);
@@ -86,9 +94,8 @@ static const struct kprobe *probe_at(const u8 *insn)
 }
 
 /*
- * Of a breakpoint a kprobe knows what was there; others are taken for that of a return. It
- * need not stay so: a jump that static_call() makes is a return while there is nobody to be
- * called.
+ * Behind a breakpoint of a kprobe, use the saved opcode; any other breakpoint counts as a return.
+ * The result may change: a jump that static_call() patches is a return while it has no target.
  */
 bool arch_mcount_is_tail(const void *site)
 {
@@ -102,7 +109,7 @@ bool arch_mcount_is_tail(const void *site)
 	return opcode != INT3_INSN_OPCODE && !is_return(insn, opcode);
 }
 
-/* Not if a kprobe is to be hit behind it. */
+/* Return true if the site can be a return itself: not while a kprobe behind it must be hit. */
 static bool may_hold_return(const void *site)
 {
 	const u8 *insn = site + MCOUNT_SITE_SIZE;
@@ -111,7 +118,7 @@ static bool may_hold_return(const void *site)
 	return !probe_at(insn) && is_return(insn, *insn);
 }
 
-/* The thunk, if that is needed here: not at each address is it. */
+/* Generate a return for @site: a jump to the thunk where the address needs it. */
 static void make_return(u8 *insn, const void *site)
 {
 	if (cpu_wants_rethunk_at((void *)site)) {
@@ -142,7 +149,7 @@ static void *called_by(const void *site, enum mcount_site kind, bool returns)
 	return kind == MCOUNT_GATE ? arch_mcount_return_gate : arch_mcount_return;
 }
 
-/* None of what is called begins with an ENDBR. */
+/* The called functions don't begin with an ENDBR. */
 void arch_mcount_site_insn(u8 *insn, void *site, enum mcount_site kind, bool returns)
 {
 	if (kind != MCOUNT_NOTHING)
@@ -154,7 +161,7 @@ void arch_mcount_site_insn(u8 *insn, void *site, enum mcount_site kind, bool ret
 		memcpy(insn, x86_nops[MCOUNT_SITE_SIZE], MCOUNT_SITE_SIZE);
 }
 
-/* What was a return may be a jump now, so either will do. */
+/* A former return may be a jump now, so accept the functions of both. */
 static int kind_of_call(const void *called, bool returns)
 {
 	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS) || !returns) {

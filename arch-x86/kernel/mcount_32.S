@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The stub that every traced function calls, and the entry code for plain C
- * hooks. asm/mcount.h says what the stack and the registers hold.
+ * The stub that every traced function calls, and the entry code for plain C hooks and pre-handlers,
+ * 32-bit. asm/mcount.h describes the stack and the registers.
  */
 #include <linux/export.h>
 #include <linux/linkage.h>
@@ -13,9 +13,9 @@
 	.section .text, "ax"
 
 /*
- * While nobody is called: a NOP and the return. arch_mcount_switch() patches
- * the NOP to a jump to entry code and back. A kprobe here would fight over the
- * same bytes, and be hit by every function.
+ * A NOP and a return while there is no hook to call. arch_mcount_switch() patches the NOP to a jump
+ * to entry code and back. A kprobe here would patch the same bytes, and every function would hit
+ * it.
  */
 SYM_FUNC_START(arch_mcount_stub)
 	.byte	BYTES_NOP5
@@ -26,8 +26,8 @@ EXPORT_SYMBOL(__fentry__)
 _ASM_NOKPROBE(arch_mcount_stub)
 
 /*
- * The traced function has not set up its frame, so a frame pointer unwinder
- * would miss it and its caller. Make both frames for it.
+ * The traced function has not set up its frame, so a frame pointer unwinder would miss the function
+ * and its caller. Make both frames for it.
  */
 #ifdef CONFIG_FRAME_POINTER
 #define FRAMES_SIZE	16
@@ -59,11 +59,10 @@ _ASM_NOKPROBE(arch_mcount_stub)
 #define REGS_SIZE	(3 * 4)
 
 /*
- * Call mcount_hook(ip, parent_ip), a C function like any other: save what such
- * a function may clobber but the traced function's caller does not expect a
- * call of the stub to clobber. Loading the pointer and calling it need not be
- * one step: the core changes mcount_hook first, then waits until nobody runs
- * what was there before.
+ * Call mcount_hook(ip, parent_ip), a C function like any other: save the registers that such a
+ * function may clobber although the traced function's caller does not expect a call of the stub to
+ * clobber them. Loading the pointer and calling it need not be atomic: the core changes mcount_hook
+ * first, then waits until no CPU runs the previous hook.
  */
 SYM_FUNC_START(arch_mcount_call_hook)
 	PUSH_FRAMES
@@ -83,9 +82,9 @@ SYM_FUNC_END(arch_mcount_call_hook)
 _ASM_NOKPROBE(arch_mcount_call_hook)
 
 /*
- * What sites of functions call that have a gate: mcount_gate(ip, parent_ip, regs), a C
- * function like mcount_hook, and if it says so the hook, as if they had called the stub.
- * What is pushed last is struct mcount_regs.
+ * Sites of MCOUNT_GATE call this: call mcount_gate(ip, parent_ip, regs), a C function like
+ * mcount_hook. If it returns true, continue at the stub, as if the site had called that. The last
+ * pushed registers form struct mcount_regs.
  */
 SYM_FUNC_START(arch_mcount_gate)
 	PUSH_FRAMES
@@ -115,8 +114,8 @@ SYM_FUNC_END(arch_mcount_gate)
 _ASM_NOKPROBE(arch_mcount_gate)
 
 /*
- * Call %eax(%edx), a C function, from where the compiler does not expect a call to
- * clobber anything but these two; its result is in %eax.
+ * Call %eax(%edx), a C function, where the compiler expects a call to clobber only these two. The
+ * result is in %eax.
  */
 SYM_FUNC_START(arch_mcount_call_preserving)
 	pushl	%ebp

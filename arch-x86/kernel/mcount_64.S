@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The stub that every traced function calls, and the entry code for plain C
- * hooks. asm/mcount.h says what the stack and the registers hold.
+ * The stub that every traced function calls, and the entry code for plain C hooks, pre-handlers and
+ * the arg filter, 64-bit. asm/mcount.h describes the stack and the registers.
  *
- * Call depth tracking counts each return, so each call must be counted too.
- * The call of the stub itself is exempt (callthunks.c): where the stub returns
- * it counts for itself; where it jumps, arch_mcount_switch() makes it jump to
- * the padding before the entry code, which counts.
+ * Call depth tracking counts each return, so each call must be counted, too. The call of the stub
+ * itself is exempt (callthunks.c): where the stub returns, it counts the call itself; where it
+ * jumps, arch_mcount_switch() makes it jump to the padding before the entry code, which counts.
  */
 #include <linux/export.h>
 #include <linux/linkage.h>
@@ -21,11 +20,11 @@
 	.section .text, "ax"
 
 /*
- * While nobody is called: a NOP and the return. arch_mcount_switch() patches
- * the NOP to a jump to entry code and back. A kprobe here would fight over the
- * same bytes, and be hit by every function.
+ * A NOP and a return while there is no hook to call. arch_mcount_switch() patches the NOP to a jump
+ * to entry code and back. A kprobe here would patch the same bytes, and every function would hit
+ * it.
  *
- * Only ever called directly, so without an ENDBR; nor has any other function here one.
+ * Only called directly, so without an ENDBR, like all functions of this file.
  */
 .macro STUB name
 SYM_START(\name, SYM_L_GLOBAL, SYM_F_ALIGN)
@@ -38,21 +37,21 @@ _ASM_NOKPROBE(\name)
 .endm
 
 STUB arch_mcount_stub
-#ifndef CONFIG_FUNCTION_TRACER	/* then __fentry__ is ftrace's, and nobody calls it */
+#ifndef CONFIG_FUNCTION_TRACER	/* ftrace has its own __fentry__, and nothing calls it */
 SYM_FUNC_ALIAS(__fentry__, arch_mcount_stub)
 EXPORT_SYMBOL(__fentry__)
 #endif
 
 #ifdef CONFIG_MCOUNT_RETURNS
-/* The same for sites before returns, and before jumps in a return's place. */
+/* Stubs for sites before returns, and before jumps in a return's place. */
 STUB arch_mcount_return
 STUB arch_mcount_tail
 #endif /* CONFIG_MCOUNT_RETURNS */
 
 /*
- * The traced function has not set up its frame, so a frame pointer unwinder
- * would miss it and its caller. Make both frames for it. With ORC, objtool
- * follows the stack and nothing is needed.
+ * The traced function has not set up its frame, so a frame pointer unwinder would miss the function
+ * and its caller. Make both frames for it. With ORC, objtool follows the stack and nothing is
+ * needed.
  */
 #ifdef CONFIG_FRAME_POINTER
 #define FRAMES_SIZE	32
@@ -66,7 +65,7 @@ STUB arch_mcount_tail
 	movq	%rsp, %rbp
 .endm
 
-.macro POP_FRAMES	/* and leave the flags */
+.macro POP_FRAMES	/* preserves the flags */
 	movq	16(%rsp), %rbp
 	leaq	FRAMES_SIZE(%rsp), %rsp
 .endm
@@ -83,7 +82,7 @@ STUB arch_mcount_tail
 
 #define REGS_SIZE	(6 * 8)
 
-/* What a C function may clobber, %rax, %r10 and %r11 apart. */
+/* The registers that a C function may clobber, except %rax, %r10 and %r11. */
 .macro PUSH_REGS
 	pushq	%rcx
 	pushq	%rdx
@@ -103,11 +102,10 @@ STUB arch_mcount_tail
 .endm
 
 /*
- * Call mcount_hook(ip, parent_ip), a C function like any other: save what such
- * a function may clobber but the traced function's caller does not expect a
- * call of the stub to clobber. Loading the pointer and calling it need not be
- * one step: the core changes mcount_hook first, then waits until nobody runs
- * what was there before.
+ * Call mcount_hook(ip, parent_ip), a C function like any other: save the registers that such a
+ * function may clobber although the traced function's caller does not expect a call of the stub to
+ * clobber them. Loading the pointer and calling it need not be atomic: the core changes mcount_hook
+ * first, then waits until no CPU runs the previous hook.
  */
 SYM_START(arch_mcount_call_hook, SYM_L_GLOBAL, SYM_F_ALIGN)
 	ANNOTATE_NOENDBR
@@ -125,12 +123,12 @@ STACK_FRAME_NON_STANDARD_FP(arch_mcount_call_hook)
 _ASM_NOKPROBE(arch_mcount_call_hook)
 
 /*
- * What sites of functions call that have a gate: mcount_gate(ip, parent_ip, regs), a C
- * function like mcount_hook, and if it says so the hook, as if they had called the stub.
- * What is pushed last is struct mcount_regs.
+ * Sites of MCOUNT_GATE call arch_mcount_gate: call mcount_gate(ip, parent_ip, regs), a C function
+ * like mcount_hook. If it returns true, continue at the stub, as if the site had called that. The
+ * last pushed registers form struct mcount_regs.
  *
- * Only ever called directly. The stub counts the call, or what it jumps to; where it is not
- * reached, this does.
+ * Only called directly. The stub, or its jump target, counts the call; where the stub is not
+ * reached, this code counts it.
  */
 .macro CALL_GATE
 	PUSH_FRAMES
@@ -159,9 +157,10 @@ _ASM_NOKPROBE(arch_mcount_gate)
 
 #ifdef CONFIG_MCOUNT_FTRACE
 /*
- * Where ftrace goes on when it has called others first, as if the site called this. %r10, which
- * holds nothing at a function's head, says where the function goes on, see
- * arch_mcount_ftrace_call(): if one of them has it go on elsewhere that is all that is done.
+ * ftrace continues here after it has called other ops, as if the site had called this. %r10, which
+ * holds nothing at a function's head, contains the address at which the function continues without
+ * redirection, see arch_mcount_ftrace_call(). If other ops have redirected the function, only
+ * return.
  */
 .macro IN_TURN name to
 SYM_START(\name, SYM_L_GLOBAL, SYM_F_ALIGN)
@@ -180,14 +179,14 @@ IN_TURN arch_mcount_gate_in_turn arch_mcount_gate
 
 #ifdef CONFIG_MCOUNT_FILTER
 /*
- * Direct hooks: they call the gate if what one of the registers holds in which arguments are
- * passed may be in the filter. Four instructions for each, since most calls of the kernel do
- * nothing else. %r10 holds nothing at a function's head.
+ * Direct hooks that call the pre-handler if the value of an argument register may be in the filter.
+ * Four instructions for each register, since most calls of the kernel do nothing else. %r10 holds
+ * nothing at a function's head.
  *
- * What looks as if it were in the filter is looked for once more, in another way: or one that
- * only looks so, and is passed all the time, would cost as much as those that are.
+ * A value that seems to be in the filter is looked up again in the second table. Otherwise a single
+ * false positive that is passed all the time would cost as much as the values in the filter.
  *
- * What the gate says is not asked for: the hook that it would have called is one of these.
+ * The pre-handler's result is ignored: the hook that it would let through is one of these.
  */
 .macro ASK_FILTER value, factor, bits, table, found
 	imull	$\factor, \value, %r10d
@@ -229,7 +228,7 @@ SYM_START(mcount_filter_hook, SYM_L_GLOBAL, SYM_F_ALIGN)
 SYM_FUNC_END(mcount_filter_hook)
 _ASM_NOKPROBE(mcount_filter_hook)
 
-/* The same; or if the lowest address of the stack it is on is in the filter. */
+/* The same; also if the lowest address of the current stack is in the filter. */
 SYM_START(mcount_filter_stack_hook, SYM_L_GLOBAL, SYM_F_ALIGN)
 	ANNOTATE_NOENDBR
 	movl	%esp, %r10d
@@ -243,9 +242,9 @@ _ASM_NOKPROBE(mcount_filter_stack_hook)
 
 #ifdef CONFIG_MCOUNT_RETURNS
 /*
- * The same for sites before returns, where all registers may hold something:
- * mcount_return_gate(ip, parent_ip, regs, result). Behind the result, which is no more than
- * %rax, lies struct mcount_regs.
+ * Pre-handlers of sites before returns, where all registers may hold something: call
+ * mcount_return_gate(ip, parent_ip, regs, result). Struct mcount_regs lies on the stack above the
+ * saved result, which is only %rax.
  */
 .macro RETURN_GATE name stub
 SYM_START(\name, SYM_L_GLOBAL, SYM_F_ALIGN)
@@ -282,8 +281,8 @@ RETURN_GATE arch_mcount_tail_gate arch_mcount_tail
 #endif /* CONFIG_MCOUNT_RETURNS */
 
 /*
- * Call %r10(%r11), a C function, from where the compiler does not expect a call to
- * clobber anything; its result is in %r10.
+ * Call %r10(%r11), a C function, where the compiler expects a call to clobber nothing but these
+ * two. The result is in %r10.
  */
 SYM_START(arch_mcount_call_preserving, SYM_L_GLOBAL, SYM_F_ALIGN)
 	ANNOTATE_NOENDBR

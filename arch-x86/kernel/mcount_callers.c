@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a gate: who called the function.
+ * Find the callers of the function that called a pre-handler: with the quick steps of
+ * mcount_steps.c as far as these lead, then with the unwinder.
  */
 #include <linux/kconfig.h>
 #include <linux/mcount.h>
@@ -13,7 +14,7 @@
 
 #include "mcount_steps.h"
 
-/* The unwinder is to go on at the caller of what is at @at, and may go on looking at @regs. */
+/* Make the unwinder continue at the caller of @at. It may use @regs as long as @state is used. */
 static void unwind_from(struct unwind_state *state, const struct mcount_place *at,
 			struct pt_regs *regs)
 {
@@ -25,7 +26,10 @@ static void unwind_from(struct unwind_state *state, const struct mcount_place *a
 	unwind_start(state, current, at->regs ?: regs, NULL);
 }
 
-/* At the caller of the traced function, from here on: through the gate's frames. */
+/*
+ * Make the unwinder start here, and advance through the pre-handler's frames to the caller of the
+ * traced function.
+ */
 static void unwind_through_gate(struct unwind_state *state, unsigned long ip)
 {
 	unwind_start(state, current, NULL, NULL);
@@ -55,7 +59,10 @@ unsigned int arch_mcount_callers(unsigned long ip, unsigned long parent_ip,
 	} else {
 		unwind_through_gate(&state, ip);
 	}
-	/* Not if it is said to be a frame's that the traced function has not made yet. */
+	/*
+	 * The unwinder misses @parent_ip if it assumes the frame that the traced function has not
+	 * made yet.
+	 */
 	if (!n && unwind_get_return_address(&state) != parent_ip) {
 		callers[n] = parent_ip;
 		if (stacks)

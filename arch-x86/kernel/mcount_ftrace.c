@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Call sites of ftrace: have it go on at the stub when it has called others.
+ * Call sites of ftrace: make ftrace continue at the stub or the pre-handler after it has called
+ * other ops.
  */
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
@@ -15,7 +16,7 @@ static bool is_ours(unsigned long addr)
 
 NOKPROBE_SYMBOL(is_ours);
 
-/* Whoever is called later may have the function go on elsewhere, too: then it comes there first. */
+/* Ops that are called later may still redirect the function: the stub checks %r10 for that. */
 bool arch_mcount_ftrace_call(struct ftrace_regs *fregs, unsigned long ip, bool gate)
 {
 	struct pt_regs *regs = ftrace_get_regs(fregs);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changing call sites: all at once, or one that does not run, or that is to be a NOP.
+ * Change call sites: many in a batch, a site that does not run yet, or one that must become a NOP.
  */
 #include <linux/bug.h>
 #include <linux/cpu.h>
@@ -17,7 +17,7 @@
 #include <asm/nops.h>
 #include <asm/text-patching.h>
 
-/* A module's text does not run yet. The kernel's own may be run by NMIs: not meanwhile. */
+/* A module's text does not run yet. NMIs may run the kernel's own text, so they are stopped. */
 void __init_or_module arch_mcount_site_init(void *site, bool returns)
 {
 	u8 insn[MCOUNT_SITE_SIZE];
@@ -36,7 +36,7 @@ void __init_or_module arch_mcount_site_init(void *site, bool returns)
 	}
 }
 
-/* As in arch_mcount_switch(): for every CPU it is one or the other. */
+/* The change is atomic for every CPU, as in arch_mcount_switch(). */
 void arch_mcount_site_queue(void *site, enum mcount_site kind, bool returns)
 {
 	u8 insn[MCOUNT_SITE_SIZE];

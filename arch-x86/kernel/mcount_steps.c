@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From one caller to the next by what ORC says, remembered for each return address. Where it
- * is not that simple, in entry code that has no registers yet, in what is generated, where
- * something else than a call has put a return address, the unwinder goes on.
+ * Step from one caller to the next with ORC, and cache the result for each return address. The
+ * unwinder continues where that is not so simple: in entry code that has no registers yet, in
+ * generated code, and where a return address was replaced.
  */
 #include <linux/compiler.h>
 #include <linux/kconfig.h>
@@ -19,26 +19,26 @@
 #include "mcount_steps.h"
 
 enum step_kind {
-	STEP_UNKNOWN,	/* by the unwinder */
-	STEP_BY_SP,	/* from the stack pointer, ... */
-	STEP_BY_BP,	/* ... or the base pointer, ... */
-	STEP_BY_STACK,	/* ... or from what is on the stack: another stack's pointer */
-	STEP_TO_REGS,	/* entry code: from there on */
+	STEP_UNKNOWN,	/* left to the unwinder */
+	STEP_BY_SP,	/* the frame ends relative to the stack pointer, ... */
+	STEP_BY_BP,	/* ... or to the base pointer, ... */
+	STEP_BY_STACK,	/* ... or to a pointer on the stack, of another stack */
+	STEP_TO_REGS,	/* entry code: continue at the saved registers */
 	STEP_END,
 };
 
-/* How to go from a place to its function's caller, as ORC has it; loaded and stored whole. */
+/* A step from a place to its function's caller, as in ORC; loaded and stored as one word. */
 union step {
 	struct {
 		u32 ip;		/* of the place, low half */
-		s16 up;		/* bytes, to where the frame ends */
-		u8 bp_saved;	/* words from there down to the caller's; 0: it has it still */
+		s16 up;		/* bytes, to the end of the frame */
+		u8 bp_saved;	/* words from there down to the caller's; 0: unchanged */
 		u8 kind;
 	};
 	u64 word;
 };
 
-/* The kernel's own text has the same for ever. */
+/* The cache, only for the kernel's own text, which never changes its steps. */
 #define STEPS	1024
 
 static u64 steps[STEPS];
@@ -87,7 +87,7 @@ static union step step_of(const struct orc_entry *orc)
 
 static union step find_step(const struct mcount_place *at)
 {
-	/* That of the call: what it returns to may be another function's. */
+	/* Look up the call, because the return address may be in the next function. */
 	unsigned long ip = at->regs ? at->ip : at->ip - 1;
 	u64 *place = &steps[ip % STEPS];
 	union step step = { .word = READ_ONCE(*place) };
@@ -106,7 +106,7 @@ static bool is_within(const struct stack_info *stack, const void *from, size_t l
 	return from >= (void *)stack->begin && from + length <= (void *)stack->end;
 }
 
-/* Where the frame of what is at @at ends: behind the return address; or NULL. */
+/* Return the end of the frame of @at, right behind the return address; or NULL. */
 static const unsigned long *frame_end(const struct mcount_place *at, union step step,
 				      struct stack_info *stack)
 {
@@ -130,13 +130,13 @@ static const unsigned long *frame_end(const struct mcount_place *at, union step 
 		return NULL;
 	}
 	if (step.kind != STEP_BY_STACK && end <= at->sp)
-		return NULL;	/* the wrong way */
+		return NULL;	/* the wrong direction */
 	if (!is_within(stack, (unsigned long *)end - 1, sizeof(long)))
 		return NULL;
 	return (const unsigned long *)end;
 }
 
-/* Not what something else than the call has put there. */
+/* Return true if @ip is kernel text that neither rethook nor the graph tracer has put there. */
 static bool is_return_address(unsigned long ip)
 {
 	if (IS_ENABLED(CONFIG_RETHOOK) && is_rethook_trampoline(ip))
@@ -165,7 +165,7 @@ static bool step_up(struct mcount_place *at, union step step, struct stack_info 
 	return true;
 }
 
-/* To what was interrupted. */
+/* Step to the interrupted code. */
 static bool step_to_regs(struct mcount_place *at, union step step, struct stack_info *stack)
 {
 	struct pt_regs *regs = (struct pt_regs *)(at->sp + step.up);
@@ -185,7 +185,10 @@ static bool step_to_regs(struct mcount_place *at, union step step, struct stack_
 	return true;
 }
 
-/* False if the unwinder is to do it. @at->ip is 0 if there are no more. */
+/*
+ * Take a step. Return false if the unwinder must take it. @at->ip is 0 if there are no more
+ * callers.
+ */
 static bool take_step(struct mcount_place *at, union step step, struct stack_info *stack)
 {
 	switch (step.kind) {
@@ -203,7 +206,7 @@ static bool take_step(struct mcount_place *at, union step step, struct stack_inf
 unsigned int mcount_take_steps(struct mcount_place *at, u32 *callers, u32 *stacks,
 			       unsigned int *max)
 {
-	/* At a function's head there is nothing but the return address. */
+	/* At a function's head the frame is only the return address. */
 	union step step = { .kind = STEP_BY_SP, .up = sizeof(long) };
 	struct stack_info stack;
 	unsigned int n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Going from caller to caller quickly, where there is ORC. */
+/* Quick stepping from caller to caller with ORC. */
 #ifndef _ARCH_X86_KERNEL_MCOUNT_STEPS_H
 #define _ARCH_X86_KERNEL_MCOUNT_STEPS_H
 
@@ -8,7 +8,9 @@
 
 struct pt_regs;
 
-/* What ftrace's graph tracer puts in the place of return addresses. */
+/*
+ * Return true if @ip is the address that ftrace's graph tracer puts in place of return addresses.
+ */
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 static __always_inline bool mcount_is_graph_handler(unsigned long ip)
 {
@@ -21,16 +23,17 @@ static __always_inline bool mcount_is_graph_handler(unsigned long ip)
 }
 #endif
 
-/* Where a call will return to, and what registers hold then. */
+/* The place to which a call will return, with the registers at that time. */
 struct mcount_place {
 	unsigned long ip, sp, bp;
-	struct pt_regs *regs;	/* or what was interrupted there */
+	struct pt_regs *regs;	/* the saved registers, if the place was interrupted; else NULL */
 };
 
 /*
- * The first callers of the function whose head is at @at, which is the last of them then;
- * where on the stack their return addresses are, unless @stacks is NULL. How many, @max at
- * most; and @max is that, too, if there are no more.
+ * Store the first callers of the function at whose head @at is into @callers, and the addresses of
+ * their return addresses on the stack into @stacks, unless that is NULL. Return their number, @max
+ * at most. On return @at is the last of them; @max is the returned number if there are no more
+ * callers.
  */
 unsigned int mcount_take_steps(struct mcount_place *at, u32 *callers, u32 *stacks,
 			       unsigned int *max);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What mctracer has to be told by the rest of the kernel. */
+/* Calls by which the rest of the kernel reports to mctracer: changes of tasks, and crashes. */
 #ifndef _LINUX_MCTRACER_H
 #define _LINUX_MCTRACER_H
 
 #include <linux/jump_label.h>
 #include <linux/sched.h>
 
-/* What is found out that tells that what was recorded before should be kept. */
+/* Events for which mctracer stops recording, so that the calls before the event are kept. */
 enum mctracer_crash {
 	MCTRACER_NOT_FROZEN,
 	MCTRACER_OOPS,
@@ -26,8 +26,8 @@ void __mctracer_freeze(enum mctracer_crash crash, bool always);
 unsigned long mctracer_inherited_pids(unsigned long pids, bool thread);
 
 /*
- * @task has got another name or pid, or its memory is about to become a new task's: what
- * was recorded of it does not hold for what comes. Any context.
+ * Report that @task has a new name or pid, or that its memory is about to become a new task's:
+ * mctracer must record the task's name and pid again. Any context.
  */
 static inline void mctracer_task_changed(const struct task_struct *task)
 {
@@ -36,11 +36,12 @@ static inline void mctracer_task_changed(const struct task_struct *task)
 }
 
 /**
- * mctracer_freeze() - record nothing more, so that what was recorded before @crash is kept
- * @crash: what has happened
+ * mctracer_freeze() - stop recording, so that the calls before @crash are kept
+ * @crash: the event
  *
- * To be called before anything is printed of it. Nothing happens if it is frozen already, or
- * nothing is being recorded. Until somebody thaws it by one of its files.
+ * Call this before anything is printed about the event. It does nothing if the rings are frozen
+ * already or nothing is recorded. They stay frozen until a user thaws them through one of
+ * mctracer's files.
  *
  * Context: any, NMIs included; takes no lock.
  */
@@ -51,9 +52,9 @@ static inline void mctracer_freeze(enum mctracer_crash crash)
 }
 
 /**
- * mctracer_may_freeze() - the same, if the option for it is set, or a panic follows
- * @crash: what has happened, which need not be the end
- * @panics: the kernel is going to panic for it
+ * mctracer_may_freeze() - stop recording if the option for @crash is set, or the kernel panics
+ * @crash: the event, after which the kernel may continue to run
+ * @panics: the kernel is going to panic because of @crash
  *
  * Context: as mctracer_freeze().
  */
@@ -64,8 +65,9 @@ static inline void mctracer_may_freeze(enum mctracer_crash crash, bool panics)
 }
 
 /*
- * Which of the expressions of the file "pid" are about the task: any context; and to change that:
- * under tasklist_lock. Who can't add to struct task_struct brings his own.
+ * Get and set the expressions of the file "pid" that match the task, one bit for each. Get: any
+ * context. Set: under tasklist_lock. Code that can't add a field to struct task_struct defines its
+ * own functions.
  */
 #ifndef mctracer_task_pids
 static inline unsigned long mctracer_task_pids(const struct task_struct *task)
@@ -80,8 +82,8 @@ static inline void mctracer_set_task_pids(struct task_struct *task, unsigned lon
 #endif
 
 /*
- * The current task has made @task, a thread of its process or the first one of a new
- * process. Under tasklist_lock.
+ * Report that the current task has created @task, as a thread of its own process if @thread, else
+ * as the first thread of a new process. Under tasklist_lock.
  */
 static inline void mctracer_task_forked(struct task_struct *task, bool thread)
 {

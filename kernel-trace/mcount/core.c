@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mcount core: which hook is registered, and whether it is called.
+ * The core of mcount: registers the one hook, and switches it on and off.
  *
- * Two conditions must hold for a traced function to call anything: a hook is
- * registered, and mcount is enabled. Either may come first. All that the two
- * decide is what the architecture's stub jumps to; see mcount_change().
+ * A traced function calls the hook only if a hook is registered and mcount is enabled, in either
+ * order. These two conditions decide what the architecture's stub jumps to; see mcount_change().
  *
- * A plain hook is a C function, called by arch_mcount_call_hook. A direct hook
- * is its own entry code.
+ * A plain hook is a C function, called by arch_mcount_call_hook. A direct hook is its own entry
+ * code.
  */
 #include <linux/cache.h>
 #include <linux/cleanup.h>
@@ -26,18 +25,17 @@
 #include "mcount.h"
 
 /*
- * Protects what follows, and is held over grace periods. The stub reads
- * mcount_hook without it, and who only wants to show them which hook there is
- * and mcount_enabled.
+ * Protects the variables below, and is held over grace periods. The stub reads mcount_hook without
+ * it. Functions that only show the registered hook or mcount_enabled read them without it, too.
  */
 static DEFINE_MUTEX(mcount_mutex);
 static bool mcount_enabled;
-/* At most one is not NULL: that is the registered hook. */
+/* The registered hook: at most one of these is not NULL. */
 static mcount_func_t plain_hook;
 static mcount_direct_func_t direct_hook;
-/* From where it is called; NULL: from everywhere. */
+/* The functions that call the registered hook; NULL: all. */
 static const struct mcount_choice *choice;
-/* What the stub jumps to; NULL: it returns. */
+/* The entry code that the stub jumps to; NULL: the stub returns. */
 static mcount_direct_func_t current_entry;
 
 static void no_hook(unsigned long ip, unsigned long parent_ip)
@@ -47,8 +45,8 @@ static void no_hook(unsigned long ip, unsigned long parent_ip)
 NOKPROBE_SYMBOL(no_hook);
 
 /*
- * What arch_mcount_call_hook calls. A CPU may load it just before it changes:
- * the function loaded stays valid until mcount_change() has waited.
+ * The hook that arch_mcount_call_hook calls. A CPU may load it just before it changes: the loaded
+ * function stays valid until mcount_change() has waited.
  */
 mcount_func_t mcount_hook __read_mostly = no_hook;
 
@@ -59,21 +57,21 @@ static bool no_gate(unsigned long ip, unsigned long parent_ip, const struct mcou
 
 NOKPROBE_SYMBOL(no_gate);
 
-/* What arch_mcount_gate() calls. The same holds for it. */
+/* The pre-handler that arch_mcount_gate() calls, valid for as long as mcount_hook is. */
 mcount_gate_t mcount_gate __read_mostly = no_gate;
 
 /*
- * Wait until no CPU and no task runs what the stub jumped to before. Entry
- * code and hook run to their end without sleeping, but a hook called with
- * preemption on can be preempted, where there is preemption: Tasks RCU waits for
- * such tasks. It does not for idle ones. They have preemption disabled, for which
- * RCU waits wherever it watches; and where it does not nothing is traced, since
- * what enters and leaves the kernel and idle states is noinstr. A call that begins
- * as the one does not go on as the other, so both waits may be had at once. They
- * may last minutes, of which nobody is to be warned: TASK_IDLE.
+ * Wait until no CPU and no task runs the previous entry code and hook.
  *
- * RCU does not watch CPUs on their way up: those that were so have arrived when
- * the lock is had. What a CPU runs once it reports itself dead is not traced.
+ * Both run to their end without sleeping, but a hook that is called with preemption enabled can be
+ * preempted in preemptible kernels: Tasks RCU waits for such tasks, except idle ones. Idle tasks
+ * have preemption disabled, so RCU waits for them wherever it watches. Where RCU does not watch,
+ * nothing is traced, because the code that enters and leaves the kernel and idle states is noinstr.
+ * Each running call is covered by one of the two grace periods, so wait for both concurrently. The
+ * wait may last minutes: TASK_IDLE avoids a warning about a hung task.
+ *
+ * RCU does not watch CPUs that are coming up: cpus_read_lock() waits until they are online. A CPU
+ * that has reported itself dead runs no traced code.
  */
 static void mcount_synchronize(void)
 {
@@ -85,13 +83,16 @@ static void mcount_synchronize(void)
 		synchronize_rcu();
 }
 
-/* While a hook is called: that, or what stands for a direct one where the stub can't be called. */
+/*
+ * Set the plain hook: @plain if it is not NULL, else the plain substitute of the direct hook that
+ * the selection @of has, for sites that can't call the stub.
+ */
 static void set_plain_hook(mcount_func_t plain, const struct mcount_choice *of)
 {
 	WRITE_ONCE(mcount_hook, plain ?: of && of->plain ? of->plain : no_hook);
 }
 
-/* The registered hook's gate, while that is called. */
+/* Set the pre-handler to that of the selection @of. */
 static void set_gate(const struct mcount_choice *of)
 {
 	WRITE_ONCE(mcount_gate, of && of->gate ? of->gate : no_gate);
@@ -105,12 +106,12 @@ static bool no_return_gate(unsigned long ip, unsigned long parent_ip,
 
 NOKPROBE_SYMBOL(no_return_gate);
 
-/* What arch_mcount_return_gate() calls. The same holds for it. */
+/* The pre-handler that arch_mcount_return_gate() calls, valid for as long as mcount_hook is. */
 mcount_return_gate_t mcount_return_gate __read_mostly = no_return_gate;
 
 unsigned int mcount_away __read_mostly;
 
-/* What sites before returns call if they do as @of says; NULL: nothing. */
+/* Make sites before returns call what the selection @of wants; NULL: nothing. */
 static void switch_returns(const struct mcount_choice *of)
 {
 	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
@@ -122,11 +123,11 @@ static void switch_returns(const struct mcount_choice *of)
 	cpus_read_lock();
 	arch_mcount_switch_returns(of ? of->on_return : NULL, of ? of->on_tail : NULL);
 	cpus_read_unlock();
-	if (!of)	/* as with the other gate: see mcount_change() */
+	if (!of)	/* after the stubs, as in mcount_change() */
 		WRITE_ONCE(mcount_return_gate, no_return_gate);
 }
 
-/* A CPU that starts has no handler yet for the patching's breakpoints. */
+/* Lock out CPU hotplug: a starting CPU can't handle the breakpoints of text patching yet. */
 static void switch_stub(mcount_direct_func_t entry)
 {
 	cpus_read_lock();
@@ -135,16 +136,17 @@ static void switch_stub(mcount_direct_func_t entry)
 }
 
 /*
- * Change what the state above says, and make stub and call sites follow. On
- * return nothing that they no longer name is running: if the stub jumped nowhere
- * before, nothing was. On error nothing has changed.
+ * Set the state above, and switch the stub and the call sites accordingly. On return no hook or
+ * pre-handler runs that the state no longer names; there is no wait if the stub jumped nowhere
+ * before. On error nothing has changed.
  *
- * The stub jumps only while the sites that are chosen call it, so that a hook sees
- * nothing of the patching, whose code is traced like any other, and is never called from
- * what another one has chosen. Only when a hook chooses anew it is called meanwhile.
- * Returns are switched before calls, on and off, and each has a stub of its own: so a hook may
- * see returns of calls before the first, and at the end not those of the last calls, nor of all
- * functions that it has seen jump to others.
+ * The stub jumps only while the selected sites call it. So a hook does not see the patching,
+ * although that code is traced like any other, and is never called from functions that another hook
+ * selected. Only a hook that changes its own selection is called during the patching.
+ *
+ * Returns are switched before calls, both on and off, and each kind has a stub of its own. So a
+ * hook may see returns of calls that came before its first call. At the end it may miss the returns
+ * of its last calls, and of functions that it has seen jump to other functions.
  */
 static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 			 const struct mcount_choice *new_choice, bool enabled)
@@ -189,28 +191,27 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 		set_gate(choice);
 	switch_returns(entry ? choice : NULL);
 	switch_stub(entry);
-	if (!entry)	/* who has none calls what the gate did not let through */
+	if (!entry)	/* after the stub: no_gate() lets all calls through */
 		set_gate(NULL);
 	if (old_entry)
 		mcount_synchronize();
-	if (!entry)	/* if it fails, they call a stub that returns */
+	if (!entry)	/* if it fails, sites call a stub that returns */
 		mcount_sites_set(false, choice, false);
 	return 0;
 }
 
 /**
- * register_mcount_function() - have a function called by every traced function
- * @func: the hook; see mcount_func_t for what it may do
+ * register_mcount_function() - make every traced function call a hook
+ * @func: the hook; see mcount_func_t for its restrictions
  *
- * From now on each traced function calls @func, if mcount is enabled
- * (kernel.mcount_enabled). There is one hook: a registration overrides the one
- * before, and on return no CPU is still running the overridden hook.
- * Registering the registered hook again changes nothing.
+ * From now on each traced function calls @func if mcount is enabled (kernel.mcount_enabled). There
+ * is only one hook: a registration overrides the previous one, and on return no CPU runs the
+ * overridden hook. Registering the registered hook again changes nothing.
  *
- * Context: process context, may sleep. The caller must hold neither
- *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
- * Return: 0, -EINVAL if @func is NULL, or why no call site may be changed: -EIO
- *         or -ENOMEM, or beside ftrace -EBUSY, -ENODEV or -EAGAIN, and the log says more.
+ * Context: process context, may sleep. The caller must hold neither cpus_read_lock(),
+ *          cpus_write_lock() nor text_mutex.
+ * Return: 0, -EINVAL if @func is NULL, or an error if the call sites can't be changed: -EIO or
+ *         -ENOMEM, or with CONFIG_MCOUNT_FTRACE -EBUSY, -ENODEV or -EAGAIN; the log has details.
  */
 int register_mcount_function(mcount_func_t func)
 {
@@ -223,15 +224,15 @@ int register_mcount_function(mcount_func_t func)
 EXPORT_SYMBOL_GPL(register_mcount_function);
 
 /**
- * unregister_mcount_function() - take a hook away, if it is the registered one
+ * unregister_mcount_function() - remove a hook, if it is the registered one
  * @func: the hook
  *
- * On return no CPU runs @func on behalf of mcount and none will, whatever the
- * result: either it was registered until now, or whoever took its place has
- * waited. A module may be unloaded after this.
+ * On return no CPU runs @func on behalf of mcount and none will, whatever the result: if @func was
+ * registered, this function has waited for it; if another hook had overridden @func, that
+ * registration has waited. A module may be unloaded after this.
  *
- * Context: process context, may sleep. The caller must hold neither
- *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
+ * Context: process context, may sleep. The caller must hold neither cpus_read_lock(),
+ *          cpus_write_lock() nor text_mutex.
  * Return: 0, or -ENOENT if @func is not the registered hook.
  */
 int unregister_mcount_function(mcount_func_t func)
@@ -246,13 +247,13 @@ int unregister_mcount_function(mcount_func_t func)
 EXPORT_SYMBOL_GPL(unregister_mcount_function);
 
 /**
- * clear_mcount_function() - take any hook away, plain or direct
+ * clear_mcount_function() - remove any hook, plain or direct
  *
- * Nobody is called any more. On return no CPU is still running the old hook.
- * Prefer unregister_mcount_function(), which can't clear another's hook.
+ * On return no hook is registered, and no CPU runs the old one. Prefer
+ * unregister_mcount_function(), which can't remove the hook of another user.
  *
- * Context: process context, may sleep. The caller must hold neither
- *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
+ * Context: process context, may sleep. The caller must hold neither cpus_read_lock(),
+ *          cpus_write_lock() nor text_mutex.
  */
 void clear_mcount_function(void)
 {
@@ -265,15 +266,14 @@ EXPORT_SYMBOL_GPL(clear_mcount_function);
  * register_mcount_direct() - register a hook that the stub jumps straight to
  * @func: the hook, defined with __mcount_direct
  *
- * The same as register_mcount_function(), for a hook that preserves what
- * registers may hold at a function's head: nothing is saved for it and no call
- * is made but the traced function's own. To be preferred where each instruction
- * counts.
+ * Like register_mcount_function(), but for a hook that preserves the registers which may hold
+ * something at a function's head: nothing is saved for it, and the traced function's call of the
+ * stub is the only call. Use it where each instruction counts.
  *
- * Context: process context, may sleep. The caller must hold neither
- *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
- * Return: 0, -EINVAL if @func is NULL, or why no call site may be changed: -EIO
- *         or -ENOMEM, or beside ftrace -EBUSY, -ENODEV or -EAGAIN, and the log says more.
+ * Context: process context, may sleep. The caller must hold neither cpus_read_lock(),
+ *          cpus_write_lock() nor text_mutex.
+ * Return: 0, -EINVAL if @func is NULL, or an error if the call sites can't be changed: -EIO or
+ *         -ENOMEM, or with CONFIG_MCOUNT_FTRACE -EBUSY, -ENODEV or -EAGAIN; the log has details.
  */
 int register_mcount_direct(mcount_direct_func_t func)
 {
@@ -282,20 +282,19 @@ int register_mcount_direct(mcount_direct_func_t func)
 EXPORT_SYMBOL_GPL(register_mcount_direct);
 
 /**
- * register_mcount_direct_chosen() - register a direct hook for some functions only
+ * register_mcount_direct_chosen() - register a direct hook for selected functions
  * @func: the hook, defined with __mcount_direct
- * @wanted: which functions; NULL: all
+ * @wanted: the selection of functions; NULL: all
  *
- * The same as register_mcount_direct(), but only the functions that @wanted wants call
- * the hook, and some a gate before it. To the others it costs what it costs when no hook
- * is registered: a NOP. @wanted is not copied.
- * Where call sites are static there is nothing to be chosen: see
- * CONFIG_MCOUNT_DYNAMIC.
+ * Like register_mcount_direct(), but only the functions that @wanted selects call the hook, some of
+ * them after a pre-handler. The other functions have a NOP, as if no hook was registered. @wanted
+ * is not copied, so it must stay valid while it is registered. Static call sites allow no
+ * selection: see CONFIG_MCOUNT_DYNAMIC.
  *
- * Context: process context, may sleep. The caller must hold neither
- *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
- * Return: 0, -EINVAL if @func is NULL, -EOPNOTSUPP if call sites are static, or why no
- *         call site may be changed: as register_mcount_function().
+ * Context: process context, may sleep. The caller must hold neither cpus_read_lock(),
+ *          cpus_write_lock() nor text_mutex.
+ * Return: 0, -EINVAL if @func is NULL, -EOPNOTSUPP if call sites are static, or an error if they
+ *         can't be changed: as register_mcount_function().
  */
 int register_mcount_direct_chosen(mcount_direct_func_t func, const struct mcount_choice *wanted)
 {
@@ -310,20 +309,20 @@ int register_mcount_direct_chosen(mcount_direct_func_t func, const struct mcount
 EXPORT_SYMBOL_GPL(register_mcount_direct_chosen);
 
 /**
- * mcount_choose() - have the registered hook called from other functions
+ * mcount_choose() - change the selection of functions that call the registered hook
  * @func: a direct hook
- * @wanted: which functions; NULL: all
+ * @wanted: the new selection; NULL: all functions
  *
- * To be called, too, when what was given before wants other functions now. The hook is
- * called all the time from those that it wanted before and wants now. On return it is
- * called from all others that it wants, and no function that it does not want any more
- * begins to call it; a call that had begun before may not have ended. But if the gate, or
- * the choice of returns, is another, nobody runs what the one before had called.
+ * Call this also when the present selection wants other functions than before. The functions that
+ * are in both the old and the new selection call the hook all the time. On return all selected
+ * functions call the hook, and no other function begins to call it; an earlier call may still be
+ * running. But if the pre-handler or the handling of returns changes, no CPU runs the old handlers
+ * on return.
  *
- * Context: process context, may sleep. The caller must hold neither
- *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
- * Return: 0, -ENOENT if @func is not the registered hook, -EOPNOTSUPP if call sites are
- *         static, or why none may be changed: as register_mcount_function().
+ * Context: process context, may sleep. The caller must hold neither cpus_read_lock(),
+ *          cpus_write_lock() nor text_mutex.
+ * Return: 0, -ENOENT if @func is not the registered hook, -EOPNOTSUPP if call sites are static, or
+ *         an error if they can't be changed: as register_mcount_function().
  */
 int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted)
 {
@@ -358,17 +357,18 @@ int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted)
 EXPORT_SYMBOL_GPL(mcount_choose);
 
 /**
- * replace_mcount_direct() - have one direct hook take the place of another
- * @old: the registered one
- * @new: the one to be registered
+ * replace_mcount_direct() - replace the registered direct hook by another
+ * @old: the registered hook
+ * @new: the hook to register instead
  *
- * In one step, so that no other hook can come in between; the choice of functions
- * stays. On return no CPU is still running @old on behalf of mcount, whatever the result.
+ * This is one step, so that no other hook can be registered in between; the selection of functions
+ * stays. On return no CPU runs @old on behalf of mcount, unless the call sites could not be
+ * changed.
  *
- * Context: process context, may sleep. The caller must hold neither
- *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
- * Return: 0, -EINVAL if @new is NULL, -ENOENT if @old is not the registered hook, or
- *         why no call site may be changed: as register_mcount_function().
+ * Context: process context, may sleep. The caller must hold neither cpus_read_lock(),
+ *          cpus_write_lock() nor text_mutex.
+ * Return: 0, -EINVAL if @new is NULL, -ENOENT if @old is not the registered hook, or an error if
+ *         the call sites can't be changed: as register_mcount_function().
  */
 int replace_mcount_direct(mcount_direct_func_t old, mcount_direct_func_t new)
 {
@@ -383,13 +383,13 @@ int replace_mcount_direct(mcount_direct_func_t old, mcount_direct_func_t new)
 EXPORT_SYMBOL_GPL(replace_mcount_direct);
 
 /**
- * unregister_mcount_direct() - take a direct hook away, if it is the registered one
+ * unregister_mcount_direct() - remove a direct hook, if it is the registered one
  * @func: the hook
  *
  * As unregister_mcount_function().
  *
- * Context: process context, may sleep. The caller must hold neither
- *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
+ * Context: process context, may sleep. The caller must hold neither cpus_read_lock(),
+ *          cpus_write_lock() nor text_mutex.
  * Return: 0, or -ENOENT if @func is not the registered hook.
  */
 int unregister_mcount_direct(mcount_direct_func_t func)
@@ -404,13 +404,13 @@ int unregister_mcount_direct(mcount_direct_func_t func)
 EXPORT_SYMBOL_GPL(unregister_mcount_direct);
 
 /**
- * mcount_direct_registered() - tell whether a direct hook is the registered one
+ * mcount_direct_registered() - return whether a direct hook is the registered one
  * @func: the hook
  *
- * If it is not, it does not run either: whoever took its place has waited.
+ * If @func is not registered, it does not run either: the call that removed it has waited.
  *
  * Context: process context, may sleep.
- * Return: true if @func is registered now, be mcount enabled or not.
+ * Return: true if @func is registered now, whether mcount is enabled or not.
  */
 bool mcount_direct_registered(mcount_direct_func_t func)
 {
@@ -420,14 +420,14 @@ bool mcount_direct_registered(mcount_direct_func_t func)
 EXPORT_SYMBOL_GPL(mcount_direct_registered);
 
 /**
- * mcount_direct_is_current() - tell whether a direct hook is the registered one just now
+ * mcount_direct_is_current() - return whether a direct hook is registered, without waiting
  * @func: the hook
  *
- * The same as mcount_direct_registered(), but does not wait for a change that is under way, and so
+ * Unlike mcount_direct_registered(), this does not wait for a change that is under way, and so
  * promises nothing about hooks that still run.
  *
  * Context: any.
- * Return: true if @func is registered now, be mcount enabled or not.
+ * Return: true if @func is registered now, whether mcount is enabled or not.
  */
 bool mcount_direct_is_current(mcount_direct_func_t func)
 {
@@ -436,13 +436,13 @@ bool mcount_direct_is_current(mcount_direct_func_t func)
 EXPORT_SYMBOL_GPL(mcount_direct_is_current);
 
 /**
- * mcount_error() - tell why the registered hook is not called
+ * mcount_error() - return why the registered hook is not called
  *
- * When a module comes, call sites must be changed, and nobody can be told if they can't be. Any
- * call that registers or chooses tries again.
+ * Call sites may have to change when a module is loaded, and that caller gets no error if they
+ * can't be changed. Any later call that registers a hook or changes the selection tries again.
  *
  * Context: any.
- * Return: 0, or -ENOMEM and so on as register_mcount_function().
+ * Return: 0, or an error such as -ENOMEM, as register_mcount_function().
  */
 int mcount_error(void)
 {
@@ -469,14 +469,14 @@ int mcount_name_hook(char *name, size_t size)
 
 /**
  * mcount_set_enabled() - enable or disable mcount
- * @enable: whether the registered hook, if any, is called
+ * @enable: true to call the registered hook, if any
  *
- * What kernel.mcount_enabled does, for code that decides for the administrator:
- * the kernel's command line. On return of a disabling call no hook is running.
+ * The same as writing kernel.mcount_enabled, for code that acts for the administrator, such as the
+ * parser of the kernel's command line. When mcount is disabled, no hook is running on return.
  *
- * Context: process context, may sleep. The caller must hold neither
- *          cpus_read_lock(), cpus_write_lock() nor text_mutex.
- * Return: 0, or why no call site may be changed: as register_mcount_function().
+ * Context: process context, may sleep. The caller must hold neither cpus_read_lock(),
+ *          cpus_write_lock() nor text_mutex.
+ * Return: 0, or an error if the call sites can't be changed: as register_mcount_function().
  */
 int mcount_set_enabled(bool enable)
 {

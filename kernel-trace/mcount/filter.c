@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which values mcount_filter_hook() looks for: a counting Bloom filter with two hashes (Fan and
- * others, 2000), of a byte for each and a table for each, since the second is rarely looked at.
- * A count that has come to its upper end stays there.
+ * The arg filter: the set of values that mcount_filter_hook() looks for in argument registers. It
+ * is a counting Bloom filter with two hashes (Fan and others, 2000). Each hash has a table of its
+ * own, with a byte for each counter, because the hook rarely needs the second table. A counter that
+ * has reached its maximum stays there.
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>

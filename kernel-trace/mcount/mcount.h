@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What mcount's core offers to its control files.
- */
+/* Declarations shared by mcount's core, its call sites and its sysctls. */
 #ifndef _KERNEL_TRACE_MCOUNT_H
 #define _KERNEL_TRACE_MCOUNT_H
 
@@ -10,16 +8,16 @@
 #include <linux/mcount.h>
 #include <linux/types.h>
 
-/* Whether mcount is enabled, be a hook registered or not. Any context. */
+/* Return true if mcount is enabled, whether a hook is registered or not. Any context. */
 bool mcount_is_enabled(void);
 
 /*
- * The name of the registered hook, with its module's, or "none"; at most @size bytes with the
- * NUL. Returns the length without it. Any context.
+ * Store the name of the registered hook and of its module, or "none", into @name, at most @size
+ * bytes with the NUL. Return the length without the NUL. Any context.
  */
 int mcount_name_hook(char *name, size_t size);
 
-/* Hooks may have notifiers of INT_MAX, which come first: see struct mcount_choice. */
+/* Below INT_MAX, so that notifiers of hooks can run earlier: see struct mcount_choice. */
 #define MCOUNT_MODULE_PRIORITY	(INT_MAX - 1)
 
 static inline bool mcount_sees_returns(const struct mcount_choice *choice)
@@ -29,27 +27,33 @@ static inline bool mcount_sees_returns(const struct mcount_choice *choice)
 
 #ifdef CONFIG_MCOUNT_DYNAMIC
 
-/* What the compiler recorded, by the linker script, in memory that is freed after boot. */
+/* The call sites that the compiler recorded, collected by the linker script; freed after boot. */
 extern unsigned long __start_mcount_loc[];
 extern unsigned long __stop_mcount_loc[];
 extern unsigned long __start_return_loc[];
 extern unsigned long __stop_return_loc[];
 
 /*
- * Make each call site what @choice wants, a call of the stub if it is NULL; or, without
- * @call, NOPs. With @again, also if that is how it was: @choice may want others now. May
- * sleep. If it can't be done no site is changed: -EIO if one doesn't hold what it should,
- * -ENOMEM if boot had no memory for the table. Beside ftrace: -ENOMEM, -EBUSY while ftrace is
- * switched off, -ENODEV if it has given up, -EAGAIN as modules keep going away meanwhile.
+ * Make the call sites of the functions that @choice selects call the stub or the pre-handler, all
+ * sites if @choice is NULL, and make the other sites NOPs; if @call is false, make all sites NOPs.
+ * Set @again if @choice is unchanged but may select other functions now. May sleep.
+ *
+ * Return 0 or an error, in which case no site has changed: -EIO if a site doesn't hold what it
+ * should, -ENOMEM if boot had no memory for the table. With CONFIG_MCOUNT_FTRACE: -ENOMEM, -EBUSY
+ * while ftrace is switched off, -ENODEV if ftrace has shut itself down, -EAGAIN if modules were
+ * unloaded at each of several attempts.
  */
 int mcount_sites_set(bool call, const struct mcount_choice *choice, bool again);
 
-/* Why no site calls anything though some should, since a module came; or 0. Any context. */
+/*
+ * Return 0, or the error because of which no site calls anything since a module was loaded. Any
+ * context.
+ */
 int mcount_sites_error(void);
 
 #else /* !CONFIG_MCOUNT_DYNAMIC */
 
-/* They always call the stub. */
+/* Static call sites always call the stub. */
 static inline int mcount_sites_set(bool call, const struct mcount_choice *choice, bool again)
 {
 	return 0;

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Call sites: at each, the compiler has left a NOP (or, where it can't, a call
- * of the stub that boot turns into a NOP). While a hook is to be called those that
- * it has chosen are calls of the stub or of the gate; the others, and else all, are NOPs.
+ * mcount's own call sites: their table, and their patching.
  *
- * Nothing but these three instructions, and returns as below, is ever written, and only
- * over one of the others. What a site is need not be remembered: it is looked at. A site
- * that holds anything else belongs to somebody else, or the table is wrong: then no site
- * is touched any more. That is always safe, since a call only leads to the stub, and the
- * stub returns when nobody is to be called.
+ * At each call site the compiler has left a NOP, or, where it can't, a call of the stub that boot
+ * turns into a NOP. While a hook must be called, the sites that it has selected are calls of the
+ * stub or of the pre-handler, and all other sites are NOPs. Otherwise all sites are NOPs.
  *
- * For the same reason a site whose memory is to be freed is just forgotten.
+ * mcount writes nothing but these three instructions, and the returns described below, and only
+ * over another one of them. It does not remember the state of a site, but looks at the site. A site
+ * that holds anything else belongs to another user, or the table is wrong: then mcount changes no
+ * site any more. That is always safe, because a call only leads to the stub, and the stub returns
+ * when there is no hook to call.
  *
- * With CONFIG_MCOUNT_RETURNS there is another table, of NOPs before each return and
- * before each jump that takes a return's place. They are calls only if the hook's choice
- * says so, of stubs of their own. And while they are not, those before returns are no NOPs,
- * but returns, as what is behind them: so they cost nothing.
+ * For the same reason mcount just forgets a site whose memory is freed.
+ *
+ * With CONFIG_MCOUNT_RETURNS there is a second table: of NOPs before each return, and before each
+ * jump that takes a return's place. They become calls of stubs of their own, but only if the hook's
+ * selection wants so. Otherwise those before returns are not NOPs, but returns like the instruction
+ * behind them, so that they cost nothing.
  */
 #include <linux/bsearch.h>
 #include <linux/cleanup.h>
@@ -44,22 +46,22 @@
 #define SITES_BUILT_AS_CALLS	(!IS_ENABLED(CONFIG_MCOUNT_NOPS))
 
 /*
- * Protects what follows. Taken inside mcount_mutex; cpus_read_lock() and then
- * text_mutex are taken inside of it.
+ * Protects the variables below. Taken inside mcount_mutex; cpus_read_lock() and then text_mutex are
+ * taken inside sites_mutex.
  */
 static DEFINE_MUTEX(sites_mutex);
-/* Whether sites are calls, ... */
+/* True if sites are calls, ... */
 static bool calls = SITES_BUILT_AS_CALLS;
-/* ... all of them, if this is NULL. The registered hook's, be it called or not. */
+/* ... all of them, if this is NULL. The selection of the registered hook, called or not. */
 static const struct mcount_choice *choice;
-/* Sites before returns may be calls. */
+/* True if sites before returns may be calls. */
 static bool returns_called;
-/* A site was not what it should be. */
+/* True if a site did not hold what it should. */
 static bool broken;
 /*
- * The kernel's own, ascending, relative to _stext: half the size of pointers. To
- * look for one takes no lock: the number alone changes, when they are there and
- * once more, when boot is over.
+ * A table of the kernel's own sites, ascending, relative to _stext, which takes half the size of
+ * pointers. A lookup takes no lock: only @nr changes, when @sites is complete and once more at the
+ * end of boot.
  */
 struct table {
 	u32 *sites;
@@ -67,7 +69,7 @@ struct table {
 };
 
 static struct table kernel_entries, kernel_returns;
-/* Modules that have any. */
+/* The modules with call sites. */
 static LIST_HEAD(modules_with_sites);
 
 typedef int (*site_fn)(void *site, bool returns);
@@ -85,7 +87,7 @@ static __always_inline int each_in_table(const struct table *table, site_fn fn, 
 	return 0;
 }
 
-/* Those before returns need not be looked at while they are to be nothing, and are. */
+/* Call @fn for the kernel's sites. Skip those before returns while they are unused and stay so. */
 static __always_inline int each_kernel_site(site_fn fn)
 {
 	return each_in_table(&kernel_entries, fn, false) ?:
@@ -93,7 +95,10 @@ static __always_inline int each_kernel_site(site_fn fn)
 }
 
 #ifdef CONFIG_MODULES
-/* Init sections go after MODULE_STATE_LIVE was announced, for which we have the mutex. */
+/*
+ * Return true if @addr lies in text of @mod that is still there. Init sections are freed after
+ * MODULE_STATE_LIVE is announced: module_live() waits for sites_mutex, which the caller holds.
+ */
 static bool module_has_text(struct module *mod, unsigned long addr)
 {
 	return within_module_mem_type(addr, mod, MOD_TEXT) ||
@@ -124,7 +129,10 @@ static int each_module_site(struct module *mod, site_fn fn)
 						mod->num_mcount_returns, fn, true) : 0);
 }
 
-/* A module with a site that holds something else is left alone from now on, as it is. */
+/*
+ * Call @fn for the sites of all modules. If a site of a module holds anything unexpected, leave
+ * this module alone from now on, as it is.
+ */
 static __always_inline int each_modules_site(site_fn fn)
 {
 	struct module *mod, *next;
@@ -145,7 +153,7 @@ static int compare_addresses(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Also true before the module is on the list: kprobes may come first. */
+/* True even before the module is on the list, because a kprobe may be set earlier. */
 static bool is_module_site(unsigned long addr)
 {
 	struct module *mod;
@@ -174,7 +182,7 @@ static bool is_module_site(unsigned long addr)
 }
 #endif /* CONFIG_MODULES */
 
-/* The sites of @only, or of the kernel and all modules if it is NULL. */
+/* Call @fn for the sites of @only, or of the kernel and all modules if @only is NULL. */
 static __always_inline int each_site(struct module *only, site_fn fn)
 {
 	if (only)
@@ -182,10 +190,10 @@ static __always_inline int each_site(struct module *only, site_fn fn)
 	return each_kernel_site(fn) ?: each_modules_site(fn);
 }
 
-/* Nobody's choice: some sites are calls, and can't be changed any more. */
+/* A selection that equals no other: some sites are calls, and can't be changed any more. */
 static const struct mcount_choice unknown;
 
-/* What is found to be changed lies between these. */
+/* The first and the last site that must change. */
 static void *first_to_change, *last_to_change;
 
 static int refuse_site(void *site)
@@ -195,7 +203,10 @@ static int refuse_site(void *site)
 	return -EIO;
 }
 
-/* For each of many sites: cond_resched() itself is traced where it is a function. */
+/*
+ * Reschedule between sites. Most calls are avoided, because cond_resched() is traced where it is a
+ * function.
+ */
 static void let_others_run(void)
 {
 	if (need_resched())
@@ -212,7 +223,10 @@ static enum mcount_site wanted_kind(void *site, bool returns)
 	return choice && choice->kind ? choice->kind((unsigned long)site) : MCOUNT_HOOK;
 }
 
-/* Of all sites, whatever is to be changed: so it is worth having it in the loop itself. */
+/*
+ * Check a site, and note whether it must change. Inlined into the loop, because each change looks
+ * at all sites.
+ */
 static __always_inline int look_at_site(void *site, bool returns)
 {
 	int kind = arch_mcount_site_kind(site, returns);
@@ -241,8 +255,9 @@ static int queue_site(void *site, bool returns)
 }
 
 /*
- * All are looked at before the first is changed. No CPU may be starting meanwhile:
- * it has no handler yet for the patching's breakpoints.
+ * Make the sites of @only, or all if it is NULL, what @new_choice selects. All are checked before
+ * the first one is changed. Hotplug is locked out, because a starting CPU can't handle the
+ * breakpoints of text patching yet.
  */
 static int change_sites(struct module *only, bool call, const struct mcount_choice *new_choice)
 {
@@ -276,13 +291,16 @@ static int change_sites(struct module *only, bool call, const struct mcount_choi
 	return 0;
 }
 
-/* Who calls at all of them and sees no returns has not chosen: all such are the same. */
+/*
+ * Return true if @of is a real selection. A client of all entries and no returns has no filter, so
+ * all such clients count as equal.
+ */
 static bool chooses(const struct mcount_choice *of)
 {
 	return of && (of->kind || mcount_sees_returns(of));
 }
 
-/* A module whose sites can't be changed is left out; the others are called from all the same. */
+/* Always 0: a module whose sites can't be changed is left out, and all other sites work. */
 int mcount_sites_error(void)
 {
 	return 0;
@@ -303,7 +321,7 @@ int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool aga
 	if (!kernel_entries.sites)
 		return -ENOMEM;
 	ret = broken ? -EIO : change_sites(NULL, call, new_choice);
-	/* Whose choice it is may go, and want others when it comes again. */
+	/* The owner may unload, so do not trust the cached selection. */
 	if (ret && !call && choice)
 		choice = &unknown;
 	return ret;
@@ -324,7 +342,7 @@ static bool is_recorded(const unsigned long *loc, const unsigned long *stop, uns
 	return false;
 }
 
-/* What the compiler recorded, as long as there is no other table: for debuggers. */
+/* Search the addresses that the compiler recorded, while there is no table yet: for debuggers. */
 static bool __ref is_early_site(unsigned long addr)
 {
 	return system_state < SYSTEM_FREEING_INITMEM &&
@@ -413,8 +431,8 @@ static void __init free_init_mem(struct table *table)
 }
 
 /*
- * Before SYSTEM_FREEING_INITMEM, from where on init text counts as data to be freed.
- * All of it lies behind the text that stays.
+ * Drop the sites of init text, which lie behind all other sites. Called before
+ * SYSTEM_FREEING_INITMEM, because from then on init text counts as data.
  */
 void __init mcount_free_init_mem(void)
 {
@@ -423,13 +441,16 @@ void __init mcount_free_init_mem(void)
 	free_init_mem(&kernel_returns);
 }
 
-/* And not one before a return, as which the rarely run part of a function may begin. */
+/*
+ * Return true if @addr is a site at a function's entry. A site before a return does not count: the
+ * cold part of a function may begin with one.
+ */
 static bool is_entry(unsigned long addr)
 {
 	return mcount_is_site(addr) && mcount_next_return(addr) != addr;
 }
 
-/* At most MCOUNT_SITE_OFFSET behind the function's first byte. */
+/* The site is at most MCOUNT_SITE_OFFSET behind the function's first byte. */
 unsigned long mcount_function_site(unsigned long func)
 {
 	if (is_entry(func))
@@ -440,8 +461,8 @@ unsigned long mcount_function_site(unsigned long func)
 }
 
 /*
- * Of a site that holds anything else it is said when it is to be changed. What runs once need
- * not be quick.
+ * Make a site before a return a return, see arch_mcount_site_init(). Skip init text, which runs
+ * only once. A site that holds anything unexpected is reported later, when it must change.
  */
 static int __init_or_module hold_return(void *site, bool returns)
 {
@@ -453,7 +474,10 @@ static int __init_or_module hold_return(void *site, bool returns)
 }
 
 #ifdef CONFIG_MODULES
-/* While tables and text can be written. In ascending order, patching takes fewer batches. */
+/*
+ * Prepare a module's sites while its tables and text can be written. The tables are sorted because
+ * patching takes fewer batches in ascending order.
+ */
 void mcount_module_init(struct module *mod)
 {
 	sort(mod->mcount_sites, mod->num_mcount_sites, sizeof(*mod->mcount_sites),
@@ -463,7 +487,7 @@ void mcount_module_init(struct module *mod)
 	each_of_module(mod, mod->mcount_returns, mod->num_mcount_returns, hold_return, true);
 }
 
-/* Before the module's first instruction runs. */
+/* Called before the module's first instruction runs. */
 static void module_coming(struct module *mod)
 {
 	guard(mutex)(&sites_mutex);
@@ -482,7 +506,10 @@ static void module_going(struct module *mod)
 	list_del_init(&mod->mcount_list);
 }
 
-/* From now on module_has_text() says no to the init sections. */
+/*
+ * Wait for walks that still see the module's init sections; later ones skip them, see
+ * module_has_text().
+ */
 static void module_live(void)
 {
 	guard(mutex)(&sites_mutex);
@@ -509,7 +536,7 @@ static int module_event(struct notifier_block *nb, unsigned long event, void *da
 	return NOTIFY_OK;
 }
 
-/* Before others, that may look at the text, or set kprobes. */
+/* Before other notifiers, which may look at the text or set kprobes. */
 static struct notifier_block module_notifier = {
 	.notifier_call	= module_event,
 	.priority	= MCOUNT_MODULE_PRIORITY,
@@ -525,7 +552,10 @@ static void watch_modules(void)
 }
 #endif /* CONFIG_MODULES */
 
-/* Not all text is mapped, or runs, or stays; and weak functions leave zeroes. */
+/*
+ * Build a table of the recorded addresses in text and init text. Other text is not mapped, does not
+ * run or is discarded, and weak functions leave zeroes.
+ */
 static int __init make_table(struct table *table, const unsigned long *loc,
 			     const unsigned long *stop, bool sorted)
 {
@@ -554,7 +584,7 @@ static int __init mcount_sites_init(void)
 
 	pr_info("%u call sites\n", kernel_entries.nr);
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS))
-		pr_info("%u before returns\n", kernel_returns.nr);
+		pr_info("%u call sites before returns\n", kernel_returns.nr);
 	watch_modules();
 	each_in_table(&kernel_returns, hold_return, true);
 	return mcount_sites_set(false, NULL, false);

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Call sites beside ftrace: with CONFIG_FUNCTION_TRACER they are ftrace's, and what they are to
- * call is asked for by a struct ftrace_ops for the stub and another for the gate.
+ * Call sites with CONFIG_FUNCTION_TRACER: ftrace owns and patches them. mcount has a struct
+ * ftrace_ops for the stub and others for the pre-handler, and sets which functions call each.
  *
- * Each brings its own trampoline, which ftrace has a site call if nobody else wants to know of
- * the function: then a call leads from the site straight to the stub, so the stack and the
- * registers are those that asm/mcount.h tells of.
+ * Each ftrace_ops has its own trampoline. ftrace makes a site call it directly if no other ops
+ * wants the function: then the call leads from the site straight to the stub, so the stack and the
+ * registers are those that asm/mcount.h describes.
  *
- * If others want to know, too, the site calls ftrace_regs_caller, which calls them all one after
- * another, and us in call_in_turn(). What that asks for is what BPF's trampolines get from ftrace
- * in this case: when all were called and the registers are as they were, it goes on at the stub as
- * if the site had called that. It can't where BPF has asked, and must not where somebody has the
- * function go on elsewhere, as live patches do and errors that are injected: then only a plain
- * hook is called, in its turn, unless that is known too late.
+ * If other ops want the function, too, the site calls ftrace_regs_caller, which calls them all one
+ * after another, and mcount's call_in_turn() among them. call_in_turn() asks ftrace for what BPF's
+ * trampolines get in this case: when all ops were called and the registers are restored, ftrace
+ * continues at the stub as if the site had called the stub. That is impossible where BPF has asked
+ * for this first, and forbidden where another user makes the function continue elsewhere, as live
+ * patches and error injection do. In both cases call_in_turn() calls the plain hook itself. If ops
+ * that are called later redirect the function, the hook misses the call.
  *
- * Functions can be chosen anew while they call: first the next gate's ops come, then those of the
- * hook change, then those of the gate before go. So who is in both choices calls all the time. A
- * function that two of them ask for meanwhile goes on where the last of them says: it is one call.
+ * Functions can be selected anew while the hook is called: first the ops of the next pre-handler
+ * are registered, then the functions of the hook's ops change, then the ops of the previous
+ * pre-handler are unregistered. So a function that is in both selections calls all the time. A
+ * function that two ops want meanwhile continues where the last of them requests: it makes one
+ * call.
  *
- * Addresses of a module's functions stay on the lists when it goes. They mean nothing until there
- * is another one in its place, and before any of that runs functions are chosen anew.
+ * Addresses of a module's functions stay on the lists when the module is unloaded. They have no
+ * effect until another module is loaded in its place, and before any of its code runs functions are
+ * selected anew.
  */
 #include <linux/cleanup.h>
 #include <linux/compiler.h>
@@ -45,30 +49,36 @@
 #undef pr_fmt
 #define pr_fmt(fmt) "mcount: " fmt
 
-/* Protects what follows. Taken inside mcount_mutex; ftrace's locks are taken inside of it. */
+/* Protects the variables below. Taken inside mcount_mutex; ftrace's locks are taken inside it. */
 static DEFINE_MUTEX(sites_mutex);
-/* Are functions to call anything? */
+/* True if functions must call the stub or the pre-handler. */
 static bool calls;
-/* Why they do not, though they should; or 0. */
+/* The error because of which they do not; or 0. */
 static int error;
-/* Which: the registered hook's choice, be it called or not. */
+/* The selection of the registered hook, called or not. */
 static const struct mcount_choice *choice;
 
-/* Which functions call the hook, the gate, and nobody, one behind the other. */
+/*
+ * A selection as lists: in @sites, functions that call the hook, the pre-handler, and nothing
+ * follow each other.
+ */
 struct chosen {
 	const struct mcount_choice *by;
 	unsigned long *sites;
 	size_t nr_hook, nr_gate, nr, room;
-	bool all_but;	/* The hook is called from all that call neither the gate nor nobody */
+	bool all_but;	/* all functions but the last two kinds call the hook */
 };
 
-/* What the hook's ops say now, if they are registered. */
+/* The @all_but of the hook's ops, while they are registered. */
 static bool all_but;
 
 static const char gate_is_missed[] = KERN_WARNING
-	pr_fmt("the gate of %pS is not called: BPF or a live patch has the function\n");
+	pr_fmt("the pre-handler of %pS is not called: BPF or a live patch has the function\n");
 
-/* Others are called, too. With preemption disabled, in any context. */
+/*
+ * The function of mcount's ops if the site calls other ops, too. With preemption disabled, in any
+ * context.
+ */
 static void call_in_turn(unsigned long site, unsigned long parent_ip, struct ftrace_ops *ops,
 			 struct ftrace_regs *fregs)
 {
@@ -86,8 +96,8 @@ static void call_in_turn(unsigned long site, unsigned long parent_ip, struct ftr
 NOKPROBE_SYMBOL(call_in_turn);
 
 /*
- * DYNAMIC has ftrace wait until nobody looks at them any more, PERMANENT has kernel.ftrace_enabled
- * stay 1.
+ * FTRACE_OPS_FL_DYNAMIC makes ftrace wait until no CPU uses the ops any more.
+ * FTRACE_OPS_FL_PERMANENT keeps kernel.ftrace_enabled at 1.
  */
 #define SITES_OPS(stub) {							\
 	.func = call_in_turn,							\
@@ -100,7 +110,10 @@ static struct ftrace_ops hook_ops = SITES_OPS(arch_mcount_stub);
 static struct ftrace_ops gate_ops[] = { SITES_OPS(arch_mcount_gate), SITES_OPS(arch_mcount_gate) };
 static struct ftrace_ops *current_gate_ops = gate_ops;
 
-/* Behind the last of its kind: the first of each later kind makes room, and becomes the last. */
+/*
+ * Append @site to the list of its kind. The first site of each later list moves to the end of that
+ * list to make room.
+ */
 static int add_site(unsigned long site, void *data)
 {
 	struct chosen *next = data;
@@ -141,7 +154,7 @@ static int choose(struct chosen *next, const struct mcount_choice *of)
 	ret = ftrace_walk_locations(NULL, add_site, next);
 	if (ret)
 		return ret;
-	/* The shorter list. From a module none can be left out by address. */
+	/* Use the shorter list. A module can't leave out functions by address. */
 	next->all_but = !__is_defined(MODULE) && next->nr_hook > next->nr / 2;
 	return 0;
 }
@@ -156,7 +169,10 @@ static int not_for(struct ftrace_ops *ops, unsigned long *sites, size_t nr)
 	return ftrace_set_notrace_ips(ops, sites, nr, 0, 1);
 }
 
-/* ftrace_free_filter() is for ops that won't be used again. */
+/*
+ * Unregister, and empty both lists; ftrace_free_filter() must not be used for ops that are used
+ * again.
+ */
 static void unregister_ops(struct ftrace_ops *ops)
 {
 	if (ops->flags & FTRACE_OPS_FL_ENABLED)
@@ -165,7 +181,7 @@ static void unregister_ops(struct ftrace_ops *ops)
 	not_for(ops, NULL, 0);
 }
 
-/* To ftrace, only for no functions would be for all. */
+/* An empty filter means all functions to ftrace: without any function, do not register. */
 static int register_gate(struct ftrace_ops *ops, const struct chosen *next)
 {
 	int ret;
@@ -179,7 +195,10 @@ static int register_gate(struct ftrace_ops *ops, const struct chosen *next)
 	return ret;
 }
 
-/* The one of those that call it, or of those that do not. */
+/*
+ * Empty the list of functions that do not call the hook, if @all_but, else the list of those that
+ * do.
+ */
 static int empty_list(bool all_but)
 {
 	return all_but ? not_for(&hook_ops, NULL, 0) : only_for(&hook_ops, NULL, 0);
@@ -209,23 +228,24 @@ static void unset_sites(void)
 	unregister_ops(current_gate_ops);
 }
 
-/* Neither what is to call can be had, nor what did: rather none than some. */
+/* Neither the new nor the old selection can be set: make no function call, rather than some. */
 static void give_up(int why)
 {
 	unset_sites();
 	if (ftrace_is_dead()) {
-		pr_err_once("ftrace is dead: the functions that call go on, others can't\n");
+		pr_err_once("ftrace is dead: call sites stay as they are\n");
 		return;
 	}
 	calls = false;
 	WRITE_ONCE(error, why);
-	pr_err("nobody is called any more\n");
+	pr_err("no function calls a hook any more\n");
 }
 
 /*
- * While it is called. Where now the other list is to tell, the one that did goes on until that
- * one holds, too: those that are in both choices call all the time. And until nobody has
- * seen it empty: to whom both are empty all are chosen.
+ * Change the functions of the hook's ops while the hook is called. If the next selection uses the
+ * other one of the two lists, the present list stays until the new one is in effect, so that the
+ * functions in both selections call all the time. It also stays until no CPU can have seen the new
+ * list empty: ops with both lists empty want all functions.
  */
 static int change_hook(const struct chosen *next)
 {
@@ -267,7 +287,9 @@ static int set_both(struct ftrace_ops *gate, const struct chosen *next)
 	return ret;
 }
 
-/* A module that goes meanwhile makes its functions' addresses invalid: then once more. */
+/*
+ * Try again if a module is unloaded meanwhile, which makes the addresses of its functions invalid.
+ */
 static int choose_and_set(struct ftrace_ops *gate, const struct mcount_choice *of)
 {
 	struct chosen next;
@@ -280,14 +302,14 @@ static int choose_and_set(struct ftrace_ops *gate, const struct mcount_choice *o
 	return ret == -EINVAL ? -EAGAIN : ret;
 }
 
-/* Have those call the hook and the gate that @of wants. */
+/* Make the functions that @of selects call the hook or the pre-handler. */
 static int set_sites(const struct mcount_choice *of)
 {
 	struct ftrace_ops *gate = current_gate_ops == gate_ops ? gate_ops + 1 : gate_ops;
 	int ret = choose_and_set(gate, of);
 
 	if (ret) {
-		pr_err("ftrace has no function call a hook: %pe%s\n", ERR_PTR(ret),
+		pr_err("ftrace can't make functions call the hook: %pe%s\n", ERR_PTR(ret),
 		       ret == -EBUSY ? ", kernel.ftrace_enabled is 0" : "");
 		return ret;
 	}
@@ -335,13 +357,16 @@ bool mcount_is_tail(unsigned long site)
 }
 
 #ifdef CONFIG_MODULES
-/* Any address will do for the registers, which ftrace does not look at. */
+/*
+ * Return true if @ops wants @site. ftrace_ops_test() checks that its last argument, the registers,
+ * is not NULL, but does not use the registers.
+ */
 static bool asks_for(struct ftrace_ops *ops, unsigned long site)
 {
 	return ops->flags & FTRACE_OPS_FL_ENABLED && ftrace_ops_test(ops, site, ops);
 }
 
-/* What ftrace has @site call for us, once its module runs. */
+/* Return what ftrace makes @site call for mcount, once its module runs. */
 static enum mcount_site kind_now(unsigned long site)
 {
 	if (asks_for(current_gate_ops, site))
@@ -349,7 +374,7 @@ static enum mcount_site kind_now(unsigned long site)
 	return asks_for(&hook_ops, site) ? MCOUNT_HOOK : MCOUNT_NOTHING;
 }
 
-/* 1 ends the walk. */
+/* Return 1, which ends the walk, if the site's kind must change. */
 static int differs(unsigned long site, void *of)
 {
 	const struct mcount_choice *wanted = of;
@@ -358,9 +383,9 @@ static int differs(unsigned long site, void *of)
 }
 
 /*
- * Before the module's first instruction runs. If all are called from, it is ftrace that knows. Else
- * the lists may have what was there before. Most modules have nothing that is chosen, and nothing
- * is changed for them.
+ * Called before the module's first instruction runs. If all functions are selected, ftrace handles
+ * the module by itself. Otherwise the lists may contain addresses of an earlier module. Most
+ * modules have no selected function, and then nothing changes.
  */
 static int module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
@@ -375,13 +400,13 @@ static int module_event(struct notifier_block *nb, unsigned long event, void *da
 		return NOTIFY_DONE;
 	ret = set_sites(choice);
 	if (ret) {
-		pr_err("the functions of %s can't be chosen\n", mod->name);
+		pr_err("the functions of %s can't be selected\n", mod->name);
 		give_up(ret);
 	}
 	return NOTIFY_OK;
 }
 
-/* Before others, that may look at the text. */
+/* Before other notifiers, which may look at the text. */
 static struct notifier_block module_notifier = {
 	.notifier_call	= module_event,
 	.priority	= MCOUNT_MODULE_PRIORITY,

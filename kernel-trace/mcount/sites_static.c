@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Call sites that always call the stub: there is no table of them.
- */
+/* Static call sites, which always call the stub: there is no table of them. */
 #include <linux/mcount.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-/* A kprobe there has taken the place of the first byte; the others lead to the stub. */
+/*
+ * Return true if a call of the stub is at @addr. The first byte may be a kprobe's breakpoint, so
+ * only compare the others.
+ */
 static bool is_site(unsigned long addr)
 {
 	u8 found[MCOUNT_SITE_SIZE], call[MCOUNT_SITE_SIZE];
@@ -25,7 +26,7 @@ unsigned long mcount_function_site(unsigned long func)
 	return 0;
 }
 
-/* There are none, since each would call a stub all the time. */
+/* There are no sites before returns, because each would call a stub all the time. */
 unsigned long mcount_next_return(unsigned long addr)
 {
 	return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * kernel.mcount_enabled, kernel.mcount_hook
+ * The sysctls kernel.mcount_enabled, which switches mcount, and kernel.mcount_hook, which shows the
+ * registered hook:
  *
  *   # sysctl kernel.mcount_enabled=1
  *   kernel.mcount_enabled = 1
@@ -20,7 +21,7 @@
 
 #include "mcount.h"
 
-/* @buf is the kernel's copy of what was written, NUL-terminated at @len. */
+/* Parse and set a value. @buf is the kernel's copy of the written text, NUL-terminated at @len. */
 static int mcount_sysctl_write(char *buf, size_t len)
 {
 	static const char * const values[] = { "0", "1" };
@@ -56,7 +57,7 @@ static int mcount_sysctl(const struct ctl_table *table, int write,
 	if (!write)
 		return proc_douintvec(&read, 0, buffer, lenp, ppos);
 
-	/* proc_douintvec() would take "1 junk" and writes in the middle. */
+	/* proc_douintvec() would accept "1 junk" and writes at an offset. */
 	if (*ppos)
 		return -EINVAL;
 	ret = mcount_sysctl_write(buffer, *lenp);
@@ -65,7 +66,7 @@ static int mcount_sysctl(const struct ctl_table *table, int write,
 	return ret;
 }
 
-/* Which hook that is: of several users who don't know of each other it is the last one's. */
+/* Show the registered hook: of several users that don't know each other, the last one's. */
 static int mcount_hook_sysctl(const struct ctl_table *table, int write, void *buffer,
 			      size_t *lenp, loff_t *ppos)
 {

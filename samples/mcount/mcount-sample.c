@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The smallest use of mcount: count how many traced functions each CPU calls.
+ * The smallest user of mcount: count the calls of traced functions on each CPU.
  *
  *   # sysctl kernel.mcount_enabled=1
  *   # modprobe mcount-sample
@@ -8,8 +8,8 @@
  *   10817364
  *   # rmmod mcount-sample
  *
- * Loading it overrides whatever hook is registered, a tracer's too. Unloading
- * takes only its own hook away.
+ * Loading this module overrides whatever hook is registered, even a tracer's. Unloading removes
+ * only its own hook.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -22,7 +22,7 @@
 static DEFINE_PER_CPU(unsigned long, calls);
 static struct dentry *dir;
 
-/* One instruction that interrupts can't divide: nothing to lock, nothing to recurse. */
+/* One instruction, which interrupts can't divide: it needs no lock and can't recurse. */
 static void notrace count_call(unsigned long ip, unsigned long parent_ip)
 {
 	this_cpu_inc(calls);
@@ -64,7 +64,7 @@ static void __exit mcount_sample_exit(void)
 {
 	debugfs_remove(dir);
 
-	/* Fails if another hook has overridden ours; then ours is gone, too. */
+	/* If another hook has overridden this one, this fails, and this hook is gone already. */
 	unregister_mcount_function(count_call);
 	pr_info("%llu calls\n", sum_calls());
 }

@@ -313,7 +313,7 @@ if reason=$("$MCT_BIN/fentry" vfs_read true 2>&1); then
 	bpf_counts
 	at_least "BPF counts all calls of a function with a trigger" $calls "$counted"
 	check "the log reports that the trigger does not run with BPF" eval \
-		'dmesg | grep -q "mcount: the gate of vfs_read.* is not called"'
+		'dmesg | grep -q "mcount: the pre-handler of vfs_read.* is not called"'
 	put "" "$triggers"
 else
 	diag "$reason"

@@ -40,10 +40,10 @@ equal "the wrong call site can't be selected" "write ENODEV" \
 check "a module that may have selected functions loads" mod_load mct_target calls=10
 kmsg_since | grep mcount: | diag_lines
 at_least "the log reports that no function can be selected" 1 \
-	"$(said 'ftrace has no function call a hook: -')"
-at_least "the log names the module" 1 "$(said 'the functions of mct_.* can.t be chosen')"
-equal "the log reports that tracing of other functions continues" \
-	1 "$(said 'ftrace is dead: the functions that call go on')"
+	"$(said 'ftrace can.t make functions call the hook: -')"
+at_least "the log names the module" 1 "$(said 'the functions of mct_.* can.t be selected')"
+equal "the log reports that call sites stay as they are" \
+	1 "$(said 'ftrace is dead: call sites stay as they are')"
 at_least "the log has ftrace's own complaint" 1 "$(kmsg_since | grep -c 'ftrace failed to modify')"
 equal "the log has no other complaint" "" \
 	"$(kmsg_since | grep -E 'WARNING:|BUG|Oops|UBSAN|stall|LOCKUP|lockup' |

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The stack at the head of a traced function, as entry code finds it.
+ * x86 part of mcount: the stack at the head of a traced function, and the accessors of direct hooks
+ * and pre-handlers.
  *
- * The compiler puts "call __fentry__" before anything else in a function, and
- * while a hook is registered the stub there does nothing but jump. So entry
- * code begins with this stack (on 32-bit, 4(%esp) and 0(%esp)):
+ * The compiler puts "call __fentry__" before anything else in a function, and while a hook is
+ * registered the stub there does nothing but jump. So entry code begins with this stack (on 32-bit,
+ * 4(%esp) and 0(%esp)):
  *
  *	 8(%rsp)	parent_ip: the return address of the traced function
  *	 0(%rsp)	ip: the return address into the traced function
  *
- * To be preserved are all registers but %rax, %r10, %r11 and the flags: those carry
- * neither arguments nor, since -pg turns -fipa-ra off, anything across a call. In %al
- * callers of variadic functions say how many arguments are in vector registers. The
- * kernel has none there; a file that is built with SSE all the same only asks whether
- * it is 0, and otherwise stores those registers, which nobody reads.
- * Assembly that calls C functions where a compiler does not expect it saves them.
+ * Entry code must preserve all registers but %rax, %r10, %r11 and the flags, which carry neither
+ * arguments nor, since -pg turns -fipa-ra off, anything across a call. In %al callers of variadic
+ * functions pass the number of arguments in vector registers. The kernel passes none there. A file
+ * that is built with SSE all the same only tests whether %al is 0, and if not stores those
+ * registers, which nothing reads. Assembly code saves these registers itself if it calls C
+ * functions from places where a compiler expects no call.
  */
 #ifndef _ASM_X86_MCOUNT_H
 #define _ASM_X86_MCOUNT_H
@@ -24,9 +25,9 @@
 #endif
 
 /*
- * Where in mcount_filter a value is: by multiplicative hashing of its lower half, with the odd
- * number next to 2^32 divided by the golden ratio (Knuth, volume 3, 6.4). In the second table by
- * a number that has nothing to do with that, 2^32 divided by e.
+ * The parameters of the index of a value in mcount_filter: multiplicative hashing of its lower
+ * half, with the odd number next to 2^32 divided by the golden ratio (Knuth, volume 3, 6.4). The
+ * second table has an unrelated factor, 2^32 divided by e.
  */
 #define MCOUNT_FILTER_BITS	18
 #define MCOUNT_FILTER_FACTOR	0x9e3779b1
@@ -48,14 +49,14 @@
 #endif
 
 #ifdef __CHECKER__
-void *__builtin_dwarf_cfa(void);	/* which sparse does not know */
+void *__builtin_dwarf_cfa(void);	/* sparse does not know it */
 #endif
 
 /*
- * For the body of a direct hook, which is entry code written in C: the stack above,
- * as seen from where the compiler knows it to begin, with or without a frame
- * pointer. After a barrier() each is loaded again, where it is used, and has occupied
- * no register, to be saved, before.
+ * For the body of a direct hook, which is entry code written in C: access the stack above from the
+ * address where the compiler knows that it begins, with or without a frame pointer. After a
+ * barrier() each value is loaded again where it is used. So it occupies no register before, which
+ * would have to be saved.
  */
 #define arch_mcount_direct_ip()						\
 	(((const unsigned long *)__builtin_dwarf_cfa())[-1])
@@ -64,7 +65,7 @@ void *__builtin_dwarf_cfa(void);	/* which sparse does not know */
 #define arch_mcount_direct_ips()					\
 	((const unsigned long *)__builtin_dwarf_cfa() - 1)
 
-/* What arch_mcount_gate() has saved of the traced function's registers. */
+/* The registers of the traced function that arch_mcount_gate() has saved. */
 struct mcount_regs {
 	unsigned long bp;
 #ifdef CONFIG_X86_64
@@ -85,7 +86,7 @@ struct mcount_regs {
 	unsigned long ips[];		/* ip, and parent_ip */
 };
 
-/* Those in which arguments are passed, in their order: how many there are. */
+/* Store the argument registers, in the order of the arguments. Return their number. */
 static __always_inline unsigned int arch_mcount_args(const struct mcount_regs *regs,
 						     unsigned long *args)
 {
@@ -106,14 +107,14 @@ static __always_inline unsigned int arch_mcount_args(const struct mcount_regs *r
 }
 
 #ifdef CONFIG_X86_64
-/* The highest word of this CPU's stack for interrupts. */
+/* The highest word of this CPU's interrupt stack. */
 #ifndef arch_mcount_interrupt_stack
 #define arch_mcount_interrupt_stack()	this_cpu_read(pcpu_hot.hardirq_stack_ptr)
 #endif
 
 /*
- * The lowest address of the stack that @where is on, which is THREAD_SIZE large; of an exception's
- * own, which is smaller, that of the block it lies in.
+ * Return the lowest address of the stack that contains @where, which is THREAD_SIZE large. For an
+ * exception's own stack, which is smaller, return that of the aligned THREAD_SIZE block around it.
  */
 static __always_inline unsigned long arch_mcount_stack(const unsigned long *where)
 {
@@ -146,7 +147,7 @@ arch_mcount_direct_call(unsigned long (*func)(unsigned long), unsigned long arg)
 	return func_or_result;
 }
 
-/* The same for a function without argument and result, so that these two are preserved. */
+/* Call a function without argument and result, and preserve these two registers, too. */
 static __always_inline void arch_mcount_direct_call_void(void (*func)(void))
 {
 	asm volatile("push %%" ARCH_MCOUNT_CALL_FUNC "\n\t"
@@ -158,7 +159,9 @@ static __always_inline void arch_mcount_direct_call_void(void (*func)(void))
 		     : ASM_CALL_CONSTRAINT : [func] "i" (func) : "memory", "cc");
 }
 
-/* The same for one that has both, but all that is asked is whether the result is 0. */
+/*
+ * Call a function with an argument, preserve all registers, and return whether its result is not 0.
+ */
 static __always_inline bool
 arch_mcount_direct_ask(unsigned long (*func)(unsigned long), unsigned long arg)
 {
@@ -179,7 +182,7 @@ arch_mcount_direct_ask(unsigned long (*func)(unsigned long), unsigned long arg)
 
 #define MCOUNT_SITE_SIZE	CALL_INSN_SIZE
 
-/* A function's site is its first instruction, or there is an ENDBR before it. */
+/* A function's site is its first instruction, or follows an ENDBR. */
 #define MCOUNT_SITE_OFFSET	ENDBR_INSN_SIZE
 
 #endif /* __ASSEMBLY__ */

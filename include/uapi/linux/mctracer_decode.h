@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * mctracer's words as events, and their times. Used by the kernel and by programs; knows no rings.
+ * Decode mctracer's words into events with their times. Both the kernel and programs use this; it
+ * does not depend on rings.
  *
- * Begin with a struct mctracer_state of zeroes, and call mctracer_decode() for each word,
- * with bit 63 as it is in words that are whole. Where words before were overwritten, begin with
- * what a struct mctracer_notes finds in those that follow.
+ * Start with a struct mctracer_state of zeroes, and call mctracer_decode() for each word, with bit
+ * 63 set. Where earlier words were overwritten, start with the state that a struct mctracer_notes
+ * collects from the words that follow.
  */
 #ifndef _UAPI_LINUX_MCTRACER_DECODE_H
 #define _UAPI_LINUX_MCTRACER_DECODE_H
@@ -12,7 +13,7 @@
 #include "mctracer.h"
 
 enum mctracer_event {
-	MCTRACER_EVENT_NONE,	/* a part of something, or nothing */
+	MCTRACER_EVENT_NONE,	/* part of a packet, or nothing */
 	MCTRACER_EVENT_CALL,	/* ip, parent_ip, args, by the task, in the context */
 	MCTRACER_EVENT_TIME,	/* time */
 	MCTRACER_EVENT_TASK,	/* pid, and with the next words the rest */
@@ -20,16 +21,16 @@ enum mctracer_event {
 	MCTRACER_EVENT_COUNT,	/* calls */
 	MCTRACER_EVENT_CLOCK,	/* with the next word: clock */
 	MCTRACER_EVENT_GAP,	/* value */
-	MCTRACER_EVENT_FRAME,	/* value: one more address of the last call's chain */
-	MCTRACER_EVENT_MARK,	/* value: which; ip; took if has says so */
-	MCTRACER_EVENT_RETURN,	/* value: how; ip; by the task, in the context; as has says */
+	MCTRACER_EVENT_FRAME,	/* value: the next return address of the last call's chain */
+	MCTRACER_EVENT_MARK,	/* value: the kind; ip; took, if has contains it */
+	MCTRACER_EVENT_RETURN,	/* value: flags; ip; by the task, in the context; see has */
 	MCTRACER_EVENT_UNKNOWN,
 };
 
 #define MCTRACER_COMM_LEN	16
 #define MCTRACER_ENTITY_OTHER	8
 
-/* In known: what has been said so far. */
+/* Bits of known: the parts of the state that words have set so far. */
 #define MCTRACER_KNOWS_TASK	1
 #define MCTRACER_KNOWS_TIME	2
 #define MCTRACER_KNOWS_CLOCK	4
@@ -37,18 +38,18 @@ enum mctracer_event {
 #define MCTRACER_KNOWS_CONTEXT	16
 #define MCTRACER_KNOWS_MODULES	32
 
-/* In has: what has been said of a return, or a mark. */
+/* Bits of has: the attributes of a return, or a mark. */
 #define MCTRACER_HAS_RESULT	1
 #define MCTRACER_HAS_TOOK	2
 
-#define MCTRACER_TORN		0x10000	/* in nr_said: more than there can be */
+#define MCTRACER_TORN		0x10000	/* in nr_said: a word is missing */
 
 /**
- * struct mctracer_clock - how times become nanoseconds, see MCTRACER_CLOCK
+ * struct mctracer_clock - parameters that convert times to nanoseconds, see MCTRACER_CLOCK
  * @offset: nanoseconds at time 0
- * @mult: times this
- * @shift: and so many bits to the right
- * @is_ns: times are of CLOCK_MONOTONIC; else, of the cycle counter
+ * @mult: the factor
+ * @shift: right shift of the product, in bits
+ * @is_ns: the times are of CLOCK_MONOTONIC; else of the cycle counter
  */
 struct mctracer_clock {
 	__s64 offset;
@@ -58,37 +59,36 @@ struct mctracer_clock {
 };
 
 /**
- * struct mctracer_state - what the words so far have said
- * @ip: of the last call, return or mark, an address in the function, low half
- * @parent_ip: of the last call, the place in its caller, low half
+ * struct mctracer_state - what the words so far have set
+ * @ip: an address in the function of the last call, return or mark, low half
+ * @parent_ip: the return address of the last call, low half
  * @time: the last time word's
- * @calls: how many calls and returns there are before the next word, since counting began
- * @value: of the last gap, its calls; of a mark, which; of a return, MCTRACER_RETURN_TAIL
- *	and so on; of a frame, its address, low half
- * @result: what the last return that has one returns
- * @args: what the registers of the last call's arguments held that has some
- * @objects: which objects the last call or return that has some concerns, as MCTRACER_OBJECT
- *	has them
- * @nr_objects: how many of these, if the last event is a call or return
- * @nr_objects_said: the same of one that is to come
- * @nr_args: how many of these, if the last event is a call
- * @nr_said: the same of one that is to come, or more than there can be
- * @data: what lay in memory where an argument of the last call points to that has some
- * @nr_data: how many bytes of it, if the last event is a call
- * @nr_data_said: the same of one that is to come
- * @took: how long the call of the last return or mark took that has it, in nanoseconds
- * @clock: what @time is of
- * @context: of the calls that come next
- * @pid: their task's
- * @tgid: their process's
- * @modules: how many times modules had come or gone
+ * @calls: number of calls and returns before the next word, since counting began
+ * @value: of the last gap, its calls; of a mark, its kind; of a return, MCTRACER_RETURN_TAIL and so
+ *	on; of a frame, its address, low half
+ * @result: the result of the last return that has one
+ * @args: the argument registers of the last call that recorded any
+ * @objects: the values of MCTRACER_OBJECT of the last call or return that has any
+ * @nr_objects: number of @objects, if the last event is a call or return
+ * @nr_objects_said: number of pending @objects, for the next call or return
+ * @nr_args: number of @args, if the last event is a call
+ * @nr_said: number of pending values, for the next event; MCTRACER_TORN if a word is missing
+ * @data: the memory that an argument of the last call with MCTRACER_DATA points to
+ * @nr_data: number of bytes of @data, if the last event is a call
+ * @nr_data_said: number of pending bytes, for the next call
+ * @took: duration of the call of the last return or mark that has one, in nanoseconds
+ * @clock: parameters of @time
+ * @context: of the next calls
+ * @pid: of the next calls' task
+ * @tgid: of the next calls' process
+ * @modules: the number of times that modules were loaded or unloaded
  * @known: MCTRACER_KNOWS_TASK and so on
  * @has: MCTRACER_HAS_RESULT and so on, of the last return or mark
- * @said: the same of one that is to come
- * @entity: type of the last word that was no MCTRACER_MORE; of one of MCTRACER_OTHER,
- *	MCTRACER_ENTITY_OTHER and which
- * @more: how many of MCTRACER_MORE came since
- * @comm: the task's name
+ * @said: pending attributes, as @has, for the next return or mark
+ * @entity: type of the last word that was no MCTRACER_MORE; for a meta word, MCTRACER_ENTITY_OTHER
+ *	plus its kind
+ * @more: number of MCTRACER_MORE since then
+ * @comm: name of the next calls' task
  */
 struct mctracer_state {
 	__u32 ip;
@@ -131,8 +131,8 @@ static inline __u32 mctracer_word_type(__u64 word)
 }
 
 /*
- * Is it one of those that MCTRACER_COUNT counts? Both are at the upper end of what the lower 32
- * bits may be, since readers ask this of every word.
+ * Return nonzero if MCTRACER_COUNT counts @word: if it is a call or a return. Both have the highest
+ * values of the lower 32 bits, so that one comparison is enough: readers test every word.
  */
 static inline int mctracer_word_counts(__u64 word)
 {
@@ -156,7 +156,7 @@ static inline __u64 mctracer_other_word(__u32 which, __u64 value)
 			     (value & ((1ULL << MCTRACER_OTHER_SHIFT) - 1)));
 }
 
-/* Nanoseconds at @time of the clock. */
+/* Return the nanoseconds at @time of the clock. */
 static inline __u64 mctracer_clock_ns(const struct mctracer_clock *clock, __u64 time)
 {
 	__u64 low = (time & 0xffffffff) * clock->mult;
@@ -184,7 +184,7 @@ static inline void mctracer_state_put_data(struct mctracer_state *state, __u64 d
 		state->data[state->nr_data_said++] = (__u8)(data >> 8 * i);
 }
 
-/* What was said of an event that does not come. */
+/* Drop the pending attributes. */
 static inline void mctracer_forget_said(struct mctracer_state *state)
 {
 	state->said = 0;
@@ -193,7 +193,10 @@ static inline void mctracer_forget_said(struct mctracer_state *state)
 	state->nr_data_said = 0;
 }
 
-/* A word is missing: it may have been one of those, so which the others are is not known. */
+/*
+ * A word is missing, and it may have been a pending attribute. Drop these, and mark the values as
+ * torn, because the next ones can't be assigned to arguments.
+ */
 static inline void mctracer_tear_said(struct mctracer_state *state)
 {
 	state->said = 0;
@@ -338,7 +341,7 @@ static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, 
 	return MCTRACER_EVENT_UNKNOWN;
 }
 
-/* Whether a word tells of another clock than there was. */
+/* Return nonzero if @word is a clock word with another mult, shift or is_ns than @state has. */
 static inline int mctracer_is_other_clock(const struct mctracer_state *state, __u64 word)
 {
 	struct mctracer_state then = { .calls = 0 };
@@ -351,12 +354,12 @@ static inline int mctracer_is_other_clock(const struct mctracer_state *state, __
 }
 
 /**
- * struct mctracer_notes - what words say of those before them
- * @ahead: what the words so far have said; zeroes at first
+ * struct mctracer_notes - collects the state before some words from the words themselves
+ * @ahead: the state behind the words so far; zeroes at first
  * @time: the first time among them
- * @calls: calls and returns until @counted
- * @behind: how many there had been before the first word
- * @counted: that is known
+ * @calls: number of calls and returns before the first MCTRACER_COUNT among them
+ * @behind: number of calls and returns before the first word
+ * @counted: @behind is valid
  */
 struct mctracer_notes {
 	struct mctracer_state ahead;
@@ -366,7 +369,7 @@ struct mctracer_notes {
 	__u32 counted;
 };
 
-/* One more word. Not 0 when they have said what mctracer_notes_state() needs. */
+/* Take one more word. Return nonzero when mctracer_notes_state() has all that it needs. */
 static inline int mctracer_notes_take(struct mctracer_notes *notes, __u64 word)
 {
 	if (!notes->counted)
@@ -381,7 +384,7 @@ static inline int mctracer_notes_take(struct mctracer_notes *notes, __u64 word)
 	return notes->ahead.known & MCTRACER_KNOWS_TASK && notes->ahead.more >= 3;
 }
 
-/* The state in which the first of these words is to be decoded. */
+/* Return the state in which the first of these words must be decoded. */
 static inline struct mctracer_state mctracer_notes_state(const struct mctracer_notes *notes)
 {
 	struct mctracer_state state = notes->ahead;
@@ -394,13 +397,14 @@ static inline struct mctracer_state mctracer_notes_state(const struct mctracer_n
 }
 
 /**
- * struct mctracer_pace - how fast calls come from one time to the next, to estimate their times
- * @usual: the time from one call to the next, as it was before; 0: not known
- * @step: the same, from here to the next time
- * @next: what is usual behind that
+ * struct mctracer_pace - the rate of calls between two times, to estimate the calls' times
+ * @usual: the usual time from one call to the next, so far; 0: not known
+ * @step: the time from one call to the next, up to the next time
+ * @next: @usual behind the next time
  *
- * The calls between two times are taken to be evenly spaced; but if that is far from the usual
- * pace, to come at the usual pace after the first, and a pause before the second.
+ * Calls between two times are assumed to be evenly spaced. If that spacing is more than twice the
+ * usual one, they are assumed to come at the usual pace after the first time, with a pause before
+ * the second.
  */
 struct mctracer_pace {
 	__u64 usual;
@@ -408,7 +412,10 @@ struct mctracer_pace {
 	__u64 next;
 };
 
-/* @step: from this time to the next, for each call between them; 0: the next is not known */
+/*
+ * Set the pace up to the next time. @step: the average time between calls; 0: the next time is not
+ * known.
+ */
 static inline void mctracer_pace_set(struct mctracer_pace *pace, __u64 step)
 {
 	pace->step = step;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of mcount's call sites, as others see them who also patch kernel text, and of who
- * a gate is told to be its function's callers.
+ * KUnit tests: other code that patches kernel text leaves mcount's call sites alone, and a
+ * pre-handler gets the callers of its function that the unwinder finds.
  */
 #include <kunit/test.h>
 #include <linux/bpf.h>
@@ -24,13 +24,13 @@
 
 #include "../mcount.h"
 
-/* A traced function, its call site, and one that is not traced. */
+/* A function that is traced, and one that is not. */
 #define TRACED		((unsigned long)wake_up_process)
 #define NOT_TRACED	((unsigned long)register_mcount_function)
 
 static unsigned long site_of(unsigned long func)
 {
-	OPTIMIZER_HIDE_VAR(func);	/* objtool wonders about constants behind an ENDBR */
+	OPTIMIZER_HIDE_VAR(func);	/* objtool warns about constants behind an ENDBR */
 	return is_endbr(*(u32 *)func) ? func + ENDBR_INSN_SIZE : func;
 }
 
@@ -47,7 +47,7 @@ static void sites_are_known(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mcount_is_site(ULONG_MAX));
 }
 
-/* Before a return, or a jump in its place: TRACED is one that does nothing else. */
+/* Sites before returns, and before jumps in their place: TRACED only contains one such jump. */
 static void returns_are_known(struct kunit *test)
 {
 	unsigned long site = mcount_next_return(TRACED), size, offset;
@@ -63,17 +63,17 @@ static void returns_are_known(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mcount_is_site(site + 1));
 	KUNIT_EXPECT_EQ(test, mcount_next_return(site), site);
 	KUNIT_EXPECT_GE(test, mcount_next_return(site + 1), TRACED + size);
-	/* gcc makes no jumps of calls where there are frame pointers. */
+	/* gcc makes no tail calls where there are frame pointers. */
 	KUNIT_EXPECT_EQ(test, mcount_is_tail(site), !IS_ENABLED(CONFIG_FRAME_POINTER));
 	KUNIT_EXPECT_FALSE(test, mcount_is_tail(mcount_next_return((unsigned long)kthread_stop)));
-	/* Those that are not traced have none. */
+	/* Functions that are not traced have no sites. */
 	KUNIT_ASSERT_NE(test, kallsyms_lookup_size_offset(NOT_TRACED, &size, &offset), 0);
 	KUNIT_EXPECT_GE(test, mcount_next_return(NOT_TRACED), NOT_TRACED + size);
 	KUNIT_EXPECT_EQ(test, mcount_next_return(ULONG_MAX), 0);
 	KUNIT_EXPECT_EQ(test, mcount_next_return(0), 0);
 }
 
-/* Nobody listens: it costs nothing before a return, and a NOP before a jump. */
+/* While no hook sees returns, there is a return before a return, and a NOP before a jump. */
 static void returns_are_held(struct kunit *test)
 {
 	unsigned long tail = mcount_next_return(TRACED);
@@ -90,7 +90,7 @@ static void returns_are_held(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arch_mcount_site_kind((void *)tail, true), MCOUNT_NOTHING);
 }
 
-/* A BPF trampoline takes a NOP at a function's head for its own. */
+/* A BPF trampoline must not take the NOP at a function's head for its own. */
 static void sites_are_not_for_bpf(struct kunit *test)
 {
 	void *site = (void *)site_of(TRACED);
@@ -104,19 +104,19 @@ static void sites_are_not_for_bpf(struct kunit *test)
 	ret = bpf_arch_text_poke((void *)TRACED, BPF_MOD_CALL, NULL, (void *)NOT_TRACED);
 	if (IS_ENABLED(CONFIG_64BIT))
 		KUNIT_EXPECT_EQ(test, ret, -EBUSY);
-	else	/* which has no BPF trampolines */
+	else	/* 32-bit has no BPF trampolines */
 		KUNIT_EXPECT_LT(test, ret, 0);
 	KUNIT_EXPECT_MEMEQ(test, before, site, sizeof(before));
 }
 
-#ifndef CONFIG_KGDB	/* then it is not even declared */
+#ifndef CONFIG_KGDB	/* it is not even declared then */
 static int kgdb_validate_break_address(unsigned long addr)
 {
 	return -ENODEV;
 }
 #endif
 
-/* Nor does a debugger get one; its breakpoint would be found there. */
+/* A debugger must not set a breakpoint at a site, where mcount would find it. */
 static void sites_are_not_for_kgdb(struct kunit *test)
 {
 	unsigned long site = site_of(TRACED), ret;
@@ -143,7 +143,7 @@ struct chain {
 	u32 callers[CALLERS];
 };
 
-/* The first that was not right, by whoever sets this. */
+/* The first difference: the CPU that sets @differs fills in the others. */
 static bool differs;
 static unsigned long differs_at;
 static struct chain quick, thorough;
@@ -163,7 +163,7 @@ static bool is_same(const struct chain *a, const struct chain *b)
 	return a->nr == b->nr;
 }
 
-/* By the registers, and from here on, where the unwinder does it all. */
+/* Compare the callers found with the registers to those that the unwinder finds from here on. */
 static bool compare_callers(unsigned long ip, unsigned long parent_ip,
 			    const struct mcount_regs *regs)
 {
@@ -171,7 +171,7 @@ static bool compare_callers(unsigned long ip, unsigned long parent_ip,
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	/* Of what is not the kernel's own, it is asked by functions that are traced. */
+	/* Outside of the kernel's own text the unwinder calls traced functions: don't recurse. */
 	if (this_cpu_read(compared) < ENOUGH && !this_cpu_xchg(comparing, true)) {
 		this_cpu_inc(compared);
 		a = this_cpu_ptr(&quick_chain);
@@ -213,7 +213,7 @@ static void do_nothing(struct work_struct *work)
 
 static DECLARE_WORK(nothing, do_nothing);
 
-/* What makes calls in tasks, in interrupts and while idle. */
+/* Cause calls in tasks, in interrupts and while idle. */
 static void make_calls(void)
 {
 	struct task_struct *task = kthread_create(come_and_go, NULL, "mcount_kunit");
@@ -242,7 +242,7 @@ static void callers_are_what_the_unwinder_says(struct kunit *test)
 	int cpu = raw_smp_processor_id();
 
 	if (!IS_ENABLED(CONFIG_UNWINDER_ORC))
-		kunit_skip(test, "there is one way only");
+		kunit_skip(test, "needs CONFIG_UNWINDER_ORC");
 	if (mcount_is_enabled())
 		kunit_skip(test, "mcount is in use");
 
