@@ -18,7 +18,8 @@ BASE_TAG=mctracer-base
 # The readable folders: scripts/export writes them, scripts/check-tree compares them.
 # shellcheck disable=SC2034
 FOLDERS='arch-x86 kernel-trace include Documentation samples tools tests/selftests'
-# patches/ is for this kernel; ports/ has the differences for other kernels.
+# patches/ is for this kernel. For another kernel the series is the new files, as they are in the folders, and
+# ports/VERSION/port.patch.
 MAIN_KERNEL=6.12
 KERNEL=${KERNEL:-$MAIN_KERNEL}
 
@@ -162,10 +163,14 @@ lock()
 	export MCT_LOCKED="$CACHE"
 }
 
-# series: print the patches' file names in order.
+# series: print the file names of the patches for $KERNEL, in order.
 series()
 {
-	[ ! -f "$REPO/series" ] || sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$REPO/series"
+	if [ "$KERNEL" != "$MAIN_KERNEL" ]; then
+		printf '%s\n' 0001-new-files.patch 0002-port.patch
+	elif [ -f "$REPO/series" ]; then
+		sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$REPO/series"
+	fi
 }
 
 # kernels: print the versions of the supported kernels. A port without a file "source" is unfinished and left out.
@@ -183,8 +188,73 @@ need_port()
 	[ -f "$REPO/ports/$1/source" ] || die "no such kernel here: $1 (there are: $(kernels | xargs))"
 }
 
-# patches: print the directory of the patches for $KERNEL. For kernels other than the main one it is a copy, changed by
-# the diffs in ports/.
+# place FILE: print the path that FILE, a file in one of $FOLDERS, has in the kernel's tree
+place()
+{
+	case $1 in
+	arch-x86/*)		echo "arch/x86/${1#arch-x86/}" ;;
+	kernel-trace/*)		echo "kernel/trace/${1#kernel-trace/}" ;;
+	tests/selftests/*)	echo "tools/testing/selftests/mctracer/${1#tests/selftests/}" ;;
+	tools/*)		echo "tools/tracing/${1#tools/}" ;;
+	*)			echo "$1" ;;
+	esac
+}
+
+# folder FILE: print the path that FILE, a file of the kernel's tree, has in this repository; nothing if it has none
+folder()
+{
+	case $1 in
+	arch/x86/*)	echo "arch-x86/${1#arch/x86/}" ;;
+	kernel/trace/*)	echo "kernel-trace/${1#kernel/trace/}" ;;
+	tools/testing/selftests/mctracer/*)
+			echo "tests/selftests/${1#tools/testing/selftests/mctracer/}" ;;
+	tools/tracing/*)
+			echo "tools/${1#tools/tracing/}" ;;
+	include/* | Documentation/* | samples/*)
+			echo "$1" ;;
+	esac
+}
+
+# new_files: print the names of all files in $FOLDERS, without those that git ignores
+new_files()
+(
+	cd "$REPO" || exit
+	set -f
+	# shellcheck disable=SC2086	# a list of folders
+	if is_git "$REPO"; then
+		git ls-files --cached --others --exclude-standard -- $FOLDERS
+	else
+		find $FOLDERS -type f 2>/dev/null
+	fi | sort -u | while read -r _file; do
+		[ ! -f "$_file" ] || echo "$_file"
+	done
+)
+
+# put_new_files DIR: copy the files of $FOLDERS to DIR, to their places in the kernel's tree
+put_new_files()
+{
+	new_files | while read -r _file; do
+		_to=$1/$(place "$_file")
+		mkdir -p "${_to%/*}"
+		cp -p -- "$REPO/$_file" "$_to"
+	done
+}
+
+# make_port DIR: make the two patches of the series for $KERNEL in DIR: the new files, and then the port
+make_port()
+(
+	mkdir "$1/tree" && put_new_files "$1/tree" && cd "$1/tree" &&
+		git_plain init -q && git_plain add -A -f . &&
+		git_plain commit -q -m "mctracer: Add the files of the series" \
+			-m "The next patch makes Linux $KERNEL build and call them." &&
+		git_plain format-patch -q --root --no-signature --zero-commit -N --no-renames --abbrev=12 -o .. HEAD &&
+		cd .. && rm -rf tree && mv -- *.patch 0001-new-files.patch &&
+		cp -- "$REPO/ports/$KERNEL/port.patch" 0002-port.patch &&
+		printf '%s\n' 0001-new-files.patch 0002-port.patch >series
+)
+
+# patches: print the directory that has the patches for $KERNEL. For the main kernel it is patches/. For another one
+# it is a folder in the cache, with one patch that adds the new files and one that is the port.
 patches()
 {
 	[ "$KERNEL" != "$MAIN_KERNEL" ] || {
@@ -193,27 +263,25 @@ patches()
 	}
 	need_port "$KERNEL"
 	_new=$(mktemp -d "$CACHE/patches.XXXXXX")
-	cp -- "$REPO/patches/"*.patch "$_new"
-	for _diff in "$REPO/ports/$KERNEL/"*.diff; do
-		_name=$(basename -- "$_diff" .diff).patch
-		patch -s -F0 --no-backup-if-mismatch "$_new/$_name" "$_diff" >&2 || {
-			rm -rf "$_new"
-			die "$(shown "$_diff") no longer fits $_name: see ports/README.md"
-		}
-	done
+	make_port "$_new" >&2 || {
+		rm -rf "$_new"
+		die "making the patches for $KERNEL failed"
+	}
 	rsync -rc --delete -- "$_new/" "$CACHE/patches-$KERNEL/"
 	rm -rf "$_new"
 	echo "$CACHE/patches-$KERNEL"
 }
 
-# series_key: print a hash of the series, the patches, and the diffs for $KERNEL.
+# series_key: print a hash that changes whenever the patches for $KERNEL change.
 series_key()
 {
-	{
+	if [ "$KERNEL" = "$MAIN_KERNEL" ]; then
 		series
 		(cd "$REPO/patches" && series | xargs -d '\n' cat --) || :
-		[ ! -d "$REPO/ports/$KERNEL" ] || cat "$REPO/ports/$KERNEL/"*.diff
-	} 2>/dev/null | sha256sum | cut -c1-16
+	else
+		new_files | (cd "$REPO" && xargs -d '\n' sh -c 'stat -c "%A %n" -- "$@" && cat -- "$@"' sh)
+		cat "$REPO/ports/$KERNEL/port.patch"
+	fi 2>/dev/null | sha256sum | cut -c1-16
 }
 
 # kernel_version TREE: print the version in TREE's Makefile, such as 6.12.117; nothing if TREE is no kernel.

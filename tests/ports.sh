@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Tests the series for other kernels: the patches with the diffs of ports/ apply, and export writes these diffs. Uses
-# fake kernel trees, except in the last check.
+# Tests the series for other kernels: the new files and ports/VERSION/port.patch apply, and export writes that patch.
+# Uses fake kernel trees, except in the last check.
 . "${0%/*}/../scripts/test-lib.sh"
 
 export XDG_CACHE_HOME="$T/cache"
@@ -11,17 +11,27 @@ fake_repo "$repo"
 port=$repo/ports/6.13
 mkdir -p "$port"
 printf '# here\nlinux-source-6.13_0-none_all.deb 0\n' >"$port/source"
-cat >"$port/0001-first.diff" <<'END'
---- 6.12
-+++ 6.13
-@@ -14,4 +14,4 @@
-  one
---two
--+two, changed
-+-zwei
-++zwei, changed
-  three
+cat >"$port/port.patch" <<'END'
+From: A Tester <tester@localhost>
+Date: Tue, 1 Jan 2008 00:00:00 +0000
+Subject: [PATCH] build for 6.13
+
+What differs.
+---
+diff --git a/init/main.c b/init/main.c
+--- a/init/main.c
++++ b/init/main.c
+@@ -1,3 +1,3 @@
+ one
+-zwei
++zwei, changed
+ three
 END
+# The readable folders have the new files of fake_repo's patches.
+mkdir -p "$repo/kernel-trace/new" "$repo/tests/selftests"
+echo new >"$repo/kernel-trace/new/new.c"
+echo '#!/bin/sh' >"$repo/tests/selftests/run.sh"
+chmod +x "$repo/tests/selftests/run.sh"
 
 # newer DIR: make a tree of the other kernel
 newer()
@@ -70,14 +80,22 @@ not_there()
 
 no_fit()
 {
-	cp "$port/0001-first.diff" "$T/kept"
-	sed -i 's/^--two/--three/' "$port/0001-first.diff"
 	newer "$T/unfit"
+	sed -i 's/zwei/deux/' "$T/unfit/init/main.c"
 	before=$(sum "$T/unfit")
-	LINUX=$T/unfit fails_saying '0001-first.diff no longer fits 0001-first.patch' "$repo/scripts/apply"
-	rc=$?
-	cp "$T/kept" "$port/0001-first.diff"
-	[ "$rc" = 0 ] && [ "$before" = "$(sum "$T/unfit")" ]
+	LINUX=$T/unfit fails_saying 'nothing was changed there' "$repo/scripts/apply" &&
+		[ "$before" = "$(sum "$T/unfit")" ]
+}
+
+# built: files that git ignores are not part of the series
+built()
+{
+	cp -R "$repo" "$T/built" && git_plain -C "$T/built" init -q && echo '*.o' >"$T/built/.gitignore" || return
+	git_plain -C "$T/built" add -A && git_plain -C "$T/built" commit -q -m x || return
+	touch "$T/built/kernel-trace/new/new.o" "$T/built/kernel-trace/new/added.c"
+	newer "$T/clean"
+	LINUX=$T/clean "$T/built/scripts/apply" && applied "$T/clean" zwei &&
+		[ "$(ls "$T/clean/kernel/trace/new")" = "$(printf 'added.c\nnew.c')" ]
 }
 
 # fragments_of KERNEL FLAVOUR: print the paths of the configuration's files, relative to the repository
@@ -98,47 +116,51 @@ own_base()	# only that kernel uses the file, and only for its width
 		[ "$main" = "configs/base.config configs/base-32.config configs/fake.config" ]
 }
 
-exported()	# export writes the diff, and nothing else
+exported()	# export writes the port's patch, and nothing else
 {
 	newer "$T/linux"
 	LINUX=$T/linux "$repo/scripts/worktree" "$T/work" || return
 	cp -R "$repo" "$T/again"
 	"$T/again/scripts/export" "$T/work" || return
-	cat "$T/again/ports/6.13/"*.diff
-	[ "$(ls "$T/again/ports/6.13")" = "$(printf '0001-first.diff\nsource')" ] || return
-	rm -r "$repo/ports" && cp -R "$T/again/ports" "$repo/" && diff -r "$repo" "$T/again" &&
-		newer "$T/same" && LINUX=$T/same "$repo/scripts/apply" && applied "$T/same" zwei
+	cat "$T/again/ports/6.13/port.patch"
+	diff -r "$repo" "$T/again"
 }
 
-others()	# a tree with an additional commit
+# changed: a file of the kernel and a new file differ, in two more commits
+changed()
 {
-	git_plain -C "$T/work" commit -q --allow-empty -m more
-	echo more >"$T/work/kernel/more.c"
-	git_plain -C "$T/work" add -A && git_plain -C "$T/work" commit -q --amend -m more || return
-	before=$(sum "$repo")
-	fails_saying 'has other patches than the series' "$repo/scripts/export" "$T/work" &&
-		[ "$before" = "$(sum "$repo")" ]
+	echo better >"$T/work/kernel/trace/new/new.c"
+	git_plain -C "$T/work" commit -q -a -m one
+	echo changed >"$T/work/kernel/fork.c"
+	git_plain -C "$T/work" commit -q -a -m two
+	"$T/again/scripts/export" "$T/work" || return
+	cat "$T/again/ports/6.13/port.patch"
+	[ "$(diff -rq "$repo" "$T/again" | wc -l)" = 1 ] && newer "$T/same" &&
+		LINUX=$T/same "$T/again/scripts/apply" && applied "$T/same" zwei &&
+		[ "$(cat "$T/same/kernel/fork.c" "$T/same/kernel/trace/new/new.c")" = "$(printf 'changed\nbetter')" ]
 }
 
-# real: all diffs of the real series must fit
+# real: the patches of each kernel have all new files, and nothing of the index lines that would change with them
 real()
 {
 	[ "$(kernels | wc -l)" -gt 1 ] || return
-	for KERNEL in $(kernels); do
-		dir=$(patches) && [ "$(cd "$dir" && ls -- *.patch)" = "$(series | sort)" ] || return
+	for KERNEL in $(kernels | sed 1d); do
+		dir=$(patches) && [ "$(grep -c '^new file mode' "$dir/0001-new-files.patch")" = "$(new_files | wc -l)" ] &&
+			! grep -q '^index ' "$dir/0002-port.patch" || return
 		echo "$KERNEL: $dir"
 	done
 }
 
-plan 10
+plan 11
 check "the series is applied to a git tree of another kernel" by_git
 check "the series is applied to a plain tree of another kernel" by_quilt
 check "the main kernel gets patches/ unchanged" as_before
 check "an unsupported kernel is refused, and the supported ones are named" of_none
 check "if the source can't be downloaded, the error explains what to do" not_there
-check "a diff that no longer fits is named, and the tree is unchanged" no_fit
+check "a port that does not fit the tree leaves it unchanged" no_fit
 check "a port's own base configuration is used" own_base
-check "export of another kernel's tree writes the diffs and nothing else" exported
-check "export refuses a tree with other patches" others
-check "all diffs fit the series" real
+check "files that git ignores are left out" built
+check "export of an unchanged tree changes nothing" exported
+check "export writes the port's patch, and nothing else" changed
+check "the patches for the ports have all new files" real
 finish

@@ -43,7 +43,7 @@ licensed()
 	git ls-files | while read -r f; do
 		case $f in
 		README.md | HACKING.md | */README.md)	continue ;;	# shown to people
-		series | patches/* | ports/*.diff)	continue ;;	# for quilt; a patch's files have theirs
+		series | patches/* | ports/*.patch)	continue ;;	# for quilt; a patch's files have theirs
 		tests/mutations/*.patch)		continue ;;	# change such files
 		bench/results/*)			continue ;;	# made by scripts/bench
 		.gitignore)				continue ;;	# a list of names
