@@ -162,6 +162,7 @@ bool mcount_is_tail(unsigned long site);
  * return of a call that they have seen.
  */
 extern unsigned int mcount_away;
+void mcount_on_resume(void (*func)(void));
 
 /* Only in the body of a direct hook itself: the arguments of a plain hook. */
 #define mcount_direct_ip()		arch_mcount_direct_ip()

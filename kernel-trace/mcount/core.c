@@ -110,6 +110,7 @@ NOKPROBE_SYMBOL(no_return_gate);
 mcount_return_gate_t mcount_return_gate __read_mostly = no_return_gate;
 
 unsigned int mcount_away __read_mostly;
+static void (*resume_func)(void);	/* see mcount_on_resume() */
 
 /* Make sites before returns call what the selection @of wants; NULL: nothing. */
 static void switch_returns(const struct mcount_choice *of)
@@ -178,8 +179,11 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 		}
 	}
 
-	if (!old_entry || choice != new_choice)
+	if (!old_entry || choice != new_choice) {
 		WRITE_ONCE(mcount_away, mcount_away + 1);
+		if (resume_func)
+			resume_func();
+	}
 	WRITE_ONCE(plain_hook, plain);
 	WRITE_ONCE(direct_hook, direct);
 	choice = new_choice;
@@ -466,6 +470,23 @@ int mcount_name_hook(char *name, size_t size)
 		return scnprintf(name, size, "%ps", direct);
 	return scnprintf(name, size, "none");
 }
+
+/**
+ * mcount_on_resume() - set the function that runs before a hook is called again
+ * @func: the function, or NULL for none; it replaces the previous one
+ *
+ * mcount calls @func each time that mcount_away changes: when hooks were not called for a while, or
+ * not for all of the functions that are selected now. No hook runs before @func has returned. @func
+ * runs in process context, must not sleep, and must not call mcount.
+ *
+ * Context: process context, may sleep.
+ */
+void mcount_on_resume(void (*func)(void))
+{
+	guard(mutex)(&mcount_mutex);
+	resume_func = func;
+}
+EXPORT_SYMBOL_GPL(mcount_on_resume);
 
 /**
  * mcount_set_enabled() - enable or disable mcount

@@ -42,17 +42,17 @@ struct awaited {
 
 static struct awaited (*buckets)[WAYS];	/* NULL until a trigger needs it */
 
-static unsigned int forgotten;		/* how often all entries were invalidated */
+static atomic_t forgotten;		/* how often all entries were invalidated */
 
 void mctracer_awaited_forget(void)
 {
-	WRITE_ONCE(forgotten, forgotten + 1);
+	atomic_inc(&forgotten);
 }
 
 /* Return a number that changes when returns may have been missed. Both addends only grow. */
 static __always_inline unsigned int since(void)
 {
-	return READ_ONCE(forgotten) + READ_ONCE(mcount_away);
+	return atomic_read(&forgotten) + READ_ONCE(mcount_away);
 }
 
 int mctracer_awaited_alloc(void)

@@ -161,9 +161,15 @@ DEFINE_CLASS(mctracer_own_work, int, mctracer_end_own_work(_T), mctracer_begin_o
 
 /*
  * Have all CPUs write a gap before they record again, because calls were neither recorded nor
- * counted. Any context.
+ * counted. O(possible CPUs). Any context.
  */
 void mctracer_note_hole(void);
+/*
+ * After all rings were cleared, the holes from before need no gaps: pass what mctracer_hole_count()
+ * returned before. Any context.
+ */
+int mctracer_hole_count(void);
+void mctracer_holes_cleared(int count);
 /*
  * Count that a module is loaded, before its code runs, or unloaded, after its code has run last.
  * All CPUs write the count before they record again. Return the count. Any context.

@@ -200,11 +200,43 @@ static u64 newly_lost(struct mctracer_ring *ring)
 
 /* How often recording resumed after calls that were neither recorded nor counted. */
 static atomic_t holes;
+/* The value of holes when no ring had calls from before the last hole: no gap is needed then. */
+static int holes_cleared;
+
+static bool rings_have_calls(void)
+{
+	const struct mctracer_ring *ring;
+	u64 end;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		ring = per_cpu_ptr(&mctracer_rings, cpu);
+		if (!READ_ONCE(ring->base))
+			continue;
+		mctracer_ring_end_calls(ring, &end);
+		if (end != READ_ONCE(ring->user.start))
+			return true;
+	}
+	return false;
+}
 
 void mctracer_note_hole(void)
 {
-	atomic_inc(&holes);
+	int count = atomic_inc_return(&holes);
+
 	mctracer_forget_tasks(true);
+	if (!rings_have_calls())
+		mctracer_holes_cleared(count);
+}
+
+int mctracer_hole_count(void)
+{
+	return atomic_read(&holes);
+}
+
+void mctracer_holes_cleared(int count)
+{
+	WRITE_ONCE(holes_cleared, count);
 }
 
 /* How many times modules were loaded or unloaded. */
@@ -223,10 +255,14 @@ u32 mctracer_module_count(void)
 	return atomic_read(&modules);
 }
 
-/* Return true if the ring has words, and its latest words are from before the last hole. */
-static bool is_behind_hole(const struct mctracer_ring *ring, u64 head)
+/*
+ * Return true if the ring's latest sync words are from before the last hole, and some ring may have
+ * calls from before it. A return can be in another ring than its call, so an empty ring needs the
+ * gap, too.
+ */
+static bool is_behind_hole(const struct mctracer_ring *ring, int hole)
 {
-	return ring->hole != atomic_read(&holes) && mctracer_position(head) != ring->user.start;
+	return ring->hole != hole && READ_ONCE(holes_cleared) != hole;
 }
 
 /* Convert @raw, from raw_context(), to the data of a context word. */
@@ -274,7 +310,8 @@ static void note(u32 what, u32 raw)
 	u64 words[NOTE_MAX], *word = words;
 	struct mctracer_state say;	/* what the words contain */
 	u64 head, others, lost;
-	unsigned int n, hole;
+	unsigned int n;
+	int hole;
 
 	memset64(words, mctracer_word(MCTRACER_TIME, 0), ARRAY_SIZE(words));
 	memset(say.comm, 0, sizeof(say.comm));
@@ -287,7 +324,7 @@ static void note(u32 what, u32 raw)
 		    clock_changed(ring, &say.clock, say.time))
 			what |= MCTRACER_NOTES;
 		if ((what & MCTRACER_KNOWS_COUNT) &&
-		    (ring->user.lost != ring->lost_noted || is_behind_hole(ring, head)))
+		    (ring->user.lost != ring->lost_noted || is_behind_hole(ring, hole)))
 			what |= NOTE_GAP;
 		/* An interrupt from here on writes its own context. */
 		if (what & MCTRACER_KNOWS_CONTEXT)
@@ -319,7 +356,7 @@ static void note(u32 what, u32 raw)
 		describe_task(&say, ring, what & NOTE_REMEMBER);
 	if (what & NOTE_GAP) {
 		lost = newly_lost(ring);
-		if (lost || ring->hole != hole)
+		if (lost || is_behind_hole(ring, hole))
 			*word++ = mctracer_other_word(MCTRACER_GAP, lost);
 	}
 	if (what & MCTRACER_KNOWS_COUNT)

@@ -46,7 +46,7 @@ struct timed_call {
 static struct timed_call (*buckets)[WAYS];	/* NULL until a trigger needs it */
 static DEFINE_PER_CPU(unsigned long, missed);	/* evicted or untimed calls */
 static unsigned long missed_before;	/* sum of missed when the count was last reset */
-static unsigned int forgotten;		/* how often all entries were invalidated */
+static atomic_t forgotten;		/* how often all entries were invalidated */
 
 int mctracer_timed_alloc(void)
 {
@@ -58,13 +58,13 @@ int mctracer_timed_alloc(void)
 
 void mctracer_timed_forget(void)
 {
-	WRITE_ONCE(forgotten, forgotten + 1);
+	atomic_inc(&forgotten);
 }
 
 /* Return a number that changes when returns may have been missed. Both addends only grow. */
 static __always_inline unsigned int since(void)
 {
-	return READ_ONCE(forgotten) + READ_ONCE(mcount_away);
+	return atomic_read(&forgotten) + READ_ONCE(mcount_away);
 }
 
 unsigned long mctracer_timed_missed(void)

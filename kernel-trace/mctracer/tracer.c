@@ -471,14 +471,14 @@ static int apply_functions(u8 *map)
 	int ret;
 
 	/*
-	 * A cached task may have run unrecorded meanwhile: invalidate the cached tasks before and
-	 * after.
+	 * Calls may have been recorded without their returns, and a cached task may run unrecorded
+	 * meanwhile: note a hole before and after.
 	 */
-	mctracer_forget_tasks(false);
+	mctracer_note_hole();
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC)) {
 		guard(mutex)(&hook_mutex);
 		ret = IS_ENABLED(CONFIG_MCOUNT_FILTER) ? apply_following() : choose_functions();
-		mctracer_forget_tasks(false);
+		mctracer_note_hole();
 		return ret == -ENOENT ? 0 : ret;
 	}
 
@@ -492,6 +492,7 @@ static int apply_functions(u8 *map)
 		mctracer_map = map;
 	}
 	mctracer_chosen_synchronize();
+	mctracer_note_hole();
 	vfree(old);
 	return 0;
 }
@@ -578,7 +579,6 @@ int mctracer_set_functions(enum mctracer_function_list which, char *text, bool a
 	int ret = mctracer_functions_set(which, text, append, apply_functions);
 
 	mctracer_triggers_update();
-	mctracer_note_hole();	/* a call may be selected without its return, or the reverse */
 	return ret;
 }
 
@@ -658,6 +658,7 @@ static int start(struct mctracer_ring __percpu *new)
 			mctracer_follow_forget();	/* their ends may have been missed */
 		set_hook(hook_for(mctracer_options, READ_ONCE(mctracer_following)));
 		WRITE_ONCE(mctracer_pairs, needs_pairs(hook));
+		mcount_on_resume(mctracer_note_hole);
 		mctracer_note_hole();
 	}
 	frozen = mctracer_thaw();
@@ -753,11 +754,13 @@ void mctracer_show_failure(struct seq_file *m)
 
 void mctracer_clear(int only)
 {
-	int cpu;
+	int cpu, hole = mctracer_hole_count();
 
 	guard(mutex)(&mctracer_mutex);
 	for_each_possible_cpu(cpu)
 		if (only == MCTRACER_ALL_CPUS || cpu == only)
 			mctracer_ring_clear(per_cpu_ptr(&mctracer_rings, cpu));
+	if (only == MCTRACER_ALL_CPUS)
+		mctracer_holes_cleared(hole);
 	mctracer_forget_tasks(true);	/* so that all sync words are written again soon */
 }

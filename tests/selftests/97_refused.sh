@@ -8,6 +8,8 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
+wrong='the call site mct_badsite_place+0x0/.* \[mct_badsite\] holds 90 90 90 90 90, not what'
+
 [ -n "${MCT_REFUSED-}" ] ||
 	skip_all "no call site can be changed after it: MCT_REFUSED=on, off, follow; then reboot"
 [ "$(text_kind)" = dynamic ] || skip_all "call sites are static"
@@ -93,7 +95,7 @@ check "records are written" wait_until 10 records_flow
 # A module's bad call site concerns that module alone.
 check "a module with a wrong call site loads" mod_load mct_badsite
 equal "the log reports the wrong call site and its bytes" 1 \
-	"$(said 'the call site mct_badsite_place+0x0/.* \[mct_badsite\] holds 90 90 90 90 90, not what')"
+	"$(said "$wrong")"
 equal "the log reports which call sites stay unchanged" \
 	1 "$(said 'no call site of mct_badsite will be changed')"
 equal "the module's wrong call site is unchanged" 1 "$(mod_get mct_badsite same)"

@@ -1,20 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0
 /* KUnit test of stopping the tracer. */
 #include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
 #include <linux/mutex.h>
 
 #include "../mctracer.h"
 
-/* A reader may hold mctracer_mutex for long: stopping must not wait for it. */
+static DECLARE_COMPLETION(stopped);
+
+static int stop(void *unused)
+{
+	mctracer_stop();
+	complete(&stopped);
+	return 0;
+}
+
+/* Readers hold mctracer_mutex, possibly for long. */
 static void tracer_stops_while_others_read(struct kunit *test)
 {
+	unsigned long left;
+
 	if (mctracer_started())
 		kunit_skip(test, "the tracer is in use");
 
 	mutex_lock(&mctracer_mutex);
-	mctracer_stop();
-	KUNIT_EXPECT_FALSE(test, mctracer_started());
+	/* In another task: mctracer_stop() takes hook_mutex, which comes before mctracer_mutex. */
+	if (IS_ERR(kthread_run(stop, NULL, "mctracer_stop"))) {
+		mutex_unlock(&mctracer_mutex);
+		kunit_skip(test, "no thread can be started");
+	}
+	left = wait_for_completion_timeout(&stopped, 60 * HZ);
 	mutex_unlock(&mctracer_mutex);
+	KUNIT_EXPECT_NE(test, left, 0UL);
+	if (!left)
+		wait_for_completion(&stopped);
+	KUNIT_EXPECT_FALSE(test, mctracer_started());
 }
 
 static struct kunit_case tracer_cases[] = {

@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# description: No return is paired with a call from before recording was off
+# requires: root tracer helper:tracecheck
+
+# shellcheck disable=SC2317 # functions that check() runs
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
+
+mode=$MCT_DIR/mode
+filter=$MCT_DIR/filter
+pid=$MCT_DIR/pid
+triggers=$MCT_DIR/triggers
+on=$MCT_DIR/tracing_on
+reader=
+
+[ -e "$mode" ] || skip_all "there is no mode"
+put graph "$mode" || skip_all "this kernel does not see returns"
+put function "$mode"
+
+plan 22
+
+at_end()
+{
+	exec 9>&-
+	[ -z "$reader" ] || wait "$reader"
+	put 1 "$MCT_SYSCTL"
+	put 1 "$on"
+	put "" "$triggers"
+	put "" "$filter"
+	put "" "$pid"
+	put function "$mode"
+	rings_restore
+}
+
+# asleep: succeed if the reader waits in vfs_read()
+asleep()
+{
+	[ "$(awk '/^State:/ { print $2 }' "/proc/$reader/status")" = S ]
+}
+
+# step: make the reader return from vfs_read() and call it again
+step()
+{
+	echo >&9
+	sleep 0.2
+	wait_until 10 asleep
+}
+
+# last_return: print how the trace shows the last return of vfs_read()
+last_return()
+{
+	sed -n 's/^CPU [0-9]*: cat:[0-9]* vfs_read+[^ ]* returns/returns/p' "$MCT_TRACE" | tail -n 1
+}
+
+# unpaired: succeed if the last return of vfs_read() was recorded, and has no call
+unpaired()
+{
+	last=$(last_return)
+	echo "$last"
+	case $last in
+	"" | *" --> "*)	return 1 ;;
+	esac
+}
+
+# around WAY FILE OFF ON: write OFF, let the reader return and call again, and write ON. The next
+# return has no call in the trace, because only calls from before OFF are there.
+around()
+{
+	trace_clear
+	step
+	step
+	diag "$1: $(last_return)"
+	case $(last_return) in
+	*" --> "*)	ok=1 ;;
+	*)		ok= ;;
+	esac
+	check "$1: while nothing is switched a return has its call" [ -n "$ok" ]
+	put "$3" "$2"
+	step
+	put "$4" "$2"
+	step
+	check "$1: a return has no call from before" unpaired
+	at_least "$1: the trace shows where recording was off" 1 \
+		"$(grep -c '^# recording was off$' "$MCT_TRACE")"
+}
+
+put 256 "$MCT_SIZE"
+mkfifo "$MCT_TMP/fifo"
+cat "$MCT_TMP/fifo" > /dev/null &
+reader=$!
+exec 9> "$MCT_TMP/fifo"
+wait_until 10 asleep
+
+put "$reader" "$pid"
+put vfs_read "$filter"
+put graph "$mode"
+trace_on
+around "ctrl" "$MCT_CTRL" 0 1
+around "kernel.mcount_enabled" "$MCT_SYSCTL" 0 1
+around "tracing_on" "$on" 0 1
+around "mode" "$mode" function graph
+around "filter" "$filter" vfs_write vfs_read
+around "pid" "$pid" 1 "$reader"
+put function "$mode"
+put vfs_read:ret "$triggers"
+around "triggers" "$triggers" "" vfs_read:ret
+trace_off
+cat "$MCT_TRACE" > "$MCT_TMP/trace"
+check "the trace is well-formed" examine "$MCT_TMP/trace"
+finish
