@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Checks the repository's files: shellcheck, codespell, paths of this machine, headers of scripts, licences.
+# Checks the repository's files: shellcheck, codespell, paths of this machine, headers of scripts, licences, wording.
 . "${0%/*}/../scripts/test-lib.sh"
 
 cd "$REPO" || exit 1
@@ -63,7 +63,18 @@ python()
 	done
 }
 
-plan 7
+# plain: no sentence may lack its subject or hide its verb: "who ...", "is to be ...". The names are files of git.
+plain()
+{
+	verbs='(is|are|was|were) to be|may be had|what is behind'
+	git ls-files -- ':!patches' ':!COPYING' ':!tests/mutations' ':!tests/style.sh' ':!*.png' |
+		xargs grep -nP "\b([Ww]hoever|$verbs|(of|to|by|from|with|at|in) who)\b|(^|[.:;(] |[*#/\"] )[Ww]hose? [a-z]+" \
+		>"$T/headless"
+	cat "$T/headless"
+	[ ! -s "$T/headless" ]
+}
+
+plan 8
 # shellcheck disable=SC2086	# a list of files
 check "shellcheck finds nothing in the scripts" shellcheck $shell scripts/lib.sh \
 	scripts/guests.sh scripts/kbuild.sh scripts/test-lib.sh
@@ -75,8 +86,10 @@ check "every script can be executed" executables
 check "every script has a comment that describes it" headers
 if is_git "$REPO"; then
 	check "every file has a licence line" licensed
+	check "every sentence has a subject" plain
 else
 	skip "every file has a licence line" "not a git tree: there is no list of files"
+	skip "every sentence has a subject" "not a git tree: there is no list of files"
 fi
 check "no file has a path of someone's machine" no_machine_paths
 finish
