@@ -203,18 +203,16 @@ static atomic_t holes;
 /* The value of holes when no ring had calls from before the last hole: no gap is needed then. */
 static int holes_cleared;
 
+/* On 32-bit a position that is loaded while it changes is 4 GiB off, so it is not equal either. */
 static bool rings_have_calls(void)
 {
 	const struct mctracer_ring *ring;
-	u64 end;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
 		ring = per_cpu_ptr(&mctracer_rings, cpu);
-		if (!READ_ONCE(ring->base))
-			continue;
-		mctracer_ring_end_calls(ring, &end);
-		if (end != READ_ONCE(ring->user.start))
+		if (READ_ONCE(ring->base) &&
+		    mctracer_position(READ_ONCE(ring->user.head)) != READ_ONCE(ring->user.start))
 			return true;
 	}
 	return false;

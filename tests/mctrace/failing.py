@@ -86,8 +86,13 @@ def check_names(mctrace, folder):
     kernel.ret(517)
     wanted = "cat:65 ksys_read returned -EPROBE_DEFER: A driver must be probed again later"
     wrong = []
-    for options in ((), ("-e", "EPROBE_DEFER"), ("-e", "517")):
+    for options in ((), ("-e", "EPROBE_DEFER"), ("-e", "517"), ("-e-517",), ("-e-EPROBE_DEFER",)):
         wrong += compare_lists("line", lines(mctrace, folder, kernel, *options)[:1], [wanted])
+    path = Case(folder, "failing", kernel.rec).path
+    for text in ("517x", "0", "-0", "4096", "", "+517", " 517", "EPROBE"):
+        ran = mctrace.run("why", "--from", path, "-e", text)
+        if ran.returncode != 2 or b"is no error" not in ran.stderr:
+            wrong.append("-e '%s': status %d, %s" % (text, ran.returncode, ran.stderr.decode()))
     return wrong
 
 

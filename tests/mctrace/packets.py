@@ -481,6 +481,20 @@ def check_unmatched(mctrace, folder):
     return wrong
 
 
+def check_damaged(mctrace, folder):
+    """An IPv4 header that is shorter than possible is reported, and not read beyond its end."""
+    net = Net()
+    net.begin(1)
+    net.call("ip_rcv", "1:1", data=bytes(12) + b"\x08\x00\x41" + udp("10.0.0.1", 1, "10.0.0.2", 2, 0)[1:])
+    net.end(1)
+    rules = os.path.join(folder, "damaged.rules")
+    with open(rules, "w", encoding="utf-8") as file:
+        file.write("__alloc_skb:follow ret\nkfree_skbmem:unfollow 1\nheader ip_rcv eth\n")
+    case = Case(folder, "damaged", net.rec)
+    text = mctrace.text("packet", "--rules", rules, "-i", case.path)
+    return compare_lists("packet", heads(text), ["#1 IP with a header of 4 bytes"])
+
+
 def check_labels(mctrace, folder):
     """Labels are printed and select packets; labels of a descendant select its tree, too."""
     net = Net()
@@ -781,6 +795,7 @@ def tests(libraries):
             ("packet: a reused address is another packet", check_reused, "libpcap"),
             ("packet: packets that never have headers", check_never, "libpcap"),
             ("packet: expressions that can't be matched", check_unmatched, "libpcap"),
+            ("packet: a damaged header", check_damaged, None),
             ("packet: labels", check_labels, None),
             ("object: labels of objects that begin in a call", check_begun, None),
             ("packet: lists of packets end, and why", check_lists, "libbpf"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Translate errors between numbers, names and texts, including the kernel's internal errors. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,13 +64,15 @@ const char *error_text(int error)
 
 int error_number(const char *text)
 {
-	int error;
+	long error;
+	char *end;
 
+	text += *text == '-';
 	for (error = 1; error <= MAX_ERRNO; error++)
 		if (!strcmp(error_name(error), text))
 			return error;
-	error = atoi(*text == '-' ? text + 1 : text);
-	return error < 1 || error > MAX_ERRNO ? 0 : error;
+	error = strtol(text, &end, 10);
+	return !isdigit(*text) || *end || error > MAX_ERRNO ? 0 : error;
 }
 
 int error_of(uint64_t result)

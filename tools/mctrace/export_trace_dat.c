@@ -327,6 +327,8 @@ static void copy(FILE *from, FILE *to)
 	rewind(from);
 	while (fread(page, PAGE, 1, from))
 		fwrite(page, PAGE, 1, to);
+	if (ferror(from))
+		die_errno("a temporary file");
 	free(page);
 }
 

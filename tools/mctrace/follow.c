@@ -172,7 +172,10 @@ struct known_modules {
 	char *symbols;		/* of the modules */
 };
 
-/* Return true if modules came or went since the symbols were read, or since the last call. */
+/*
+ * Return true if modules came or went since the symbols were read, or since the last call. At the
+ * first call without the kernel's count that is not known: return true.
+ */
 static bool modules_changed(struct known_modules *known)
 {
 	char *now, *before = known->list;
@@ -183,7 +186,7 @@ static bool modules_changed(struct known_modules *known)
 	now = read_file("/proc/modules");
 	if (!now)
 		return false;
-	changed = before && strcmp(now, before);
+	changed = !before || strcmp(now, before);
 	known->list = now;
 	free(before);
 	return changed;

@@ -159,17 +159,21 @@ static void put_ip(struct buffer *to, const struct headers *headers)
 {
 	const uint8_t *ip = headers->frame + HEADERS_ETH;
 	char from[INET_ADDRSTRLEN], target[INET_ADDRSTRLEN];
-	unsigned int offset = get16(ip + 6) & 0x1fff;
+	unsigned int offset = get16(ip + 6) & 0x1fff, length = 4 * (ip[0] & 15);
 
+	if (length < IP_SHORTEST) {
+		buffer_printf(to, "IP with a header of %u bytes", length);
+		return;
+	}
 	inet_ntop(AF_INET, ip + 12, from, sizeof(from));
 	inet_ntop(AF_INET, ip + 16, target, sizeof(target));
 	if (offset) {
 		buffer_printf(to, "IP %s > %s, protocol %u, fragment at %u", from, target, ip[9],
 			      8 * offset);
-		put_bytes(to, headers, 4 * (ip[0] & 15));
+		put_bytes(to, headers, length);
 		return;
 	}
-	put_transport(to, headers, ip[9], from, target, 4 * (ip[0] & 15));
+	put_transport(to, headers, ip[9], from, target, length);
 }
 
 static void put_ipv6(struct buffer *to, const struct headers *headers)
