@@ -233,10 +233,10 @@ new_files()
 # put_new_files DIR: copy the files of $FOLDERS to DIR, to their places in the kernel's tree
 put_new_files()
 {
-	new_files | while read -r _file; do
+	_files=$(new_files) || return
+	echo "$_files" | while IFS= read -r _file; do
 		_to=$1/$(place "$_file")
-		mkdir -p "${_to%/*}"
-		cp -p -- "$REPO/$_file" "$_to"
+		mkdir -p "${_to%/*}" && cp -p -- "$REPO/$_file" "$_to" || exit
 	done
 }
 
@@ -246,7 +246,8 @@ make_port()
 	mkdir "$1/tree" && put_new_files "$1/tree" && cd "$1/tree" &&
 		git_plain init -q && git_plain add -A -f . &&
 		git_plain commit -q -m "mctracer: Add the files of the series" \
-			-m "The next patch makes Linux $KERNEL build and call them." &&
+			-m "The next patch makes Linux $KERNEL build and call them." \
+			-m "$(grep '^Signed-off-by:' "$REPO/ports/$KERNEL/port.patch")" &&
 		git_plain format-patch -q --root --no-signature --zero-commit -N --no-renames --abbrev=12 -o .. HEAD &&
 		cd .. && rm -rf tree && mv -- *.patch 0001-new-files.patch &&
 		cp -- "$REPO/ports/$KERNEL/port.patch" 0002-port.patch &&
@@ -267,7 +268,7 @@ patches()
 		rm -rf "$_new"
 		die "making the patches for $KERNEL failed"
 	}
-	rsync -rc --delete -- "$_new/" "$CACHE/patches-$KERNEL/"
+	rsync -rc --delete -- "$_new/" "$CACHE/patches-$KERNEL/" || die "writing the patches for $KERNEL failed"
 	rm -rf "$_new"
 	echo "$CACHE/patches-$KERNEL"
 }

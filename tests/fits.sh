@@ -40,7 +40,8 @@ checked()
 plan $((2 * $(echo "$others" | wc -w)))
 for KERNEL in $others; do
 	export KERNEL
-	if source=$("$REPO/scripts/kernel-source" "$KERNEL" 2>"$T/why") && patches=$(patches); then
+	if source=$("$REPO/scripts/kernel-source" "$KERNEL" 2>"$T/why"); then
+		patches=$(patches) || exit 1
 		check "the series applies to $KERNEL" fits
 		check "checkpatch of $KERNEL finds nothing in the port" checked
 	else

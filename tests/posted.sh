@@ -6,6 +6,7 @@
 
 # The kernel's python scripts need Debian's modules.
 PATH=/usr/bin:$PATH
+[ -z "${LINUX-}" ] || need_kernel "$LINUX"
 tree=$("$REPO/scripts/kernel-tree") || exit 1
 cd "$tree" || exit 1
 base=$(git rev-parse "$BASE_TAG") || exit 1
@@ -25,7 +26,7 @@ spelling()
 	[ ! -s "$T/spelled" ]
 }
 
-new_files()
+added_files()
 {
 	git diff --name-only --diff-filter=A "$base" HEAD -- "$@"
 }
@@ -36,7 +37,7 @@ kernel_doc()
 	all=-Wall
 	scripts/kernel-doc -h 2>&1 | grep -qw Wall || all=
 	# shellcheck disable=SC2086	# an option, or none
-	new_files include kernel arch samples | grep '\.[ch]$' | while read -r f; do
+	added_files include kernel arch samples | grep '\.[ch]$' | while read -r f; do
 		scripts/kernel-doc -none $all -Werror "$f" || echo "FAILED: $f"
 	done >"$T/doc" 2>&1
 	cat "$T/doc"
@@ -63,7 +64,7 @@ maintained()
 	sed -n '/^MCOUNT AND MCTRACER/,/^$/s/^F:[[:space:]]*//p' MAINTAINERS >"$T/patterns"
 	[ -s "$T/patterns" ] || return
 	xargs -d '\n' -a "$T/patterns" git ls-files -- | sort >"$T/covered"
-	new_files | sort | comm -23 - "$T/covered" | sed 's/^/not in MAINTAINERS: /' >"$T/who"
+	added_files | sort | comm -23 - "$T/covered" | sed 's/^/not in MAINTAINERS: /' >"$T/who"
 	cat "$T/who"
 	[ ! -s "$T/who" ]
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: No return is paired with a call from before recording was off
-# requires: root tracer helper:tracecheck
+# requires: root tracer helper:tracecheck taskset
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
@@ -91,6 +91,7 @@ put 256 "$MCT_SIZE"
 mkfifo "$MCT_TMP/fifo"
 cat "$MCT_TMP/fifo" > /dev/null &
 reader=$!
+taskset -p 1 $reader > /dev/null	# readers of the trace know the holes of each CPU by itself
 exec 9> "$MCT_TMP/fifo"
 wait_until 10 asleep
 
