@@ -266,7 +266,7 @@ check "all settings are restored after record is killed" wait_until "$MCT_PATIEN
 mctrace report file > report 2> err
 equal "the incomplete recording can be read" 1 $?
 check "report names the end of an incomplete recording" \
-	grep -q 'offset [0-9]*: the recording has not' err
+	grep -q 'offset [0-9]*: the recording is not complete' err
 
 in_background
 kill -KILL "$(follower)"
