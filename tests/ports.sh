@@ -12,6 +12,7 @@ port=$repo/ports/6.13
 mkdir -p "$port"
 printf '# here\nlinux-source-6.13_0-none_all.deb 0\n' >"$port/source"
 cat >"$port/port.patch" <<'END'
+From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
 From: A Tester <tester@localhost>
 Date: Tue, 1 Jan 2008 00:00:00 +0000
 Subject: [PATCH] build for 6.13
@@ -119,7 +120,8 @@ own_base()	# only that kernel uses the file, and only for its width
 exported()	# export writes the port's patch, and nothing else
 {
 	newer "$T/linux"
-	LINUX=$T/linux "$repo/scripts/worktree" "$T/work" || return
+	LINUX=$T/linux "$repo/scripts/worktree" "$T/work" &&
+		[ "$(git -C "$T/work" rev-list --count mctracer-base..HEAD)" = 2 ] || return
 	cp -R "$repo" "$T/again"
 	"$T/again/scripts/export" "$T/work" || return
 	cat "$T/again/ports/6.13/port.patch"
@@ -140,6 +142,25 @@ changed()
 		[ "$(cat "$T/same/kernel/fork.c" "$T/same/kernel/trace/new/new.c")" = "$(printf 'changed\nbetter')" ]
 }
 
+# stale: a new file has changed since the tree was made
+stale()
+{
+	cp -R "$repo" "$T/later" && echo newer >"$T/later/kernel-trace/new/new.c" || return
+	fails_saying 'merge their changes there' "$T/later/scripts/export" "$T/work" &&
+		cmp "$repo/ports/6.13/port.patch" "$T/later/ports/6.13/port.patch" || return
+	echo newer >"$T/work/kernel/trace/new/new.c" && git_plain -C "$T/work" commit -q -a -m merged &&
+		MERGED=1 "$T/later/scripts/export" "$T/work" && ! grep -q new.c "$T/later/ports/6.13/port.patch"
+}
+
+# unknown: the tree of a kernel without a port does not replace patches/
+unknown()
+{
+	fake_tree "$T/other" 6 14 && git_plain -C "$T/other" init -q && git_plain -C "$T/other" add -A &&
+		git_plain -C "$T/other" commit -q -m base && git_plain -C "$T/other" commit -q --allow-empty -m more || return
+	before=$(sum "$repo")
+	fails_saying 'there is no ports/6.14' "$repo/scripts/export" "$T/other" && [ "$before" = "$(sum "$repo")" ]
+}
+
 # real: the patches of each kernel have all new files, and nothing of the index lines that would change with them
 real()
 {
@@ -151,7 +172,7 @@ real()
 	done
 }
 
-plan 11
+plan 13
 check "the series is applied to a git tree of another kernel" by_git
 check "the series is applied to a plain tree of another kernel" by_quilt
 check "the main kernel gets patches/ unchanged" as_before
@@ -162,5 +183,7 @@ check "a port's own base configuration is used" own_base
 check "files that git ignores are left out" built
 check "export of an unchanged tree changes nothing" exported
 check "export writes the port's patch, and nothing else" changed
+check "export refuses a tree that is older than the new files" stale
+check "export refuses the tree of a kernel without a port" unknown
 check "the patches for the ports have all new files" real
 finish
