@@ -68,7 +68,7 @@ plain()
 {
 	verbs='(is|are|was|were) to be|may be had|what is behind'
 	git ls-files -- ':!patches' ':!COPYING' ':!tests/mutations' ':!tests/style.sh' ':!*.png' |
-		xargs grep -nP "\b([Ww]hoever|$verbs|(of|to|by|from|with|at|in) who)\b|(^|[.:;(] |[*#/\"] )[Ww]hose? [a-z]+" \
+		xargs grep -nP "\b(whoever|Whoever|$verbs|(of|to|by|from|with|at|in) who)\b|(^|[.:;(] |[*#/\"] )[Ww]hose? [a-z]+" \
 		>"$T/headless"
 	cat "$T/headless"
 	[ ! -s "$T/headless" ]
