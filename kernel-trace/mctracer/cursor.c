@@ -115,7 +115,7 @@ static u64 time_of_call(struct mctracer_cursor *cursor)
 	return cursor->time + (cursor->state.calls - 1 - cursor->calls_before) * cursor->pace.step;
 }
 
-enum mctracer_found mctracer_cursor_next(struct mctracer_cursor *cursor)
+static enum mctracer_found find_event(struct mctracer_cursor *cursor)
 {
 	enum mctracer_read ret;
 	u64 word, calls;
@@ -143,6 +143,7 @@ enum mctracer_found mctracer_cursor_next(struct mctracer_cursor *cursor)
 			cursor->calls_before += cursor->state.calls - calls;
 			break;
 		case MCTRACER_EVENT_GAP:
+			set_ns(cursor, cursor->time);
 			return MCTRACER_FOUND_GAP;
 		case MCTRACER_EVENT_FRAME:
 			if (cursor->called)
@@ -155,6 +156,17 @@ enum mctracer_found mctracer_cursor_next(struct mctracer_cursor *cursor)
 			break;
 		}
 	}
+}
+
+enum mctracer_found mctracer_cursor_next(struct mctracer_cursor *cursor)
+{
+	enum mctracer_found found = find_event(cursor);
+
+	if (found != MCTRACER_FOUND_NOTHING && found != MCTRACER_FOUND_OVERWRITTEN) {
+		cursor->after_cut = cursor->cut;
+		cursor->cut = false;
+	}
+	return found;
 }
 
 bool mctracer_cursor_word(struct mctracer_cursor *cursor, u64 *word)
@@ -220,6 +232,7 @@ void mctracer_cursor_begin(struct mctracer_cursor *cursor, const struct mctracer
 		if (!find_notes(cursor)) {	/* the sync words will be written */
 			cursor->pos = pos;
 			cursor->state.calls = ring->read_calls;
+			cursor->cut = ring->read_calls != ring->start_calls;
 			return;
 		}
 		cursor->live = false;
@@ -230,6 +243,7 @@ void mctracer_cursor_begin(struct mctracer_cursor *cursor, const struct mctracer
 		} while (found != MCTRACER_FOUND_NOTHING && found != MCTRACER_FOUND_OVERWRITTEN);
 		cursor->walks = false;
 		cursor->called = false;
+		cursor->cut = cursor->state.calls != ring->start_calls;
 		cursor->live = live;
 		if (found != MCTRACER_FOUND_OVERWRITTEN)
 			return;

@@ -33,6 +33,8 @@ struct mctracer_cursor {
 	const struct mctracer_copy *copy;	/* of ring, to be read instead; or NULL */
 	bool live;	/* the tracer runs: uncommitted words will be committed */
 	bool called;	/* the cursor has found the call or return that frames belong to */
+	bool cut;	/* calls before the next event are gone: overwritten, or consumed */
+	bool after_cut;	/* ... before the event that was just found */
 	bool walks;	/* mctracer_cursor_begin() reads up to this position: */
 	u64 to;
 	u64 quarter;	/* of the ring's size, when reading began */

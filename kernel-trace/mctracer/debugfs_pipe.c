@@ -79,6 +79,10 @@ static ssize_t put_lines(struct pipe_reader *reader, struct iov_iter *to)
 	ret = mctracer_consume_begin();
 	if (ret)
 		return length ?: ret;
+	/* If anybody else has consumed or cleared events, calls have ended that seem to be open. */
+	if (mctracer_last_reader != reader)
+		mctracer_text_rewind(reader->text);
+	mctracer_last_reader = reader;
 	start = jiffies;
 	while (put_next(reader, to, iov_iter_count(to) == room) &&
 	       !signal_pending(current) &&

@@ -59,7 +59,7 @@ static int put_notes(struct raw_reader *reader, struct mctracer_ring *ring, bool
 	    (!missed && cursor->pos == mctracer_ring_end(ring)))
 		return 0;
 	if (missed)
-		words[n++] = mctracer_other_word(MCTRACER_GAP, missed);
+		words[n++] = mctracer_other_word(MCTRACER_GAP, missed | MCTRACER_GAP_OVERWRITTEN);
 	n += mctracer_compose_notes(&cursor->state, words + n);
 	if (!mctracer_put(to, words, n * WORD))
 		return -EFAULT;
@@ -216,6 +216,7 @@ static ssize_t consume(struct raw_reader *reader, struct mctracer_ring *ring, st
 	if (ret)
 		return ret;
 	live = mctracer_started();
+	mctracer_last_reader = reader;
 	start = jiffies;
 	while (ring->base && iov_iter_count(to) >= MCTRACER_READ_MIN &&
 	       !signal_pending(current) && !mctracer_time_is_up(start)) {

@@ -50,10 +50,13 @@ void __mctracer_freeze(enum mctracer_crash crash, bool always)
 
 enum mctracer_crash mctracer_thaw(void)
 {
-	enum mctracer_crash crash = xchg(&mctracer_frozen, MCTRACER_NOT_FROZEN);
+	enum mctracer_crash crash;
 
-	if (crash != MCTRACER_NOT_FROZEN)
-		mctracer_note_hole();
+	if (READ_ONCE(mctracer_frozen) == MCTRACER_NOT_FROZEN)
+		return MCTRACER_NOT_FROZEN;
+	mctracer_note_hole();
+	crash = xchg(&mctracer_frozen, MCTRACER_NOT_FROZEN);
+	mctracer_forget_tasks(false);
 	return crash;
 }
 

@@ -161,15 +161,17 @@ DEFINE_CLASS(mctracer_own_work, int, mctracer_end_own_work(_T), mctracer_begin_o
 
 /*
  * Have all CPUs write a gap before they record again, because calls were neither recorded nor
- * counted. O(possible CPUs). Any context.
+ * counted. Call this before recording resumes. O(possible CPUs). Any context.
  */
 void mctracer_note_hole(void);
+/* The same, because some CPUs have lost calls, which they count. */
+void mctracer_note_loss(void);
 /*
  * After all rings were cleared, the holes from before need no gaps: pass what mctracer_hole_count()
  * returned before. Any context.
  */
-int mctracer_hole_count(void);
-void mctracer_holes_cleared(int count);
+unsigned long mctracer_hole_count(void);
+void mctracer_holes_cleared(unsigned long count);
 /*
  * Count that a module is loaded, before its code runs, or unloaded, after its code has run last.
  * All CPUs write the count before they record again. Return the count. Any context.
@@ -443,6 +445,13 @@ void mctracer_functions_show(enum mctracer_function_list which, struct seq_file 
 /* tracer.c: all functions may sleep. */
 
 extern struct mutex mctracer_mutex;	/* see "Locks" */
+
+/*
+ * The open file that consumed events last; NULL if events were cleared since. Another file's reader
+ * does not know which calls have returned meanwhile. Under mctracer_mutex.
+ */
+extern const void *mctracer_last_reader;
+
 /*
  * Lock mctracer_mutex to copy to user space, and disable page faults: user space can make a page
  * fault last for ever (userfaultfd), and all others would wait. Return 0, or -ERESTARTSYS on a

@@ -198,10 +198,15 @@ static u64 newly_lost(struct mctracer_ring *ring)
 	return mine && lost > since ? lost - since : 0;
 }
 
-/* How often recording resumed after calls that were neither recorded nor counted. */
-static atomic_t holes;
+/*
+ * The lower half counts how often some CPUs lost calls, which they counted; the upper half, how
+ * often recording resumed after calls that were neither recorded nor counted.
+ */
+static atomic_long_t holes;
+#define HOLE_UNCOUNTED	(1UL << (BITS_PER_LONG / 2))
+
 /* The value of holes when no ring had calls from before the last hole: no gap is needed then. */
-static int holes_cleared;
+static unsigned long holes_cleared;
 
 /* On 32-bit a position that is loaded while it changes is 4 GiB off, so it is not equal either. */
 static bool rings_have_calls(void)
@@ -218,21 +223,31 @@ static bool rings_have_calls(void)
 	return false;
 }
 
-void mctracer_note_hole(void)
+static void add_hole(unsigned long what)
 {
-	int count = atomic_inc_return(&holes);
+	unsigned long count = atomic_long_add_return(what, &holes);
 
 	mctracer_forget_tasks(true);
 	if (!rings_have_calls())
 		mctracer_holes_cleared(count);
 }
 
-int mctracer_hole_count(void)
+void mctracer_note_hole(void)
 {
-	return atomic_read(&holes);
+	add_hole(HOLE_UNCOUNTED);
 }
 
-void mctracer_holes_cleared(int count)
+void mctracer_note_loss(void)
+{
+	add_hole(1);
+}
+
+unsigned long mctracer_hole_count(void)
+{
+	return atomic_long_read(&holes);
+}
+
+void mctracer_holes_cleared(unsigned long count)
 {
 	WRITE_ONCE(holes_cleared, count);
 }
@@ -258,9 +273,28 @@ u32 mctracer_module_count(void)
  * calls from before it. A return can be in another ring than its call, so an empty ring needs the
  * gap, too.
  */
-static bool is_behind_hole(const struct mctracer_ring *ring, int hole)
+static bool is_behind_hole(const struct mctracer_ring *ring, unsigned long hole)
 {
 	return ring->hole != hole && READ_ONCE(holes_cleared) != hole;
+}
+
+/* Return the value of the gap that is due, or 0 with @due false if there is none. */
+static u64 gap_value(struct mctracer_ring *ring, unsigned long hole, bool *due)
+{
+	const bool behind = is_behind_hole(ring, hole);
+	u64 gap = newly_lost(ring);
+
+	if (behind && (ring->hole ^ hole) >= HOLE_UNCOUNTED)
+		gap |= MCTRACER_GAP_UNCOUNTED;
+	*due = behind || gap;
+	return gap;
+}
+
+/* Return true, once for each request, if all sync words must be written again. */
+static bool must_renew(struct mctracer_ring *ring)
+{
+	/* A full barrier: what was changed before the request is loaded after this. */
+	return READ_ONCE(ring->renew) && xchg(&ring->renew, false);
 }
 
 /* Convert @raw, from raw_context(), to the data of a context word. */
@@ -305,16 +339,17 @@ static void note(u32 what, u32 raw)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
 	const u64 quarter = mctracer_ring_quarter(ring);
-	u64 words[NOTE_MAX], *word = words;
+	u64 words[NOTE_MAX], *word;
 	struct mctracer_state say;	/* what the words contain */
-	u64 head, others, lost;
+	u64 head, others, gap;
 	unsigned int n;
-	int hole;
+	unsigned long hole;
+	bool due;
 
 	memset64(words, mctracer_word(MCTRACER_TIME, 0), ARRAY_SIZE(words));
 	memset(say.comm, 0, sizeof(say.comm));
 	do {
-		hole = atomic_read(&holes);
+		hole = atomic_long_read(&holes);
 		head = load_head(ring, &others);
 		say.modules = atomic_read(&modules);
 		say.time = mctracer_clock_read(&say.clock);
@@ -352,14 +387,15 @@ static void note(u32 what, u32 raw)
 	say.context = context_said(raw);
 	if (what & MCTRACER_KNOWS_TASK)
 		describe_task(&say, ring, what & NOTE_REMEMBER);
+	word = mctracer_compose(words, &say);
+	/* Behind the time, which is the gap's time, too. */
 	if (what & NOTE_GAP) {
-		lost = newly_lost(ring);
-		if (lost || is_behind_hole(ring, hole))
-			*word++ = mctracer_other_word(MCTRACER_GAP, lost);
+		gap = gap_value(ring, hole, &due);
+		if (due)
+			*word = mctracer_other_word(MCTRACER_GAP, gap);
 	}
 	if (what & MCTRACER_KNOWS_COUNT)
 		ring->hole = hole;
-	mctracer_compose(word, &say);
 	put_words(head, words, n);
 	look_whether_full(ring);
 }
@@ -465,10 +501,8 @@ static unsigned long note_own_task(struct mctracer_ring *ring)
 		this_cpu_inc(mctracer_own_calls);
 		return 0;
 	}
-	if (READ_ONCE(ring->renew)) {
-		WRITE_ONCE(ring->renew, false);
+	if (must_renew(ring))
 		what |= MCTRACER_NOTES;
-	}
 	if (READ_ONCE(ring->described) != current || what & MCTRACER_KNOWS_COUNT)
 		note(what, MCTRACER_NO_CONTEXT);
 	return 1;
@@ -501,16 +535,17 @@ unsigned long mctracer_note_task(unsigned long unused)
 		WRITE_ONCE(ring->skipped, NULL);
 		if (held || is_full(ring)) {
 			WRITE_ONCE(ring->renew, true);
+			/* After a pause, resume() notes the loss. */
+			if (!held && ring->user.lost == ring->lost_noted)
+				mctracer_note_loss();
 			count_lost();
 			return 0;
 		}
 		if (is_own_task())
 			return note_own_task(ring);
 		what = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME | NOTE_REMEMBER;
-		if (READ_ONCE(ring->renew)) {
-			WRITE_ONCE(ring->renew, false);
+		if (must_renew(ring))
 			what |= MCTRACER_NOTES;
-		}
 		note(what, MCTRACER_NO_CONTEXT);
 		if (wanted() && !is_held() && !READ_ONCE(ring->renew))
 			return 1;

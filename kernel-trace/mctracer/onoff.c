@@ -25,9 +25,12 @@ static bool change(enum mctracer_on from, enum mctracer_on to)
 
 bool mctracer_turn_on(void)
 {
-	if (atomic_xchg(&mctracer_recording, MCTRACER_ON) == MCTRACER_ON)
+	if (atomic_read(&mctracer_recording) == MCTRACER_ON)
 		return false;
 	mctracer_note_hole();
+	if (atomic_xchg(&mctracer_recording, MCTRACER_ON) == MCTRACER_ON)
+		return false;
+	mctracer_forget_tasks(false);
 	return true;
 }
 

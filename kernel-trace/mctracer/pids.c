@@ -338,9 +338,11 @@ int mctracer_set_pids(char *text, bool append)
 	ret = apply(copy, NULL) ?: apply(text, &wanted);
 	if (ret)
 		wanted = before;
+	if (wanted != mctracer_pids)
+		mctracer_note_hole();	/* a task's calls may be recorded without their returns */
 	WRITE_ONCE(mctracer_pids, wanted);
 	unmark(used & ~wanted);
-	mctracer_note_hole();	/* a call may be recorded without its return, or the reverse */
+	mctracer_forget_tasks(false);
 	return ret;
 }
 

@@ -202,7 +202,7 @@ struct mctracer_ring {
 	u64 last_time;
 	u64 marked;		/* the position behind the latest mark */
 	struct task_struct *described;	/* by the latest task words; cleared like task */
-	int hole;		/* the number of holes at the latest sync words, see note.c */
+	unsigned long hole;	/* the number of holes at the latest sync words, see note.c */
 	struct mctracer_clock clock;	/* as in the latest clock words */
 	bool renew;		/* write all sync words; other CPUs set it, too */
 	bool lent;		/* base is external memory: don't free it; changes like base */

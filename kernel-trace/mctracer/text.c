@@ -317,13 +317,17 @@ static void print_who(struct mctracer_text *text, const struct mctracer_state *s
 	seq_buf_putmem(&text->line, text->who_text, text->who_length);
 }
 
-static const struct seq_buf *print_gap(struct mctracer_text *text, u64 missed)
+static const struct seq_buf *print_gap(struct mctracer_text *text, u64 gap)
 {
+	const u64 lost = mctracer_gap_calls(gap);
+
 	seq_buf_clear(&text->line);
-	if (missed)
-		seq_buf_printf(&text->line, "# lost %llu\n", missed);
-	else
+	if (lost)
+		seq_buf_printf(&text->line, "# lost %llu\n", lost);
+	if (gap & MCTRACER_GAP_UNCOUNTED)
 		seq_buf_puts(&text->line, "# recording was off\n");
+	else if (!lost)
+		seq_buf_puts(&text->line, "# other CPUs lost calls\n");
 	return &text->line;
 }
 
@@ -518,10 +522,12 @@ const struct seq_buf *mctracer_text_event(struct mctracer_text *text,
 
 	text->module_count = state->known & MCTRACER_KNOWS_MODULES ? state->modules :
 							     mctracer_module_count();
-	if (stream->missed || stream->found == MCTRACER_FOUND_GAP) {
+	if (cursor->after_cut || stream->missed || stream->found == MCTRACER_FOUND_GAP)
 		mctracer_text_rewind(text);
-		return print_gap(text, stream->missed ?: state->value);
-	}
+	if (stream->missed)
+		return print_gap(text, stream->missed);
+	if (stream->found == MCTRACER_FOUND_GAP)
+		return print_gap(text, state->value);
 	if (stream->found == MCTRACER_FOUND_FRAME)
 		return print_frame(text, state->value);
 	if (stream->found == MCTRACER_FOUND_MARK && state->value != MCTRACER_MARK_MARK &&

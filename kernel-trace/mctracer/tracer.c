@@ -43,6 +43,7 @@
 static DEFINE_MUTEX(memory_mutex);
 static DEFINE_MUTEX(hook_mutex);
 DEFINE_MUTEX(mctracer_mutex);	/* innermost */
+const void *mctracer_last_reader;
 
 static size_t ring_size = SZ_1M;	/* 131072 words */
 static bool have_rings;
@@ -322,6 +323,7 @@ static void pause(void)
 
 static void resume(void)
 {
+	mctracer_note_loss();
 	smp_wmb();	/* rings before mctracer_stopped; pairs with mctracer_note_task() */
 	WRITE_ONCE(mctracer_stopped, false);
 	mctracer_forget_tasks(true);
@@ -339,6 +341,7 @@ static int replace_rings(size_t size)
 	pause();
 	scoped_guard(mutex, &mctracer_mutex) {
 		move_rings(new);
+		mctracer_last_reader = NULL;
 		WRITE_ONCE(ring_size, size);
 	}
 	resume();
@@ -754,13 +757,17 @@ void mctracer_show_failure(struct seq_file *m)
 
 void mctracer_clear(int only)
 {
-	int cpu, hole = mctracer_hole_count();
+	unsigned long hole = mctracer_hole_count();
+	int cpu;
 
 	guard(mutex)(&mctracer_mutex);
 	for_each_possible_cpu(cpu)
 		if (only == MCTRACER_ALL_CPUS || cpu == only)
 			mctracer_ring_clear(per_cpu_ptr(&mctracer_rings, cpu));
+	mctracer_last_reader = NULL;
 	if (only == MCTRACER_ALL_CPUS)
 		mctracer_holes_cleared(hole);
+	else
+		mctracer_note_loss();	/* a return may have its call among the cleared ones */
 	mctracer_forget_tasks(true);	/* so that all sync words are written again soon */
 }

@@ -7,6 +7,7 @@ import struct
 # Types of words, and kinds of words of type OTHER: see include/uapi/linux/mctracer.h.
 TIME, MORE, TASK, OTHER, CONTEXT, VALUE, UNKNOWN, RETURN = range(8)
 COUNT, CLOCK, GAP, FRAME, MARK, TOOK = 1, 2, 3, 4, 5, 6
+GAP_CALLS = (1 << 51) - 1       # the bits above are flags
 HIDDEN = 1 << 53        # the sign bit of a difference of positions
 
 
@@ -134,7 +135,7 @@ class Cpu:
             assert value & 0xffffffff == 1 and not value >> 32 & 63 and value >> 38 & 1
             self.offset = (value >> 40 & 31) << 59
         elif which == GAP:
-            self.add(shown, "gap", 0, value)
+            self.add(shown, "gap", 0, value & GAP_CALLS)
         elif which == MARK:
             self.add(shown, "mark", value & 0xffffffff, value >> 32)
 

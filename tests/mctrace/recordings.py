@@ -365,8 +365,6 @@ class Ring:
     def say(self, task, ns, context, everything):
         words = []
         if everything:
-            if self.gap:
-                words.append(other_word(GAP, self.gap))
             words.append(other_word(COUNT, self.calls))
             words += clock_words(self.clock_offset)
             if self.modules is not None:
@@ -375,6 +373,8 @@ class Ring:
         if everything or context != self.context:
             words.append(make_word(CONTEXT, context))
         words += task_words(task)
+        if everything and self.gap:
+            words.append(other_word(GAP, self.gap))
         if len(words) > self.left():
             self.append([NOTHING] * self.left())
             return

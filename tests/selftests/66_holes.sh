@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: No return is paired with a call from before recording was off
-# requires: root tracer helper:tracecheck taskset
+# requires: root tracer smp helper:tracecheck taskset
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
@@ -20,7 +20,7 @@ reader=
 put graph "$mode" || skip_all "this kernel does not see returns"
 put function "$mode"
 
-plan 22
+plan 32
 
 at_end()
 {
@@ -65,10 +65,18 @@ unpaired()
 	esac
 }
 
+# move_to CPU: let the reader run on CPU only, from its next return on
+move_to()
+{
+	taskset -p $((1 << $1)) "$reader" > /dev/null
+}
+
 # around WAY FILE OFF ON: write OFF, let the reader return and call again, and write ON. The next
-# return has no call in the trace, because only calls from before OFF are there.
+# return has no call in the trace, because only calls from before OFF are there. The same if the
+# return is in another ring than the call.
 around()
 {
+	move_to 0
 	trace_clear
 	step
 	step
@@ -78,20 +86,50 @@ around()
 	*)		ok= ;;
 	esac
 	check "$1: while nothing is switched a return has its call" [ -n "$ok" ]
-	put "$3" "$2"
-	step
-	put "$4" "$2"
-	step
-	check "$1: a return has no call from before" unpaired
+	for cpu in 0 1; do
+		put "$3" "$2"
+		step
+		move_to "$cpu"
+		put "$4" "$2"
+		step
+		check "$1: a return on CPU $cpu has no call from before" unpaired
+	done
 	at_least "$1: the trace shows where recording was off" 1 \
 		"$(grep -c '^# recording was off$' "$MCT_TRACE")"
+}
+
+# consume: print what trace_pipe, open as descriptor 8, has now
+consume()
+{
+	dd bs=64k count=1 status=none <&8
+}
+
+# between WAY COMMAND...: the reader calls, which trace_pipe shows; then returns and calls again,
+# which COMMAND takes from the rings before trace_pipe is read. The next return has no call.
+between()
+{
+	way=$1
+	shift
+	trace_clear
+	exec 8< "$MCT_DIR/trace_pipe"
+	step
+	consume > /dev/null
+	step
+	"$@"
+	step
+	consume > "$MCT_TMP/pipe"
+	exec 8<&-
+	sed -n 's/^CPU [0-9]*: cat:[0-9]* vfs_read+[^ ]* returns/returns/p' "$MCT_TMP/pipe" \
+		> "$MCT_TMP/returns"
+	diag "$way: $(cat "$MCT_TMP/returns")"
+	equal "$way: trace_pipe shows one return, without a call from before" "1 0" \
+		"$(grep -c . "$MCT_TMP/returns") $(grep -c -e ' --> ' "$MCT_TMP/returns")"
 }
 
 put 256 "$MCT_SIZE"
 mkfifo "$MCT_TMP/fifo"
 cat "$MCT_TMP/fifo" > /dev/null &
 reader=$!
-taskset -p 1 $reader > /dev/null	# readers of the trace know the holes of each CPU by itself
 exec 9> "$MCT_TMP/fifo"
 wait_until 10 asleep
 
@@ -108,6 +146,18 @@ around "pid" "$pid" 1 "$reader"
 put function "$mode"
 put vfs_read:ret "$triggers"
 around "triggers" "$triggers" "" vfs_read:ret
+between "clear" trace_clear
+between "another reader" dd if="$MCT_DIR/trace_pipe" of=/dev/null bs=64k count=1 status=none
+
+# The clear takes a return and a call of CPU 1 away, between a call and a return of CPU 0.
+trace_clear
+step
+move_to 1
+step
+echo > "$(per_cpu 1 trace)"
+move_to 0
+step
+check "clear of one CPU: a return has no call from before" unpaired
 trace_off
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
 check "the trace is well-formed" examine "$MCT_TMP/trace"

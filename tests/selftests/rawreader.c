@@ -304,9 +304,10 @@ static void read_all(const char *path, size_t size, unsigned long most)
 			break;
 		case MCTRACER_EVENT_GAP:
 			gaps++;
-			missed += state.value;
-			since_call += state.value;
-			if (!state.value)
+			missed += mctracer_gap_calls(state.value);
+			if (state.value & MCTRACER_GAP_OVERWRITTEN)
+				since_call += mctracer_gap_calls(state.value);
+			if (state.value == MCTRACER_GAP_OVERWRITTEN)
 				complain("empty gap", &state);
 			break;
 		case MCTRACER_EVENT_COUNT:
@@ -767,7 +768,7 @@ static void follow_word(struct follower *f, __u64 word)
 		f->counted = 1;
 		break;
 	case MCTRACER_EVENT_GAP:
-		f->gaps += f->state.value;
+		f->gaps += mctracer_gap_calls(f->state.value);
 		break;
 	case MCTRACER_EVENT_UNKNOWN:
 		f->unknown++;

@@ -117,6 +117,14 @@ static void find_notes(struct cursor *cursor)
 	cursor->time_pos = cursor->pos;
 }
 
+/* Return true if @pos precedes the part to be shown. */
+static bool is_before_start(const struct cursor *cursor, uint64_t pos)
+{
+	uint64_t behind = pos - cursor->cpu->runs[cursor->run].start;
+
+	return behind & (1ULL << (MCTRACER_POSITION_BITS - 1));
+}
+
 /* Continue at @run, after a gap. Keep only the time and the count of calls. */
 static void begin_run(struct cursor *cursor, size_t run)
 {
@@ -136,7 +144,9 @@ static void begin_run(struct cursor *cursor, size_t run)
 		.counted = true,
 	};
 	find_notes(cursor);
+	set_ns(cursor, cursor->time);
 	cursor->hidden = !counted ? at->pos != at->start : hidden;
+	cursor->cut = !counted && at->pos != at->start && !is_before_start(cursor, at->pos);
 	if (!(cursor->state.known & MCTRACER_KNOWS_COUNT))
 		cursor->state.calls = before;	/* the run ends before a count */
 	else if (counted)
@@ -161,7 +171,9 @@ static enum found decode(struct cursor *cursor, uint64_t word)
 		cursor->calls_before += cursor->state.calls - calls;
 		break;
 	case MCTRACER_EVENT_GAP:
-		cursor->missing = cursor->state.value;
+		set_ns(cursor, cursor->time);
+		cursor->missing = mctracer_gap_calls(cursor->state.value);
+		cursor->uncounted = cursor->state.value & MCTRACER_GAP_UNCOUNTED;
 		return FOUND_GAP;
 	case MCTRACER_EVENT_FRAME:
 		return cursor->called ? FOUND_FRAME : FOUND_NOTHING;
@@ -177,12 +189,9 @@ static enum found decode(struct cursor *cursor, uint64_t word)
 /* Return true if the word before the cursor precedes the part to be shown. */
 static bool is_hidden(struct cursor *cursor)
 {
-	uint64_t behind;
-
 	if (!cursor->hidden)
 		return false;
-	behind = cursor->pos - WORD - cursor->cpu->runs[cursor->run].start;
-	cursor->hidden = behind & (1ULL << (MCTRACER_POSITION_BITS - 1));
+	cursor->hidden = is_before_start(cursor, cursor->pos - WORD);
 	if (!cursor->hidden)
 		cursor->called = false;
 	return cursor->hidden;
@@ -195,6 +204,7 @@ static void advance(struct cursor *cursor)
 
 	for (;;) {
 		cursor->missing = 0;
+		cursor->uncounted = false;
 		if (!next_word(cursor, &word)) {
 			cursor->found = FOUND_NOTHING;
 			if (cursor->run + 1 >= cursor->cpu->nr)
@@ -321,10 +331,13 @@ static void take_current(struct events *events, struct event *event)
 		.ns = cursor->ns,
 		.exact = cursor->exact,
 		.missing = cursor->missing,
+		.uncounted = cursor->uncounted,
+		.cut = cursor->cut,
 		.symbols_at = symbols_then(cursor),
 		.number = events->taken++,
 		.state = &cursor->state,
 	};
+	cursor->cut = false;
 }
 
 bool events_next(struct events *events, struct event *event)

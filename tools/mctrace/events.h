@@ -17,7 +17,7 @@ enum found {
 	FOUND_NOTHING,	/* the end, or no event */
 	FOUND_CALL,
 	FOUND_RETURN,
-	FOUND_GAP,	/* event->missing calls are missing */
+	FOUND_GAP,	/* event->missing and event->uncounted: which calls are missing */
 	FOUND_FRAME,	/* address of the previous call's or return's backtrace: state.value */
 	FOUND_MARK,	/* state.value; state.ip */
 };
@@ -39,7 +39,9 @@ struct cursor {
 	uint64_t ns;			/* time of the latest event */
 	bool exact;			/* ns was recorded: this call and the last have a time */
 	bool timed;			/* the latest call has a time right before it */
-	uint64_t missing;		/* calls that were overwritten before they were read */
+	uint64_t missing;		/* calls that a gap counts */
+	bool uncounted;			/* an unknown number is missing besides */
+	bool cut;			/* calls before the next event were overwritten */
 	enum found found;		/* the event before the cursor */
 };
 
@@ -60,6 +62,8 @@ struct event {
 	uint64_t ns;
 	bool exact;
 	uint64_t missing;
+	bool uncounted;		/* an unknown number is missing besides */
+	bool cut;		/* earlier calls of this CPU were overwritten */
 	uint64_t symbols_at;	/* @at of symbols_at() */
 	uint64_t number;		/* of the event, from 0 */
 	const struct mctracer_state *state;

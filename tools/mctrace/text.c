@@ -105,6 +105,8 @@ static const struct call *follow(struct text *text, const struct event *event)
 {
 	uint64_t which = event->state->value;
 
+	if (event->cut)
+		calls_forget(text->calls);
 	switch (event->found) {
 	case FOUND_CALL:
 		remember_call(text, event);
@@ -401,16 +403,25 @@ static void put_recorded(struct text *text, const struct event *event, const str
 	put_address(text, event->state->parent_ip);
 }
 
+static void put_gap(struct text *text, const struct event *event)
+{
+	if (event->missing) {
+		buffer_puts(&text->line, "# lost ");
+		buffer_number(&text->line, event->missing, 1);
+		if (event->uncounted)
+			buffer_char(&text->line, '\n');
+	}
+	if (event->uncounted)
+		buffer_puts(&text->line, "# recording was off");
+	else if (!event->missing)
+		buffer_puts(&text->line, "# other CPUs lost calls");
+}
+
 static void put_event(struct text *text, const struct event *event, const struct call *call)
 {
 	switch (event->found) {
 	case FOUND_GAP:
-		if (!event->missing) {
-			buffer_puts(&text->line, "# recording was off");
-			break;
-		}
-		buffer_puts(&text->line, "# lost ");
-		buffer_number(&text->line, event->missing, 1);
+		put_gap(text, event);
 		break;
 	case FOUND_FRAME:
 		buffer_puts(&text->line, "    -- ");
@@ -492,6 +503,8 @@ static void put_json(struct text *text, const struct event *event)
 	json_text(line, "event", whats[event->found]);
 	if (event->found == FOUND_GAP) {
 		json_number(line, "calls", event->missing);
+		if (event->uncounted)
+			json_bool(line, "uncounted", true);
 		return;
 	}
 	if (event->found == FOUND_FRAME) {

@@ -243,14 +243,20 @@ static void take_return(struct walker *walker, struct task_calls *task, const st
 	leave(walker, task, &ending);
 }
 
-/* End all open calls of all tasks: calls are missing. */
-static void forget(struct walker *walker)
+/* End all open calls of all tasks. */
+static void end_all(struct walker *walker)
 {
 	struct task_calls *task;
 
 	for (task = calls_next_task(walker->all, NULL); task;
 	     task = calls_next_task(walker->all, task))
 		close_to(walker, task, 0, true);
+}
+
+/* The same, and report that calls are missing. */
+static void forget(struct walker *walker)
+{
+	end_all(walker);
 	if (walker->event && walker->lost)
 		walker->lost(walker, walker->event);
 }
@@ -337,6 +343,8 @@ static void take(struct walker *walker, const struct event *event)
 	walker->event = event;
 	walker->last_ns = event->ns;
 	symbols_at(walker->symbols, event->symbols_at);
+	if (event->cut)
+		end_all(walker);
 	switch (event->found) {
 	case FOUND_CALL:
 		take_call(walker, task_of(walker, event), event);

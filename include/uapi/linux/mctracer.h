@@ -151,11 +151,14 @@
  *	Bit 38: the clock is CLOCK_MONOTONIC and not the cycle counter. The upper 5 bits of
  *	offset are in 40 to 44, and the other 59 in an MCTRACER_MORE. The clock may have been
  *	set back here.
- * MCTRACER_GAP: the value is the number of calls that are missing here. In the ring: they were
- *	not recorded because the ring was full (nooverwrite), copied or resized, and
- *	MCTRACER_COUNT does not count them. 0: an unknown number, because recording was off or
- *	other functions were selected. From read(), before a jump to a later position: they
- *	were overwritten before they were read.
+ * MCTRACER_GAP: calls and returns are missing here, so a return behind it must not be paired with a
+ *	call before it, in any ring. Its time is that of the time word before it. The value is
+ *	the number of missing calls, with two flags. MCTRACER_GAP_OVERWRITTEN, only from
+ *	read(): they were overwritten before they were read, and MCTRACER_COUNT counts them.
+ *	Otherwise they were not recorded because the ring was full (nooverwrite), copied or
+ *	resized, and MCTRACER_COUNT does not count them. MCTRACER_GAP_UNCOUNTED: an unknown
+ *	number is missing besides, because recording was off or other functions or tasks were
+ *	selected. The number 0 without this flag: only calls of other CPUs are missing.
  * MCTRACER_FRAME: a return address of the call chain of the call or return before it, low half.
  *	The MCTRACER_FRAME behind a call form the chain, nearest caller first; the first one
  *	is the call's own parent_ip.
@@ -190,6 +193,10 @@
 #define MCTRACER_OBJECT_BEGINS		(1ULL << 36)
 #define MCTRACER_OBJECT_ENDS		(1ULL << 37)
 #define MCTRACER_OBJECTS		4	/* of one call */
+
+/* A gap */
+#define MCTRACER_GAP_UNCOUNTED		(1ULL << 52)
+#define MCTRACER_GAP_OVERWRITTEN	(1ULL << 51)
 
 #define MCTRACER_CLOCK_SHIFT	32
 #define MCTRACER_CLOCK_IS_NS	(1ULL << 38)

@@ -20,7 +20,7 @@ enum mctracer_event {
 	MCTRACER_EVENT_CONTEXT,	/* context */
 	MCTRACER_EVENT_COUNT,	/* calls */
 	MCTRACER_EVENT_CLOCK,	/* with the next word: clock */
-	MCTRACER_EVENT_GAP,	/* value */
+	MCTRACER_EVENT_GAP,	/* value; see mctracer_gap_calls() */
 	MCTRACER_EVENT_FRAME,	/* value: the next return address of the last call's chain */
 	MCTRACER_EVENT_MARK,	/* value: the kind; ip; took, if has contains it */
 	MCTRACER_EVENT_RETURN,	/* value: flags; ip; by the task, in the context; see has */
@@ -137,6 +137,12 @@ static inline __u32 mctracer_word_type(__u64 word)
 static inline int mctracer_word_counts(__u64 word)
 {
 	return (__u32)word >= (__u32)MCTRACER_RETURN << MCTRACER_TYPE_SHIFT;
+}
+
+/* Return the number of calls and returns that a gap with @value counts. */
+static inline __u64 mctracer_gap_calls(__u64 value)
+{
+	return value & ((1ULL << MCTRACER_COUNT_BITS) - 1);
 }
 
 static inline __u64 mctracer_word_data(__u64 word)

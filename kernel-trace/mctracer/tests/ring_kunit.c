@@ -506,6 +506,42 @@ static void cursor_task_and_gap(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, cursor.state.comm, "two");
 }
 
+/* A gap has the time at which recording resumed, though the ring's last call was long before. */
+static void cursor_gap_time(struct kunit *test)
+{
+	struct mctracer_cursor cursor = {};
+	struct ring_test *t = test->priv;
+
+	record(test, 0, 5);
+	t->said.time += 1000000;
+	write_notes(test);
+	write_word(test, mctracer_other_word(MCTRACER_GAP, MCTRACER_GAP_UNCOUNTED));
+	mctracer_cursor_begin(&cursor, t->mine, NULL, false, t->mine->user.read, false);
+	expect_found(test, &cursor, 0, 5);
+	KUNIT_EXPECT_LT(test, cursor.ns, t->said.time);
+	KUNIT_EXPECT_EQ(test, mctracer_cursor_next(&cursor), MCTRACER_FOUND_GAP);
+	KUNIT_EXPECT_EQ(test, cursor.state.value, MCTRACER_GAP_UNCOUNTED);
+	KUNIT_EXPECT_GE(test, cursor.ns, t->said.time);
+}
+
+/* The first event is marked if calls before it are gone, and only the first. */
+static void cursor_cut(struct kunit *test)
+{
+	struct mctracer_cursor cursor = {};
+	struct ring_test *t = test->priv;
+
+	record(test, 0, 5);
+	mctracer_cursor_begin(&cursor, t->mine, NULL, false, t->mine->user.read, false);
+	mctracer_cursor_next(&cursor);
+	KUNIT_EXPECT_FALSE(test, cursor.after_cut);
+	record(test, 5, 2 * RING_SIZE / WORD);
+	mctracer_cursor_begin(&cursor, t->mine, NULL, false, t->mine->user.read, false);
+	KUNIT_EXPECT_EQ(test, mctracer_cursor_next(&cursor), MCTRACER_FOUND_CALL);
+	KUNIT_EXPECT_TRUE(test, cursor.after_cut);
+	KUNIT_EXPECT_EQ(test, mctracer_cursor_next(&cursor), MCTRACER_FOUND_CALL);
+	KUNIT_EXPECT_FALSE(test, cursor.after_cut);
+}
+
 static void move(struct kunit *test, size_t size)
 {
 	struct mctracer_ring *new = kunit_kzalloc(test, sizeof(*new), GFP_KERNEL);
@@ -624,6 +660,8 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(cursor_pause),
 	KUNIT_CASE(cursor_pauses),
 	KUNIT_CASE(cursor_task_and_gap),
+	KUNIT_CASE(cursor_gap_time),
+	KUNIT_CASE(cursor_cut),
 	{}
 };
 
