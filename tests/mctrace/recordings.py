@@ -26,6 +26,7 @@ VALID = 1 << 63
 CALL = 1 << 31
 TIME, MORE, TASK, OTHER, CONTEXT, VALUE, DATA, RETURN = range(8)
 COUNT, CLOCK, GAP, FRAME, MARK, TOOK, OBJECT, MODULE_COUNT = 1, 2, 3, 4, 5, 6, 7, 8
+GAP_UNCOUNTED = 1 << 52
 DATA_BITS = 59
 OTHER_SHIFT = 53
 POSITION_MASK = (1 << 54) - 1
@@ -341,7 +342,7 @@ class Ring:
         self.noted = None       # the latest sync point, in multiples of notes
         self.seen = None        # the current multiple of notes
         self.late = False       # a call precedes the sync words
-        self.gap = 0            # missing calls, for the next GAP word
+        self.gap = None         # value of the next GAP word; None: no word
         self.times = True       # each call has a time word
         self.modules = None     # count of module loads and unloads; None: no word
         self.tables = []        # index of the first run after each symbol table
@@ -373,7 +374,7 @@ class Ring:
         if everything or context != self.context:
             words.append(make_word(CONTEXT, context))
         words += task_words(task)
-        if everything and self.gap:
+        if everything and self.gap is not None:
             words.append(other_word(GAP, self.gap))
         if len(words) > self.left():
             self.append([NOTHING] * self.left())
@@ -383,7 +384,7 @@ class Ring:
         self.context = context
         if everything:
             self.noted = self.pos // self.notes
-            self.gap = 0
+            self.gap = None
             self.late = False
 
     def put(self, task, ns, words, counts, context):
@@ -394,7 +395,7 @@ class Ring:
                 self.seen = quarter
                 self.late = self.rng is not None and self.rng.random() < 0.3
             other = self.task is not task or self.context != context
-            if quarter != self.noted and (other or not self.late or self.gap):
+            if quarter != self.noted and (other or not self.late or self.gap is not None):
                 self.say(task, ns, context, True)
             elif other:
                 self.say(task, ns, context, False)
@@ -416,9 +417,9 @@ class Ring:
         self.begin_run()
         self.noted = self.seen = None
 
-    def lose(self, lost):
-        """Count @lost calls that the kernel could not write."""
-        self.gap += lost
+    def lose(self, lost, uncounted=False):
+        """Count @lost calls that the kernel could not write. @uncounted: and others."""
+        self.gap = (self.gap or 0) + lost | (GAP_UNCOUNTED if uncounted else 0)
         self.noted = None
 
     def behind_table(self, nr):

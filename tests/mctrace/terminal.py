@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Test mctrace's messages about missing calls and typing errors, and its pager and colours, which
 # appear only on a terminal.
+import json
 import os
 import pty
 import re
@@ -47,6 +48,33 @@ def check_missing(mctrace, folder):
             if ran.returncode or ran.stderr.decode() != wanted:
                 wrong.append("%s: %s: status %d, and it says '%s'" % (
                     name, " ".join(arguments), ran.returncode, ran.stderr.decode()))
+    return wrong
+
+
+def check_gaps(mctrace, folder):
+    """Each kind of gap has its lines, behind earlier calls of other CPUs."""
+    wrong = []
+    for lost, uncounted, lines in ((5, False, ["# lost 5"]), (0, True, ["# recording was off"]),
+                                   (5, True, ["# lost 5", "# recording was off"]),
+                                   (0, False, ["# other CPUs lost calls"])):
+        rec = recordings.Recording(cpus=2, late=False)
+        rec.run(0, rec.task(65, "cat"))
+        rec.run(1, rec.task(66, "dog"))
+        rec.call(0, "vfs_read")
+        rec.wait(100)
+        rec.call(1, "vfs_write")
+        rec.wait(100)
+        rec.rings[0].lose(lost, uncounted)
+        rec.call(0, "dput")
+        case = Case(folder, "gap %d %d" % (lost, uncounted), rec)
+        text = mctrace.run("report", case.path).stdout.decode().splitlines()
+        first = next(i for i, line in enumerate(text) if " vfs_write" in line)
+        last = next(i for i, line in enumerate(text) if " dput" in line)
+        wrong += compare_lists("line", text[first + 1:last], lines)
+        ran = mctrace.run("report", "--json", case.path)
+        gap = json.loads(ran.stdout.splitlines()[2])
+        if gap != {"event": "lost", "calls": lost, **({"uncounted": True} if uncounted else {})}:
+            wrong.append("in JSON it is %s" % gap)
     return wrong
 
 
