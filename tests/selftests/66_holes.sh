@@ -98,10 +98,16 @@ around()
 		"$(grep -c '^# recording was off$' "$MCT_TRACE")"
 }
 
-# consume: print what trace_pipe, open as descriptor 8, has now
+# consume: print all that trace_pipe, open as standard input, has now
 consume()
 {
-	dd bs=64k count=1 status=none <&8
+	dd iflag=nonblock bs=64k status=none 2> "$MCT_TMP/ended" || grep -q unavailable "$MCT_TMP/ended"
+}
+
+# consume_elsewhere: another open file takes all that trace_pipe has now
+consume_elsewhere()
+{
+	consume < "$MCT_DIR/trace_pipe" > /dev/null
 }
 
 # between WAY COMMAND...: the reader calls, which trace_pipe shows; then returns and calls again,
@@ -113,11 +119,11 @@ between()
 	trace_clear
 	exec 8< "$MCT_DIR/trace_pipe"
 	step
-	consume > /dev/null
+	consume <&8 > /dev/null
 	step
 	"$@"
 	step
-	consume > "$MCT_TMP/pipe"
+	consume <&8 > "$MCT_TMP/pipe"
 	exec 8<&-
 	sed -n 's/^CPU [0-9]*: cat:[0-9]* vfs_read+[^ ]* returns/returns/p' "$MCT_TMP/pipe" \
 		> "$MCT_TMP/returns"
@@ -147,7 +153,7 @@ put function "$mode"
 put vfs_read:ret "$triggers"
 around "triggers" "$triggers" "" vfs_read:ret
 between "clear" trace_clear
-between "another reader" dd if="$MCT_DIR/trace_pipe" of=/dev/null bs=64k count=1 status=none
+between "another reader" consume_elsewhere
 
 # The clear takes a return and a call of CPU 1 away, between a call and a return of CPU 0.
 trace_clear
