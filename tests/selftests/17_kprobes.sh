@@ -24,7 +24,7 @@ trace=$MCT_TMP/trace
 # The rings must hold all calls from one work() until the trace is read.
 size=$MCT_DIR/buffer_size_kb
 old_size=$(cat "$size" 2>/dev/null)
-[ -z "$old_size" ] || put 4096 "$size"
+[ -z "$old_size" ] || put 16384 "$size"
 
 at_end()
 {
