@@ -48,10 +48,10 @@ DEFINE_PER_CPU(unsigned long, mctracer_own_calls);
 static DEFINE_PER_CPU(bool, recording);
 
 /* For note(), besides MCTRACER_KNOWS_TASK and so on. */
-#define NOTE_GAP	BIT(30)	/* write a gap if calls are missing */
+#define NOTE_GAP	BIT(30)	/* write gaps if calls are missing */
 #define NOTE_REMEMBER	BIT(31)	/* cache the task in the ring */
 
-#define NOTE_MAX	(MCTRACER_NOTES_WORDS + 2)	/* words: + a gap, and one for pairs */
+#define NOTE_MAX	(MCTRACER_NOTES_WORDS + 3)	/* words: + two gaps, and one for pairs */
 
 /* Load head and *@others as of one moment. */
 static u64 load_head(struct mctracer_ring *ring, u64 *others)
@@ -278,16 +278,17 @@ static bool is_behind_hole(const struct mctracer_ring *ring, unsigned long hole)
 	return ring->hole != hole && READ_ONCE(holes_cleared) != hole;
 }
 
-/* Return the value of the gap that is due, or 0 with @due false if there is none. */
-static u64 gap_value(struct mctracer_ring *ring, unsigned long hole, bool *due)
+/* Write the gaps that are due, two at most, to the words from @word on. */
+static void compose_gaps(u64 *word, struct mctracer_ring *ring, unsigned long hole)
 {
 	const bool behind = is_behind_hole(ring, hole);
-	u64 gap = newly_lost(ring);
+	const bool uncounted = behind && (ring->hole ^ hole) >= HOLE_UNCOUNTED;
+	const u64 lost = newly_lost(ring);
 
-	if (behind && (ring->hole ^ hole) >= HOLE_UNCOUNTED)
-		gap |= MCTRACER_GAP_UNCOUNTED;
-	*due = behind || gap;
-	return gap;
+	if (lost || (behind && !uncounted))
+		*word++ = mctracer_other_word(MCTRACER_GAP, lost);
+	if (uncounted)
+		*word = mctracer_other_word(MCTRACER_GAP, MCTRACER_GAP_UNCOUNTED);
 }
 
 /* Return true, once for each request, if all sync words must be written again. */
@@ -341,10 +342,9 @@ static void note(u32 what, u32 raw)
 	const u64 quarter = mctracer_ring_quarter(ring);
 	u64 words[NOTE_MAX], *word;
 	struct mctracer_state say;	/* what the words contain */
-	u64 head, others, gap;
+	u64 head, others;
 	unsigned int n;
 	unsigned long hole;
-	bool due;
 
 	memset64(words, mctracer_word(MCTRACER_TIME, 0), ARRAY_SIZE(words));
 	memset(say.comm, 0, sizeof(say.comm));
@@ -367,7 +367,7 @@ static void note(u32 what, u32 raw)
 		if (-head % MCTRACER_COMPACT_BLOCK < NOTE_MAX * MCTRACER_WORD_SIZE)
 			what |= MCTRACER_KNOWS_TIME;
 		/* All words lie in one quarter; with pairs, the next word is at an even slot. */
-		n = mctracer_words_of(what) + !!(what & NOTE_GAP);
+		n = mctracer_words_of(what) + (what & NOTE_GAP ? 2 : 0);
 		if (READ_ONCE(mctracer_pairs))
 			n += (head / MCTRACER_WORD_SIZE + n) & 1;
 	} while (!reserve_in_quarter(ring, head, n, n));
@@ -388,12 +388,9 @@ static void note(u32 what, u32 raw)
 	if (what & MCTRACER_KNOWS_TASK)
 		describe_task(&say, ring, what & NOTE_REMEMBER);
 	word = mctracer_compose(words, &say);
-	/* Behind the time, which is the gap's time, too. */
-	if (what & NOTE_GAP) {
-		gap = gap_value(ring, hole, &due);
-		if (due)
-			*word = mctracer_other_word(MCTRACER_GAP, gap);
-	}
+	/* Behind the time, which is the gaps' time, too. */
+	if (what & NOTE_GAP)
+		compose_gaps(word, ring, hole);
 	if (what & MCTRACER_KNOWS_COUNT)
 		ring->hole = hole;
 	put_words(head, words, n);

@@ -324,9 +324,9 @@ static const struct seq_buf *print_gap(struct mctracer_text *text, u64 gap)
 	seq_buf_clear(&text->line);
 	if (lost)
 		seq_buf_printf(&text->line, "# lost %llu\n", lost);
-	if (gap & MCTRACER_GAP_UNCOUNTED)
+	else if (gap & MCTRACER_GAP_UNCOUNTED)
 		seq_buf_puts(&text->line, "# recording was off\n");
-	else if (!lost)
+	else
 		seq_buf_puts(&text->line, "# other CPUs lost calls\n");
 	return &text->line;
 }

@@ -40,7 +40,7 @@ struct cursor {
 	bool exact;			/* ns was recorded: this call and the last have a time */
 	bool timed;			/* the latest call has a time right before it */
 	uint64_t missing;		/* calls that a gap counts */
-	bool uncounted;			/* an unknown number is missing besides */
+	bool uncounted;			/* an unknown number is missing */
 	bool cut;			/* calls before the next event were overwritten */
 	enum found found;		/* the event before the cursor */
 };
@@ -62,7 +62,7 @@ struct event {
 	uint64_t ns;
 	bool exact;
 	uint64_t missing;
-	bool uncounted;		/* an unknown number is missing besides */
+	bool uncounted;		/* an unknown number is missing */
 	bool cut;		/* earlier calls of this CPU were overwritten */
 	uint64_t symbols_at;	/* @at of symbols_at() */
 	uint64_t number;		/* of the event, from 0 */

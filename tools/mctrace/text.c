@@ -408,13 +408,11 @@ static void put_gap(struct text *text, const struct event *event)
 	if (event->missing) {
 		buffer_puts(&text->line, "# lost ");
 		buffer_number(&text->line, event->missing, 1);
-		if (event->uncounted)
-			buffer_char(&text->line, '\n');
-	}
-	if (event->uncounted)
+	} else if (event->uncounted) {
 		buffer_puts(&text->line, "# recording was off");
-	else if (!event->missing)
+	} else {
 		buffer_puts(&text->line, "# other CPUs lost calls");
+	}
 }
 
 static void put_event(struct text *text, const struct event *event, const struct call *call)

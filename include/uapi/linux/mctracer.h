@@ -153,12 +153,12 @@
  *	set back here.
  * MCTRACER_GAP: calls and returns are missing here, so a return behind it must not be paired with a
  *	call before it, in any ring. Its time is that of the time word before it. The value is
- *	the number of missing calls, with two flags. MCTRACER_GAP_OVERWRITTEN, only from
- *	read(): they were overwritten before they were read, and MCTRACER_COUNT counts them.
- *	Otherwise they were not recorded because the ring was full (nooverwrite), copied or
- *	resized, and MCTRACER_COUNT does not count them. MCTRACER_GAP_UNCOUNTED: an unknown
- *	number is missing besides, because recording was off or other functions or tasks were
- *	selected. The number 0 without this flag: only calls of other CPUs are missing.
+ *	the number of missing calls, or a flag. With MCTRACER_GAP_OVERWRITTEN, only from read(),
+ *	this number was overwritten before it was read, and MCTRACER_COUNT counts it. Without,
+ *	it was not recorded because the ring was full (nooverwrite), copied or resized, and
+ *	MCTRACER_COUNT does not count it. MCTRACER_GAP_UNCOUNTED alone: an unknown number is
+ *	missing, because recording was off or other functions or tasks were selected. 0: only
+ *	calls of other CPUs are missing.
  * MCTRACER_FRAME: a return address of the call chain of the call or return before it, low half.
  *	The MCTRACER_FRAME behind a call form the chain, nearest caller first; the first one
  *	is the call's own parent_ip.

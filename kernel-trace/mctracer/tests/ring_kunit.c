@@ -513,6 +513,7 @@ static void cursor_gap_time(struct kunit *test)
 	struct ring_test *t = test->priv;
 
 	record(test, 0, 5);
+	write_word(test, mctracer_word(MCTRACER_TIME, t->said.time >> 1));
 	t->said.time += 1000000;
 	write_notes(test);
 	write_word(test, mctracer_other_word(MCTRACER_GAP, MCTRACER_GAP_UNCOUNTED));
