@@ -133,8 +133,8 @@ READ_ONCE(ring->described WRITE_ONCE(ring->described"
 			'mctracer_stopped, true mctracer_forget_tasks'
 		in_order "$m/tracer.c" resume 'mctracer_stopped, [a-z]*|mctracer_forget_tasks' \
 			'mctracer_stopped, false mctracer_forget_tasks'
-		in_order "$m/pids.c" mctracer_set_pids 'apply\(text|WRITE_ONCE\(mctracer_pids|unmark|mctracer_note_hole' \
-			'apply(text WRITE_ONCE(mctracer_pids unmark mctracer_note_hole'
+		in_order "$m/pids.c" mctracer_set_pids 'apply\(text|WRITE_ONCE\(mctracer_pids|unmark|mctracer_forget_tasks' \
+			'apply(text WRITE_ONCE(mctracer_pids unmark mctracer_forget_tasks'
 		# One function writes the name; in 7.3 another one clears its rest.
 		named=$(grep -oE '(strscpy_pad|memset)\(&?tsk->comm' "$tree/fs/exec.c" | tail -n 1)
 		in_order fs/exec.c __set_task_comm '(strscpy_pad|memset)\(&?tsk->comm|mctracer_task_changed' \
