@@ -24,7 +24,7 @@
  * Return where a jump to @entry must go: to the call depth accounting in the padding before @entry,
  * if this kernel needs it; else past its ENDBR, if any.
  */
-static void *jump_target(void *entry)
+static void *mcount_jump_target(void *entry)
 {
 	void *target = callthunks_translate_call_dest(entry);
 
@@ -37,7 +37,7 @@ static void *jump_target(void *entry)
  * text_poke_bp() makes the change atomic for every CPU: a CPU that executes the site meanwhile
  * takes a breakpoint, and its handler emulates the new instruction.
  */
-static void switch_stub(void *stub, mcount_direct_func_t entry)
+static void mcount_patch_stub(void *stub, mcount_direct_func_t entry)
 {
 	const void *insn = x86_nops[JMP32_INSN_SIZE];
 
@@ -45,7 +45,7 @@ static void switch_stub(void *stub, mcount_direct_func_t entry)
 
 	mutex_lock(&text_mutex);
 	if (entry)
-		insn = text_gen_insn(JMP32_INSN_OPCODE, stub, jump_target(entry));
+		insn = text_gen_insn(JMP32_INSN_OPCODE, stub, mcount_jump_target(entry));
 	if (memcmp(stub, insn, JMP32_INSN_SIZE))
 		text_poke_bp(stub, insn, JMP32_INSN_SIZE, NULL);
 	mutex_unlock(&text_mutex);
@@ -53,15 +53,15 @@ static void switch_stub(void *stub, mcount_direct_func_t entry)
 
 void arch_mcount_switch(mcount_direct_func_t entry)
 {
-	switch_stub(arch_mcount_stub, entry);
+	mcount_patch_stub(arch_mcount_stub, entry);
 }
 
 void arch_mcount_switch_returns(mcount_direct_func_t on_return, mcount_direct_func_t on_tail)
 {
 	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
 		return;
-	switch_stub(arch_mcount_return, on_return);
-	switch_stub(arch_mcount_tail, on_tail);
+	mcount_patch_stub(arch_mcount_return, on_return);
+	mcount_patch_stub(arch_mcount_tail, on_tail);
 }
 
 #define REP_PREFIX	0xf3
@@ -70,7 +70,7 @@ void arch_mcount_switch_returns(mcount_direct_func_t on_return, mcount_direct_fu
  * Return true if @insn is what boot has made of a return: a return, or a jump to the thunk that
  * this processor needs.
  */
-static bool is_return(const u8 *insn, u8 opcode)
+static bool mcount_insn_is_return(const u8 *insn, u8 opcode)
 {
 	const void *target = insn + JMP32_INSN_SIZE + get_unaligned((const s32 *)(insn + 1));
 
@@ -86,7 +86,7 @@ static bool is_return(const u8 *insn, u8 opcode)
  * Return the kprobe at @insn. Skip the probe of an unloaded module: another module's code may be
  * there now.
  */
-static const struct kprobe *probe_at(const u8 *insn)
+static const struct kprobe *mcount_kprobe_at(const u8 *insn)
 {
 	struct kprobe *probe = get_kprobe((void *)insn);
 
@@ -104,22 +104,22 @@ bool arch_mcount_is_tail(const void *site)
 	u8 opcode;
 
 	guard(preempt)();
-	probe = probe_at(insn);
+	probe = mcount_kprobe_at(insn);
 	opcode = probe ? probe->opcode : *insn;
-	return opcode != INT3_INSN_OPCODE && !is_return(insn, opcode);
+	return opcode != INT3_INSN_OPCODE && !mcount_insn_is_return(insn, opcode);
 }
 
 /* Return true if the site can be a return itself: not while a kprobe behind it must be hit. */
-static bool may_hold_return(const void *site)
+static bool mcount_may_hold_return(const void *site)
 {
 	const u8 *insn = site + MCOUNT_SITE_SIZE;
 
 	guard(preempt)();
-	return !probe_at(insn) && is_return(insn, *insn);
+	return !mcount_kprobe_at(insn) && mcount_insn_is_return(insn, *insn);
 }
 
 /* Generate a return for @site: a jump to the thunk where the address needs it. */
-static void make_return(u8 *insn, const void *site)
+static void mcount_generate_return(u8 *insn, const void *site)
 {
 	if (cpu_wants_rethunk_at((void *)site)) {
 		__text_gen_insn(insn, JMP32_INSN_OPCODE, site, x86_return_thunk,
@@ -136,11 +136,11 @@ bool arch_mcount_holds_return(const void *site)
 
 	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
 		return false;
-	make_return(insn, site);
+	mcount_generate_return(insn, site);
 	return !memcmp(site, insn, sizeof(insn));
 }
 
-static void *called_by(const void *site, enum mcount_site kind, bool returns)
+static void *mcount_site_target(const void *site, enum mcount_site kind, bool returns)
 {
 	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS) || !returns)
 		return kind == MCOUNT_GATE ? arch_mcount_gate : arch_mcount_stub;
@@ -153,16 +153,17 @@ static void *called_by(const void *site, enum mcount_site kind, bool returns)
 void arch_mcount_site_insn(u8 *insn, void *site, enum mcount_site kind, bool returns)
 {
 	if (kind != MCOUNT_NOTHING)
-		__text_gen_insn(insn, CALL_INSN_OPCODE, site, called_by(site, kind, returns),
+		__text_gen_insn(insn, CALL_INSN_OPCODE, site,
+				mcount_site_target(site, kind, returns),
 				MCOUNT_SITE_SIZE);
-	else if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && returns && may_hold_return(site))
-		make_return(insn, site);
+	else if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && returns && mcount_may_hold_return(site))
+		mcount_generate_return(insn, site);
 	else
 		memcpy(insn, x86_nops[MCOUNT_SITE_SIZE], MCOUNT_SITE_SIZE);
 }
 
 /* A former return may be a jump now, so accept the functions of both. */
-static int kind_of_call(const void *called, bool returns)
+static int mcount_kind_of_call(const void *called, bool returns)
 {
 	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS) || !returns) {
 		if (called == (const void *)arch_mcount_stub)
@@ -186,6 +187,6 @@ int arch_mcount_site_kind(const void *site, bool returns)
 		return MCOUNT_NOTHING;
 	if (*insn != CALL_INSN_OPCODE)
 		return returns && arch_mcount_holds_return(site) ? MCOUNT_NOTHING : -EINVAL;
-	return kind_of_call(site + MCOUNT_SITE_SIZE + get_unaligned((const s32 *)(insn + 1)),
-			    returns);
+	return mcount_kind_of_call(site + MCOUNT_SITE_SIZE + get_unaligned((const s32 *)(insn + 1)),
+				   returns);
 }

@@ -15,8 +15,8 @@
 #include "mcount_steps.h"
 
 /* Make the unwinder continue at the caller of @at. It may use @regs as long as @state is used. */
-static void unwind_from(struct unwind_state *state, const struct mcount_place *at,
-			struct pt_regs *regs)
+static void mcount_unwind_from(struct unwind_state *state, const struct mcount_place *at,
+			       struct pt_regs *regs)
 {
 	memset(regs, 0, sizeof(*regs));
 	regs->ip = at->ip - 1;	/* of the call, as if it had been interrupted */
@@ -30,7 +30,7 @@ static void unwind_from(struct unwind_state *state, const struct mcount_place *a
  * Make the unwinder start here, and advance through the pre-handler's frames to the caller of the
  * traced function.
  */
-static void unwind_through_gate(struct unwind_state *state, unsigned long ip)
+static void mcount_unwind_prehandler(struct unwind_state *state, unsigned long ip)
 {
 	unwind_start(state, current, NULL, NULL);
 	while (!unwind_done(state) && unwind_get_return_address(state) != ip)
@@ -55,9 +55,9 @@ unsigned int arch_mcount_callers(unsigned long ip, unsigned long parent_ip,
 		n = mcount_take_steps(&at, callers, stacks, &max);
 		if (n == max)
 			return n;
-		unwind_from(&state, &at, &regs_there);
+		mcount_unwind_from(&state, &at, &regs_there);
 	} else {
-		unwind_through_gate(&state, ip);
+		mcount_unwind_prehandler(&state, ip);
 	}
 	/*
 	 * The unwinder misses @parent_ip if it assumes the frame that the traced function has not

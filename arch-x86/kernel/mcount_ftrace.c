@@ -8,20 +8,20 @@
 #include <linux/mcount.h>
 #include <linux/ptrace.h>
 
-static bool is_ours(unsigned long addr)
+static bool mcount_is_own_target(unsigned long addr)
 {
 	return addr == (unsigned long)arch_mcount_stub_in_turn ||
 	       addr == (unsigned long)arch_mcount_gate_in_turn;
 }
 
-NOKPROBE_SYMBOL(is_ours);
+NOKPROBE_SYMBOL(mcount_is_own_target);
 
 /* Ops that are called later may still redirect the function: the stub checks %r10 for that. */
 bool arch_mcount_ftrace_call(struct ftrace_regs *fregs, unsigned long ip, bool gate)
 {
 	struct pt_regs *regs = ftrace_get_regs(fregs);
 
-	if (!regs || regs->ip != ip || (regs->orig_ax && !is_ours(regs->orig_ax)))
+	if (!regs || regs->ip != ip || (regs->orig_ax && !mcount_is_own_target(regs->orig_ax)))
 		return false;
 	regs->r10 = ip;
 	arch_ftrace_set_direct_caller(fregs, gate ? (unsigned long)arch_mcount_gate_in_turn :

@@ -43,12 +43,12 @@ union step {
 
 static u64 steps[STEPS];
 
-static bool is_permanent(unsigned long ip)
+static bool mcount_is_permanent_text(unsigned long ip)
 {
 	return ip - (unsigned long)_stext < (unsigned long)(_etext - _stext);
 }
 
-static enum step_kind kind_of(const struct orc_entry *orc)
+static enum step_kind mcount_orc_step_kind(const struct orc_entry *orc)
 {
 	if (orc->type == ORC_TYPE_END_OF_STACK)
 		return STEP_END;
@@ -67,13 +67,13 @@ static enum step_kind kind_of(const struct orc_entry *orc)
 	return STEP_UNKNOWN;
 }
 
-static union step step_of(const struct orc_entry *orc)
+static union step mcount_orc_step(const struct orc_entry *orc)
 {
 	union step step = { .kind = STEP_UNKNOWN };
 
 	if (!orc)
 		return step;
-	step.kind = kind_of(orc);
+	step.kind = mcount_orc_step_kind(orc);
 	step.up = orc->sp_offset;
 	if (orc->type != ORC_TYPE_CALL || orc->bp_reg == ORC_REG_UNDEFINED)
 		return step;
@@ -85,30 +85,30 @@ static union step step_of(const struct orc_entry *orc)
 	return step;
 }
 
-static union step find_step(const struct mcount_place *at)
+static union step mcount_find_step(const struct mcount_place *at)
 {
 	/* Look up the call, because the return address may be in the next function. */
 	unsigned long ip = at->regs ? at->ip : at->ip - 1;
 	u64 *place = &steps[ip % STEPS];
 	union step step = { .word = READ_ONCE(*place) };
 
-	if (step.ip == (u32)ip && is_permanent(ip))
+	if (step.ip == (u32)ip && mcount_is_permanent_text(ip))
 		return step;
-	step = step_of(unwind_orc_find(ip));
+	step = mcount_orc_step(unwind_orc_find(ip));
 	step.ip = ip;
-	if (is_permanent(ip))
+	if (mcount_is_permanent_text(ip))
 		WRITE_ONCE(*place, step.word);
 	return step;
 }
 
-static bool is_within(const struct stack_info *stack, const void *from, size_t length)
+static bool mcount_is_on_stack(const struct stack_info *stack, const void *from, size_t length)
 {
 	return from >= (void *)stack->begin && from + length <= (void *)stack->end;
 }
 
 /* Return the end of the frame of @at, right behind the return address; or NULL. */
-static const unsigned long *frame_end(const struct mcount_place *at, union step step,
-				      struct stack_info *stack)
+static const unsigned long *mcount_frame_end(const struct mcount_place *at, union step step,
+					     struct stack_info *stack)
 {
 	unsigned long end;
 
@@ -120,7 +120,7 @@ static const unsigned long *frame_end(const struct mcount_place *at, union step 
 		end = at->bp + step.up;
 		break;
 	case STEP_BY_STACK:
-		if (!is_within(stack, (void *)at->sp, sizeof(long)))
+		if (!mcount_is_on_stack(stack, (void *)at->sp, sizeof(long)))
 			return NULL;
 		end = READ_ONCE_NOCHECK(*(unsigned long *)at->sp) + step.up;
 		if (!get_stack_info_noinstr((unsigned long *)end - 1, current, stack))
@@ -131,33 +131,33 @@ static const unsigned long *frame_end(const struct mcount_place *at, union step 
 	}
 	if (step.kind != STEP_BY_STACK && end <= at->sp)
 		return NULL;	/* the wrong direction */
-	if (!is_within(stack, (unsigned long *)end - 1, sizeof(long)))
+	if (!mcount_is_on_stack(stack, (unsigned long *)end - 1, sizeof(long)))
 		return NULL;
 	return (const unsigned long *)end;
 }
 
 /* Return true if @ip is kernel text that neither rethook nor the graph tracer has put there. */
-static bool is_return_address(unsigned long ip)
+static bool mcount_is_return_address(unsigned long ip)
 {
 	if (IS_ENABLED(CONFIG_RETHOOK) && is_rethook_trampoline(ip))
 		return false;
 	if (mcount_is_graph_handler(ip))
 		return false;
-	return is_permanent(ip) || __kernel_text_address(ip);
+	return mcount_is_permanent_text(ip) || __kernel_text_address(ip);
 }
 
-static bool step_up(struct mcount_place *at, union step step, struct stack_info *stack)
+static bool mcount_step_up(struct mcount_place *at, union step step, struct stack_info *stack)
 {
-	const unsigned long *end = frame_end(at, step, stack);
+	const unsigned long *end = mcount_frame_end(at, step, stack);
 	struct mcount_place next = { .sp = (unsigned long)end, .bp = at->bp };
 
 	if (!end)
 		return false;
 	next.ip = READ_ONCE_NOCHECK(end[-1]);
-	if (!is_return_address(next.ip))
+	if (!mcount_is_return_address(next.ip))
 		return false;
 	if (step.bp_saved) {
-		if (!is_within(stack, end - step.bp_saved, sizeof(long)))
+		if (!mcount_is_on_stack(stack, end - step.bp_saved, sizeof(long)))
 			return false;
 		next.bp = READ_ONCE_NOCHECK(*(end - step.bp_saved));
 	}
@@ -166,17 +166,17 @@ static bool step_up(struct mcount_place *at, union step step, struct stack_info 
 }
 
 /* Step to the interrupted code. */
-static bool step_to_regs(struct mcount_place *at, union step step, struct stack_info *stack)
+static bool mcount_step_to_regs(struct mcount_place *at, union step step, struct stack_info *stack)
 {
 	struct pt_regs *regs = (struct pt_regs *)(at->sp + step.up);
 
-	if (!is_within(stack, regs, sizeof(*regs)))
+	if (!mcount_is_on_stack(stack, regs, sizeof(*regs)))
 		return false;
 	if (user_mode(regs)) {
 		at->ip = 0;
 		return true;
 	}
-	if (!is_return_address(regs->ip) ||
+	if (!mcount_is_return_address(regs->ip) ||
 	    !get_stack_info_noinstr((unsigned long *)regs->sp, current, stack))
 		return false;
 	*at = (struct mcount_place) {
@@ -189,18 +189,18 @@ static bool step_to_regs(struct mcount_place *at, union step step, struct stack_
  * Take a step. Return false if the unwinder must take it. @at->ip is 0 if there are no more
  * callers.
  */
-static bool take_step(struct mcount_place *at, union step step, struct stack_info *stack)
+static bool mcount_step_once(struct mcount_place *at, union step step, struct stack_info *stack)
 {
 	switch (step.kind) {
 	case STEP_UNKNOWN:
 		return false;
 	case STEP_TO_REGS:
-		return step_to_regs(at, step, stack);
+		return mcount_step_to_regs(at, step, stack);
 	case STEP_END:
 		at->ip = 0;
 		return true;
 	}
-	return step_up(at, step, stack);
+	return mcount_step_up(at, step, stack);
 }
 
 unsigned int mcount_take_steps(struct mcount_place *at, u32 *callers, u32 *stacks,
@@ -213,7 +213,7 @@ unsigned int mcount_take_steps(struct mcount_place *at, u32 *callers, u32 *stack
 
 	if (!get_stack_info_noinstr((unsigned long *)at->sp, current, &stack))
 		return 0;
-	for (n = 0; n < *max && take_step(at, step, &stack); n++) {
+	for (n = 0; n < *max && mcount_step_once(at, step, &stack); n++) {
 		if (!at->ip) {
 			*max = n;
 			break;
@@ -221,7 +221,7 @@ unsigned int mcount_take_steps(struct mcount_place *at, u32 *callers, u32 *stack
 		callers[n] = at->ip;
 		if (stacks)
 			stacks[n] = at->sp - sizeof(long);
-		step = find_step(at);
+		step = mcount_find_step(at);
 	}
 	return n;
 }

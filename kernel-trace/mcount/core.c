@@ -38,27 +38,28 @@ static const struct mcount_choice *choice;
 /* The entry code that the stub jumps to; NULL: the stub returns. */
 static mcount_direct_func_t current_entry;
 
-static void no_hook(unsigned long ip, unsigned long parent_ip)
+static void mcount_no_hook(unsigned long ip, unsigned long parent_ip)
 {
 }
 
-NOKPROBE_SYMBOL(no_hook);
+NOKPROBE_SYMBOL(mcount_no_hook);
 
 /*
  * The hook that arch_mcount_call_hook calls. A CPU may load it just before it changes: the loaded
  * function stays valid until mcount_change() has waited.
  */
-mcount_func_t mcount_hook __read_mostly = no_hook;
+mcount_func_t mcount_hook __read_mostly = mcount_no_hook;
 
-static bool no_gate(unsigned long ip, unsigned long parent_ip, const struct mcount_regs *regs)
+static bool mcount_no_prehandler(unsigned long ip, unsigned long parent_ip,
+				 const struct mcount_regs *regs)
 {
 	return true;
 }
 
-NOKPROBE_SYMBOL(no_gate);
+NOKPROBE_SYMBOL(mcount_no_prehandler);
 
 /* The pre-handler that arch_mcount_gate() calls, valid for as long as mcount_hook is. */
-mcount_gate_t mcount_gate __read_mostly = no_gate;
+mcount_gate_t mcount_gate __read_mostly = mcount_no_prehandler;
 
 /*
  * Wait until no CPU and no task runs the previous entry code and hook.
@@ -87,49 +88,49 @@ static void mcount_synchronize(void)
  * Set the plain hook: @plain if it is not NULL, else the plain substitute of the direct hook that
  * the selection @of has, for sites that can't call the stub.
  */
-static void set_plain_hook(mcount_func_t plain, const struct mcount_choice *of)
+static void mcount_set_plain_hook(mcount_func_t plain, const struct mcount_choice *of)
 {
-	WRITE_ONCE(mcount_hook, plain ?: of && of->plain ? of->plain : no_hook);
+	WRITE_ONCE(mcount_hook, plain ?: of && of->plain ? of->plain : mcount_no_hook);
 }
 
 /* Set the pre-handler to that of the selection @of. */
-static void set_gate(const struct mcount_choice *of)
+static void mcount_set_prehandler(const struct mcount_choice *of)
 {
-	WRITE_ONCE(mcount_gate, of && of->gate ? of->gate : no_gate);
+	WRITE_ONCE(mcount_gate, of && of->gate ? of->gate : mcount_no_prehandler);
 }
 
-static bool no_return_gate(unsigned long ip, unsigned long parent_ip,
-			   const struct mcount_regs *regs, unsigned long result)
+static bool mcount_no_return_prehandler(unsigned long ip, unsigned long parent_ip,
+					const struct mcount_regs *regs, unsigned long result)
 {
 	return true;
 }
 
-NOKPROBE_SYMBOL(no_return_gate);
+NOKPROBE_SYMBOL(mcount_no_return_prehandler);
 
 /* The pre-handler that arch_mcount_return_gate() calls, valid for as long as mcount_hook is. */
-mcount_return_gate_t mcount_return_gate __read_mostly = no_return_gate;
+mcount_return_gate_t mcount_return_gate __read_mostly = mcount_no_return_prehandler;
 
 unsigned int mcount_away __read_mostly;
 static void (*resume_func)(void);	/* see mcount_on_resume() */
 
 /* Make sites before returns call what the selection @of wants; NULL: nothing. */
-static void switch_returns(const struct mcount_choice *of)
+static void mcount_switch_returns(const struct mcount_choice *of)
 {
 	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
 		return;
 	if (!mcount_sees_returns(of))
 		of = NULL;
 	if (of)
-		WRITE_ONCE(mcount_return_gate, of->return_gate ?: no_return_gate);
+		WRITE_ONCE(mcount_return_gate, of->return_gate ?: mcount_no_return_prehandler);
 	cpus_read_lock();
 	arch_mcount_switch_returns(of ? of->on_return : NULL, of ? of->on_tail : NULL);
 	cpus_read_unlock();
 	if (!of)	/* after the stubs, as in mcount_change() */
-		WRITE_ONCE(mcount_return_gate, no_return_gate);
+		WRITE_ONCE(mcount_return_gate, mcount_no_return_prehandler);
 }
 
 /* Lock out CPU hotplug: a starting CPU can't handle the breakpoints of text patching yet. */
-static void switch_stub(mcount_direct_func_t entry)
+static void mcount_switch_stub(mcount_direct_func_t entry)
 {
 	cpus_read_lock();
 	arch_mcount_switch(entry);
@@ -165,16 +166,17 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 	if (!enabled)
 		entry = NULL;
 	if (old_entry && choice != new_choice) {
-		switch_returns(NULL);
-		switch_stub(NULL);
-		set_plain_hook(NULL, NULL);
+		mcount_switch_returns(NULL);
+		mcount_switch_stub(NULL);
+		mcount_set_plain_hook(NULL, NULL);
 	}
 	if (entry) {
 		ret = mcount_sites_set(true, new_choice, false);
 		if (ret) {
-			set_plain_hook(old_entry ? plain_hook : NULL, old_entry ? choice : NULL);
-			switch_returns(old_entry ? choice : NULL);
-			switch_stub(old_entry);
+			mcount_set_plain_hook(old_entry ? plain_hook : NULL,
+					      old_entry ? choice : NULL);
+			mcount_switch_returns(old_entry ? choice : NULL);
+			mcount_switch_stub(old_entry);
 			return ret;
 		}
 	}
@@ -190,13 +192,13 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 	WRITE_ONCE(mcount_enabled, enabled);
 	current_entry = entry;
 
-	set_plain_hook(entry ? plain : NULL, entry ? choice : NULL);
+	mcount_set_plain_hook(entry ? plain : NULL, entry ? choice : NULL);
 	if (entry)
-		set_gate(choice);
-	switch_returns(entry ? choice : NULL);
-	switch_stub(entry);
-	if (!entry)	/* after the stub: no_gate() lets all calls through */
-		set_gate(NULL);
+		mcount_set_prehandler(choice);
+	mcount_switch_returns(entry ? choice : NULL);
+	mcount_switch_stub(entry);
+	if (!entry)	/* after the stub: mcount_no_prehandler() lets all calls through */
+		mcount_set_prehandler(NULL);
 	if (old_entry)
 		mcount_synchronize();
 	if (!entry)	/* if it fails, sites call a stub that returns */
@@ -345,15 +347,15 @@ int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted)
 	old_plain = mcount_hook;
 	leaves = current_entry && mcount_sees_returns(choice) && choice != wanted;
 	if (current_entry && wanted && wanted->gate)
-		set_gate(wanted);
+		mcount_set_prehandler(wanted);
 	if (current_entry && mcount_sees_returns(wanted))
-		switch_returns(wanted);
+		mcount_switch_returns(wanted);
 	ret = mcount_sites_set(current_entry, wanted, current_entry);
 	if (!ret)
 		choice = wanted;
-	set_gate(current_entry ? choice : NULL);
-	set_plain_hook(NULL, current_entry ? choice : NULL);
-	switch_returns(current_entry ? choice : NULL);
+	mcount_set_prehandler(current_entry ? choice : NULL);
+	mcount_set_plain_hook(NULL, current_entry ? choice : NULL);
+	mcount_switch_returns(current_entry ? choice : NULL);
 	if (mcount_gate != old || mcount_hook != old_plain || leaves)
 		mcount_synchronize();
 	return ret;

@@ -15,21 +15,21 @@
 u8 mcount_filter[1 << MCOUNT_FILTER_BITS];
 u8 mcount_filter_2[1 << MCOUNT_FILTER_BITS_2];
 
-static u8 *counter_of(unsigned long value)
+static u8 *mcount_arg_filter_counter(unsigned long value)
 {
 	return &mcount_filter[(u32)value * MCOUNT_FILTER_FACTOR >> (32 - MCOUNT_FILTER_BITS)];
 }
 
-NOKPROBE_SYMBOL(counter_of);
+NOKPROBE_SYMBOL(mcount_arg_filter_counter);
 
-static u8 *second_of(unsigned long value)
+static u8 *mcount_arg_filter_counter_2(unsigned long value)
 {
 	return &mcount_filter_2[(u32)value * MCOUNT_FILTER_FACTOR_2 >> (32 - MCOUNT_FILTER_BITS_2)];
 }
 
-NOKPROBE_SYMBOL(second_of);
+NOKPROBE_SYMBOL(mcount_arg_filter_counter_2);
 
-static void count(u8 *counter, int by)
+static void mcount_arg_filter_count(u8 *counter, int by)
 {
 	u8 old = READ_ONCE(*counter);
 
@@ -37,20 +37,20 @@ static void count(u8 *counter, int by)
 		;
 }
 
-NOKPROBE_SYMBOL(count);
+NOKPROBE_SYMBOL(mcount_arg_filter_count);
 
 void mcount_filter_add(unsigned long value)
 {
-	count(second_of(value), 1);
-	count(counter_of(value), 1);
+	mcount_arg_filter_count(mcount_arg_filter_counter_2(value), 1);
+	mcount_arg_filter_count(mcount_arg_filter_counter(value), 1);
 }
 
 NOKPROBE_SYMBOL(mcount_filter_add);
 
 void mcount_filter_remove(unsigned long value)
 {
-	count(counter_of(value), -1);
-	count(second_of(value), -1);
+	mcount_arg_filter_count(mcount_arg_filter_counter(value), -1);
+	mcount_arg_filter_count(mcount_arg_filter_counter_2(value), -1);
 }
 
 NOKPROBE_SYMBOL(mcount_filter_remove);

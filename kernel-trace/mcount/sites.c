@@ -74,7 +74,7 @@ static LIST_HEAD(modules_with_sites);
 
 typedef int (*site_fn)(void *site, bool returns);
 
-static __always_inline int each_in_table(const struct table *table, site_fn fn, bool returns)
+static __always_inline int mcount_each_in_table(const struct table *table, site_fn fn, bool returns)
 {
 	unsigned int i;
 	int ret;
@@ -88,32 +88,33 @@ static __always_inline int each_in_table(const struct table *table, site_fn fn, 
 }
 
 /* Call @fn for the kernel's sites. Skip those before returns while they are unused and stay so. */
-static __always_inline int each_kernel_site(site_fn fn)
+static __always_inline int mcount_each_kernel_site(site_fn fn)
 {
-	return each_in_table(&kernel_entries, fn, false) ?:
-	       (returns_called ? each_in_table(&kernel_returns, fn, true) : 0);
+	return mcount_each_in_table(&kernel_entries, fn, false) ?:
+	       (returns_called ? mcount_each_in_table(&kernel_returns, fn, true) : 0);
 }
 
 #ifdef CONFIG_MODULES
 /*
  * Return true if @addr lies in text of @mod that is still there. Init sections are freed after
- * MODULE_STATE_LIVE is announced: module_live() waits for sites_mutex, which the caller holds.
+ * MODULE_STATE_LIVE is announced: mcount_module_live() waits for sites_mutex, which the caller
+ * holds.
  */
-static bool module_has_text(struct module *mod, unsigned long addr)
+static bool mcount_module_has_text(struct module *mod, unsigned long addr)
 {
 	return within_module_mem_type(addr, mod, MOD_TEXT) ||
 	       (mod->state != MODULE_STATE_LIVE &&
 		within_module_mem_type(addr, mod, MOD_INIT_TEXT));
 }
 
-static int each_of_module(struct module *mod, const unsigned long *sites, unsigned int nr,
-			  site_fn fn, bool returns)
+static int mcount_each_of_module(struct module *mod, const unsigned long *sites, unsigned int nr,
+				 site_fn fn, bool returns)
 {
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < nr; i++) {
-		if (!module_has_text(mod, sites[i]))
+		if (!mcount_module_has_text(mod, sites[i]))
 			continue;
 		ret = fn((void *)sites[i], returns);
 		if (ret)
@@ -122,23 +123,23 @@ static int each_of_module(struct module *mod, const unsigned long *sites, unsign
 	return 0;
 }
 
-static int each_module_site(struct module *mod, site_fn fn)
+static int mcount_each_module_site(struct module *mod, site_fn fn)
 {
-	return each_of_module(mod, mod->mcount_sites, mod->num_mcount_sites, fn, false) ?:
-	       (returns_called ? each_of_module(mod, mod->mcount_returns,
-						mod->num_mcount_returns, fn, true) : 0);
+	return mcount_each_of_module(mod, mod->mcount_sites, mod->num_mcount_sites, fn, false) ?:
+	       (returns_called ? mcount_each_of_module(mod, mod->mcount_returns,
+						       mod->num_mcount_returns, fn, true) : 0);
 }
 
 /*
  * Call @fn for the sites of all modules. If a site of a module holds anything unexpected, leave
  * this module alone from now on, as it is.
  */
-static __always_inline int each_modules_site(site_fn fn)
+static __always_inline int mcount_each_modules_site(site_fn fn)
 {
 	struct module *mod, *next;
 
 	list_for_each_entry_safe(mod, next, &modules_with_sites, mcount_list) {
-		if (!each_module_site(mod, fn))
+		if (!mcount_each_module_site(mod, fn))
 			continue;
 		pr_err("no call site of %s will be changed any more\n", mod->name);
 		list_del_init(&mod->mcount_list);
@@ -146,7 +147,7 @@ static __always_inline int each_modules_site(site_fn fn)
 	return 0;
 }
 
-static int compare_addresses(const void *a, const void *b)
+static int mcount_compare_addresses(const void *a, const void *b)
 {
 	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
 
@@ -154,40 +155,40 @@ static int compare_addresses(const void *a, const void *b)
 }
 
 /* True even before the module is on the list, because a kprobe may be set earlier. */
-static bool is_module_site(unsigned long addr)
+static bool mcount_is_module_site(unsigned long addr)
 {
 	struct module *mod;
 
 	guard(preempt)();
 	mod = __module_text_address(addr);
 	return mod && (bsearch(&addr, mod->mcount_sites, mod->num_mcount_sites, sizeof(addr),
-			       compare_addresses) ||
+			       mcount_compare_addresses) ||
 		       bsearch(&addr, mod->mcount_returns, mod->num_mcount_returns, sizeof(addr),
-			       compare_addresses));
+			       mcount_compare_addresses));
 }
 #else /* !CONFIG_MODULES */
-static int each_module_site(struct module *mod, site_fn fn)
+static int mcount_each_module_site(struct module *mod, site_fn fn)
 {
 	return 0;
 }
 
-static int each_modules_site(site_fn fn)
+static int mcount_each_modules_site(site_fn fn)
 {
 	return 0;
 }
 
-static bool is_module_site(unsigned long addr)
+static bool mcount_is_module_site(unsigned long addr)
 {
 	return false;
 }
 #endif /* CONFIG_MODULES */
 
 /* Call @fn for the sites of @only, or of the kernel and all modules if @only is NULL. */
-static __always_inline int each_site(struct module *only, site_fn fn)
+static __always_inline int mcount_each_site(struct module *only, site_fn fn)
 {
 	if (only)
-		return each_module_site(only, fn);
-	return each_kernel_site(fn) ?: each_modules_site(fn);
+		return mcount_each_module_site(only, fn);
+	return mcount_each_kernel_site(fn) ?: mcount_each_modules_site(fn);
 }
 
 /* A selection that equals no other: some sites are calls, and can't be changed any more. */
@@ -196,7 +197,7 @@ static const struct mcount_choice unknown;
 /* The first and the last site that must change. */
 static void *first_to_change, *last_to_change;
 
-static int refuse_site(void *site)
+static int mcount_refuse_site(void *site)
 {
 	pr_err("the call site %pS holds %*ph, not what mcount puts there\n", site,
 	       MCOUNT_SITE_SIZE, site);
@@ -207,13 +208,13 @@ static int refuse_site(void *site)
  * Reschedule between sites. Most calls are avoided, because cond_resched() is traced where it is a
  * function.
  */
-static void let_others_run(void)
+static void mcount_sites_resched(void)
 {
 	if (need_resched())
 		cond_resched();
 }
 
-static enum mcount_site wanted_kind(void *site, bool returns)
+static enum mcount_site mcount_wanted_kind(void *site, bool returns)
 {
 	if (!calls)
 		return MCOUNT_NOTHING;
@@ -227,28 +228,28 @@ static enum mcount_site wanted_kind(void *site, bool returns)
  * Check a site, and note whether it must change. Inlined into the loop, because each change looks
  * at all sites.
  */
-static __always_inline int look_at_site(void *site, bool returns)
+static __always_inline int mcount_check_site(void *site, bool returns)
 {
 	int kind = arch_mcount_site_kind(site, returns);
 
-	let_others_run();
+	mcount_sites_resched();
 	if (kind < 0)
-		return refuse_site(site);
-	if (kind != wanted_kind(site, returns)) {
+		return mcount_refuse_site(site);
+	if (kind != mcount_wanted_kind(site, returns)) {
 		first_to_change = min(first_to_change ?: site, site);
 		last_to_change = max(last_to_change, site);
 	}
 	return 0;
 }
 
-static int queue_site(void *site, bool returns)
+static int mcount_queue_site(void *site, bool returns)
 {
 	enum mcount_site kind;
 
 	if (site < first_to_change || site > last_to_change)
 		return 0;
-	let_others_run();
-	kind = wanted_kind(site, returns);
+	mcount_sites_resched();
+	kind = mcount_wanted_kind(site, returns);
 	if (arch_mcount_site_kind(site, returns) != kind)
 		arch_mcount_site_queue(site, kind, returns);
 	return 0;
@@ -259,7 +260,8 @@ static int queue_site(void *site, bool returns)
  * the first one is changed. Hotplug is locked out, because a starting CPU can't handle the
  * breakpoints of text patching yet.
  */
-static int change_sites(struct module *only, bool call, const struct mcount_choice *new_choice)
+static int mcount_change_sites(struct module *only, bool call,
+			       const struct mcount_choice *new_choice)
 {
 	const struct mcount_choice *old_choice = choice;
 	bool old_calls = calls, sees_returns = call && mcount_sees_returns(new_choice);
@@ -274,7 +276,7 @@ static int change_sites(struct module *only, bool call, const struct mcount_choi
 	returns_called |= sees_returns;
 	first_to_change = NULL;
 	last_to_change = NULL;
-	ret = each_site(only, look_at_site);
+	ret = mcount_each_site(only, mcount_check_site);
 	if (ret) {
 		if (!only) {
 			broken = true;
@@ -285,7 +287,7 @@ static int change_sites(struct module *only, bool call, const struct mcount_choi
 		return ret;
 	}
 	if (first_to_change)
-		each_site(only, queue_site);
+		mcount_each_site(only, mcount_queue_site);
 	arch_mcount_sites_finish();
 	returns_called = sees_returns;
 	return 0;
@@ -295,7 +297,7 @@ static int change_sites(struct module *only, bool call, const struct mcount_choi
  * Return true if @of is a real selection. A client of all entries and no returns has no filter, so
  * all such clients count as equal.
  */
-static bool chooses(const struct mcount_choice *of)
+static bool mcount_is_selective(const struct mcount_choice *of)
 {
 	return of && (of->kind || mcount_sees_returns(of));
 }
@@ -310,7 +312,7 @@ int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool aga
 {
 	int ret;
 
-	if (!chooses(new_choice))
+	if (!mcount_is_selective(new_choice))
 		new_choice = NULL;
 
 	guard(mutex)(&sites_mutex);
@@ -320,21 +322,22 @@ int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool aga
 	}
 	if (!kernel_entries.sites)
 		return -ENOMEM;
-	ret = broken ? -EIO : change_sites(NULL, call, new_choice);
+	ret = broken ? -EIO : mcount_change_sites(NULL, call, new_choice);
 	/* The owner may unload, so do not trust the cached selection. */
 	if (ret && !call && choice)
 		choice = &unknown;
 	return ret;
 }
 
-static int compare_sites(const void *a, const void *b)
+static int mcount_compare_offsets(const void *a, const void *b)
 {
 	u32 x = *(const u32 *)a, y = *(const u32 *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static bool is_recorded(const unsigned long *loc, const unsigned long *stop, unsigned long addr)
+static bool mcount_is_recorded_site(const unsigned long *loc, const unsigned long *stop,
+				    unsigned long addr)
 {
 	for (; loc < stop; loc++)
 		if (*loc == addr)
@@ -343,16 +346,17 @@ static bool is_recorded(const unsigned long *loc, const unsigned long *stop, uns
 }
 
 /* Search the addresses that the compiler recorded, while there is no table yet: for debuggers. */
-static bool __ref is_early_site(unsigned long addr)
+static bool __ref mcount_is_early_site(unsigned long addr)
 {
 	return system_state < SYSTEM_FREEING_INITMEM &&
-	       (is_recorded(__start_mcount_loc, __stop_mcount_loc, addr) ||
-		is_recorded(__start_return_loc, __stop_return_loc, addr));
+	       (mcount_is_recorded_site(__start_mcount_loc, __stop_mcount_loc, addr) ||
+		mcount_is_recorded_site(__start_return_loc, __stop_return_loc, addr));
 }
 
-static bool is_in(const struct table *table, u32 offset)
+static bool mcount_is_in_table(const struct table *table, u32 offset)
 {
-	return bsearch(&offset, table->sites, READ_ONCE(table->nr), sizeof(offset), compare_sites);
+	return bsearch(&offset, table->sites, READ_ONCE(table->nr), sizeof(offset),
+		       mcount_compare_offsets);
 }
 
 bool mcount_is_site(unsigned long addr)
@@ -360,14 +364,15 @@ bool mcount_is_site(unsigned long addr)
 	u32 offset = addr - (unsigned long)_stext;
 
 	if (!is_kernel(addr))
-		return is_module_site(addr);
+		return mcount_is_module_site(addr);
 	if (!READ_ONCE(kernel_entries.nr))
-		return is_early_site(addr);
-	return is_in(&kernel_entries, offset) || is_in(&kernel_returns, offset);
+		return mcount_is_early_site(addr);
+	return mcount_is_in_table(&kernel_entries, offset) ||
+	       mcount_is_in_table(&kernel_returns, offset);
 }
 
 #ifdef CONFIG_MODULES
-static unsigned long next_return_of_module(unsigned long addr)
+static unsigned long mcount_module_next_return(unsigned long addr)
 {
 	unsigned int low = 0, high, middle;
 	struct module *mod;
@@ -385,7 +390,7 @@ static unsigned long next_return_of_module(unsigned long addr)
 	return mod && low < mod->num_mcount_returns ? mod->mcount_returns[low] : 0;
 }
 #else
-static unsigned long next_return_of_module(unsigned long addr)
+static unsigned long mcount_module_next_return(unsigned long addr)
 {
 	return 0;
 }
@@ -397,7 +402,7 @@ unsigned long mcount_next_return(unsigned long addr)
 	u32 offset = addr - (unsigned long)_stext;
 
 	if (!is_kernel(addr))
-		return next_return_of_module(addr);
+		return mcount_module_next_return(addr);
 	while (low < high) {
 		middle = low + (high - low) / 2;
 		if (kernel_returns.sites[middle] < offset)
@@ -420,7 +425,7 @@ bool mcount_is_tail(unsigned long site)
 	return IS_ENABLED(CONFIG_MCOUNT_RETURNS) && arch_mcount_is_tail((void *)site);
 }
 
-static void __init free_init_mem(struct table *table)
+static void __init mcount_drop_init_sites(struct table *table)
 {
 	unsigned int nr;
 
@@ -437,15 +442,15 @@ static void __init free_init_mem(struct table *table)
 void __init mcount_free_init_mem(void)
 {
 	guard(mutex)(&sites_mutex);
-	free_init_mem(&kernel_entries);
-	free_init_mem(&kernel_returns);
+	mcount_drop_init_sites(&kernel_entries);
+	mcount_drop_init_sites(&kernel_returns);
 }
 
 /*
  * Return true if @addr is a site at a function's entry. A site before a return does not count: the
  * cold part of a function may begin with one.
  */
-static bool is_entry(unsigned long addr)
+static bool mcount_is_entry_site(unsigned long addr)
 {
 	return mcount_is_site(addr) && mcount_next_return(addr) != addr;
 }
@@ -453,9 +458,9 @@ static bool is_entry(unsigned long addr)
 /* The site is at most MCOUNT_SITE_OFFSET behind the function's first byte. */
 unsigned long mcount_function_site(unsigned long func)
 {
-	if (is_entry(func))
+	if (mcount_is_entry_site(func))
 		return func;
-	if (MCOUNT_SITE_OFFSET && is_entry(func + MCOUNT_SITE_OFFSET))
+	if (MCOUNT_SITE_OFFSET && mcount_is_entry_site(func + MCOUNT_SITE_OFFSET))
 		return func + MCOUNT_SITE_OFFSET;
 	return 0;
 }
@@ -464,7 +469,7 @@ unsigned long mcount_function_site(unsigned long func)
  * Make a site before a return a return, see arch_mcount_site_init(). Skip init text, which runs
  * only once. A site that holds anything unexpected is reported later, when it must change.
  */
-static int __init_or_module hold_return(void *site, bool returns)
+static int __init_or_module mcount_hold_return(void *site, bool returns)
 {
 	if (is_kernel_inittext((unsigned long)site))
 		return 0;
@@ -481,26 +486,27 @@ static int __init_or_module hold_return(void *site, bool returns)
 void mcount_module_init(struct module *mod)
 {
 	sort(mod->mcount_sites, mod->num_mcount_sites, sizeof(*mod->mcount_sites),
-	     compare_addresses, NULL);
+	     mcount_compare_addresses, NULL);
 	sort(mod->mcount_returns, mod->num_mcount_returns, sizeof(*mod->mcount_returns),
-	     compare_addresses, NULL);
-	each_of_module(mod, mod->mcount_returns, mod->num_mcount_returns, hold_return, true);
+	     mcount_compare_addresses, NULL);
+	mcount_each_of_module(mod, mod->mcount_returns, mod->num_mcount_returns, mcount_hold_return,
+			      true);
 }
 
 /* Called before the module's first instruction runs. */
-static void module_coming(struct module *mod)
+static void mcount_module_coming(struct module *mod)
 {
 	guard(mutex)(&sites_mutex);
 	INIT_LIST_HEAD(&mod->mcount_list);
 	if (broken)
 		return;
-	if ((calls == SITES_BUILT_AS_CALLS && !choice) || !change_sites(mod, calls, choice))
+	if ((calls == SITES_BUILT_AS_CALLS && !choice) || !mcount_change_sites(mod, calls, choice))
 		list_add_tail(&mod->mcount_list, &modules_with_sites);
 	else
 		pr_err("no call site of %s will be changed\n", mod->name);
 }
 
-static void module_going(struct module *mod)
+static void mcount_module_going(struct module *mod)
 {
 	guard(mutex)(&sites_mutex);
 	list_del_init(&mod->mcount_list);
@@ -508,14 +514,14 @@ static void module_going(struct module *mod)
 
 /*
  * Wait for walks that still see the module's init sections; later ones skip them, see
- * module_has_text().
+ * mcount_module_has_text().
  */
-static void module_live(void)
+static void mcount_module_live(void)
 {
 	guard(mutex)(&sites_mutex);
 }
 
-static int module_event(struct notifier_block *nb, unsigned long event, void *data)
+static int mcount_module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
 	struct module *mod = data;
 
@@ -524,13 +530,13 @@ static int module_event(struct notifier_block *nb, unsigned long event, void *da
 
 	switch (event) {
 	case MODULE_STATE_COMING:
-		module_coming(mod);
+		mcount_module_coming(mod);
 		break;
 	case MODULE_STATE_LIVE:
-		module_live();
+		mcount_module_live();
 		break;
 	case MODULE_STATE_GOING:
-		module_going(mod);
+		mcount_module_going(mod);
 		break;
 	}
 	return NOTIFY_OK;
@@ -538,16 +544,16 @@ static int module_event(struct notifier_block *nb, unsigned long event, void *da
 
 /* Before other notifiers, which may look at the text or set kprobes. */
 static struct notifier_block module_notifier = {
-	.notifier_call	= module_event,
+	.notifier_call	= mcount_module_event,
 	.priority	= MCOUNT_MODULE_PRIORITY,
 };
 
-static void watch_modules(void)
+static void mcount_watch_modules(void)
 {
 	register_module_notifier(&module_notifier);
 }
 #else /* !CONFIG_MODULES */
-static void watch_modules(void)
+static void mcount_watch_modules(void)
 {
 }
 #endif /* CONFIG_MODULES */
@@ -556,8 +562,8 @@ static void watch_modules(void)
  * Build a table of the recorded addresses in text and init text. Other text is not mapped, does not
  * run or is discarded, and weak functions leave zeroes.
  */
-static int __init make_table(struct table *table, const unsigned long *loc,
-			     const unsigned long *stop, bool sorted)
+static int __init mcount_make_table(struct table *table, const unsigned long *loc,
+				    const unsigned long *stop, bool sorted)
 {
 	unsigned int nr = 0;
 
@@ -568,7 +574,7 @@ static int __init make_table(struct table *table, const unsigned long *loc,
 		if (is_kernel_text(*loc) || is_kernel_inittext(*loc))
 			table->sites[nr++] = *loc - (unsigned long)_stext;
 	if (!sorted)
-		sort(table->sites, nr, sizeof(*table->sites), compare_sites, NULL);
+		sort(table->sites, nr, sizeof(*table->sites), mcount_compare_offsets, NULL);
 	WRITE_ONCE(table->nr, nr);
 	return 0;
 }
@@ -576,17 +582,17 @@ static int __init make_table(struct table *table, const unsigned long *loc,
 static int __init mcount_sites_init(void)
 {
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) &&
-	    make_table(&kernel_returns, __start_return_loc, __stop_return_loc, false))
+	    mcount_make_table(&kernel_returns, __start_return_loc, __stop_return_loc, false))
 		return -ENOMEM;
-	if (make_table(&kernel_entries, __start_mcount_loc, __stop_mcount_loc,
-		       IS_ENABLED(CONFIG_BUILDTIME_MCOUNT_SORT)))
+	if (mcount_make_table(&kernel_entries, __start_mcount_loc, __stop_mcount_loc,
+			      IS_ENABLED(CONFIG_BUILDTIME_MCOUNT_SORT)))
 		return -ENOMEM;
 
 	pr_info("%u call sites\n", kernel_entries.nr);
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS))
 		pr_info("%u call sites before returns\n", kernel_returns.nr);
-	watch_modules();
-	each_in_table(&kernel_returns, hold_return, true);
+	mcount_watch_modules();
+	mcount_each_in_table(&kernel_returns, mcount_hold_return, true);
 	return mcount_sites_set(false, NULL, false);
 }
 early_initcall(mcount_sites_init);

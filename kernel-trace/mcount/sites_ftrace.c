@@ -8,12 +8,12 @@
  * registers are those that asm/mcount.h describes.
  *
  * If other ops want the function, too, the site calls ftrace_regs_caller, which calls them all one
- * after another, and mcount's call_in_turn() among them. call_in_turn() asks ftrace for what BPF's
- * trampolines get in this case: when all ops were called and the registers are restored, ftrace
- * continues at the stub as if the site had called the stub. That is impossible where BPF has asked
- * for this first, and forbidden where another user makes the function continue elsewhere, as live
- * patches and error injection do. In both cases call_in_turn() calls the plain hook itself. If ops
- * that are called later redirect the function, the hook misses the call.
+ * after another, and mcount's mcount_ftrace_call() among them. mcount_ftrace_call() asks ftrace for
+ * what BPF's trampolines get in this case: when all ops were called and the registers are restored,
+ * ftrace continues at the stub as if the site had called the stub. That is impossible where BPF has
+ * asked for this first, and forbidden where another user makes the function continue elsewhere, as
+ * live patches and error injection do. In both cases mcount_ftrace_call() calls the plain hook
+ * itself. If ops that are called later redirect the function, the hook misses the call.
  *
  * Functions can be selected anew while the hook is called: first the ops of the next pre-handler
  * are registered, then the functions of the hook's ops change, then the ops of the previous
@@ -79,8 +79,8 @@ static const char gate_is_missed[] = KERN_WARNING
  * The function of mcount's ops if the site calls other ops, too. With preemption disabled, in any
  * context.
  */
-static void call_in_turn(unsigned long site, unsigned long parent_ip, struct ftrace_ops *ops,
-			 struct ftrace_regs *fregs)
+static void mcount_ftrace_call(unsigned long site, unsigned long parent_ip, struct ftrace_ops *ops,
+			       struct ftrace_regs *fregs)
 {
 	const bool gate = ops->trampoline == (unsigned long)arch_mcount_gate;
 	const unsigned long ip = site + MCOUNT_SITE_SIZE;
@@ -93,14 +93,14 @@ static void call_in_turn(unsigned long site, unsigned long parent_ip, struct ftr
 		printk_deferred_once(gate_is_missed, (void *)site);
 }
 
-NOKPROBE_SYMBOL(call_in_turn);
+NOKPROBE_SYMBOL(mcount_ftrace_call);
 
 /*
  * FTRACE_OPS_FL_DYNAMIC makes ftrace wait until no CPU uses the ops any more.
  * FTRACE_OPS_FL_PERMANENT keeps kernel.ftrace_enabled at 1.
  */
 #define SITES_OPS(stub) {							\
-	.func = call_in_turn,							\
+	.func = mcount_ftrace_call,							\
 	.trampoline = (unsigned long)(stub),					\
 	.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_DYNAMIC |		\
 		 FTRACE_OPS_FL_PERMANENT,					\
@@ -114,7 +114,7 @@ static struct ftrace_ops *current_gate_ops = gate_ops;
  * Append @site to the list of its kind. The first site of each later list moves to the end of that
  * list to make room.
  */
-static int add_site(unsigned long site, void *data)
+static int mcount_ftrace_add_site(unsigned long site, void *data)
 {
 	struct chosen *next = data;
 	enum mcount_site kind;
@@ -144,14 +144,14 @@ static int add_site(unsigned long site, void *data)
 	return 0;
 }
 
-static int choose(struct chosen *next, const struct mcount_choice *of)
+static int mcount_ftrace_select(struct chosen *next, const struct mcount_choice *of)
 {
 	int ret;
 
 	*next = (struct chosen) { .by = of, .all_but = true };
 	if (!of || !of->kind)
 		return 0;
-	ret = ftrace_walk_locations(NULL, add_site, next);
+	ret = ftrace_walk_locations(NULL, mcount_ftrace_add_site, next);
 	if (ret)
 		return ret;
 	/* Use the shorter list. A module can't leave out functions by address. */
@@ -159,12 +159,12 @@ static int choose(struct chosen *next, const struct mcount_choice *of)
 	return 0;
 }
 
-static int only_for(struct ftrace_ops *ops, unsigned long *sites, size_t nr)
+static int mcount_ftrace_set_filter(struct ftrace_ops *ops, unsigned long *sites, size_t nr)
 {
 	return ftrace_set_filter_ips(ops, sites, nr, 0, 1);
 }
 
-static int not_for(struct ftrace_ops *ops, unsigned long *sites, size_t nr)
+static int mcount_ftrace_set_notrace(struct ftrace_ops *ops, unsigned long *sites, size_t nr)
 {
 	return ftrace_set_notrace_ips(ops, sites, nr, 0, 1);
 }
@@ -173,25 +173,25 @@ static int not_for(struct ftrace_ops *ops, unsigned long *sites, size_t nr)
  * Unregister, and empty both lists; ftrace_free_filter() must not be used for ops that are used
  * again.
  */
-static void unregister_ops(struct ftrace_ops *ops)
+static void mcount_ftrace_unregister(struct ftrace_ops *ops)
 {
 	if (ops->flags & FTRACE_OPS_FL_ENABLED)
 		unregister_ftrace_function(ops);
-	only_for(ops, NULL, 0);
-	not_for(ops, NULL, 0);
+	mcount_ftrace_set_filter(ops, NULL, 0);
+	mcount_ftrace_set_notrace(ops, NULL, 0);
 }
 
 /* An empty filter means all functions to ftrace: without any function, do not register. */
-static int register_gate(struct ftrace_ops *ops, const struct chosen *next)
+static int mcount_register_prehandler(struct ftrace_ops *ops, const struct chosen *next)
 {
 	int ret;
 
 	if (!next->nr_gate)
 		return 0;
-	ret = only_for(ops, next->sites + next->nr_hook, next->nr_gate) ?:
+	ret = mcount_ftrace_set_filter(ops, next->sites + next->nr_hook, next->nr_gate) ?:
 	      register_ftrace_function(ops);
 	if (ret)
-		unregister_ops(ops);
+		mcount_ftrace_unregister(ops);
 	return ret;
 }
 
@@ -199,39 +199,41 @@ static int register_gate(struct ftrace_ops *ops, const struct chosen *next)
  * Empty the list of functions that do not call the hook, if @all_but, else the list of those that
  * do.
  */
-static int empty_list(bool all_but)
+static int mcount_ftrace_empty_list(bool all_but)
 {
-	return all_but ? not_for(&hook_ops, NULL, 0) : only_for(&hook_ops, NULL, 0);
+	return all_but ? mcount_ftrace_set_notrace(&hook_ops, NULL, 0) :
+	       mcount_ftrace_set_filter(&hook_ops, NULL, 0);
 }
 
-static int tell_hook(const struct chosen *next)
+static int mcount_ftrace_set_hook_list(const struct chosen *next)
 {
 	if (next->all_but)
-		return not_for(&hook_ops, next->sites + next->nr_hook, next->nr - next->nr_hook);
-	return only_for(&hook_ops, next->sites, next->nr_hook);
+		return mcount_ftrace_set_notrace(&hook_ops, next->sites + next->nr_hook,
+						 next->nr - next->nr_hook);
+	return mcount_ftrace_set_filter(&hook_ops, next->sites, next->nr_hook);
 }
 
-static int register_hook(const struct chosen *next)
+static int mcount_ftrace_register_hook(const struct chosen *next)
 {
-	int ret = tell_hook(next) ?: empty_list(!next->all_but) ?:
+	int ret = mcount_ftrace_set_hook_list(next) ?: mcount_ftrace_empty_list(!next->all_but) ?:
 		  register_ftrace_function(&hook_ops);
 
 	if (ret)
-		unregister_ops(&hook_ops);
+		mcount_ftrace_unregister(&hook_ops);
 	all_but = next->all_but;
 	return ret;
 }
 
-static void unset_sites(void)
+static void mcount_ftrace_unset(void)
 {
-	unregister_ops(&hook_ops);
-	unregister_ops(current_gate_ops);
+	mcount_ftrace_unregister(&hook_ops);
+	mcount_ftrace_unregister(current_gate_ops);
 }
 
 /* Neither the new nor the old selection can be set: make no function call, rather than some. */
-static void give_up(int why)
+static void mcount_ftrace_give_up(int why)
 {
-	unset_sites();
+	mcount_ftrace_unset();
 	if (ftrace_is_dead()) {
 		pr_err_once("ftrace is dead: call sites stay as they are\n");
 		return;
@@ -247,73 +249,73 @@ static void give_up(int why)
  * functions in both selections call all the time. It also stays until no CPU can have seen the new
  * list empty: ops with both lists empty want all functions.
  */
-static int change_hook(const struct chosen *next)
+static int mcount_ftrace_change_hook(const struct chosen *next)
 {
-	int ret = tell_hook(next);
+	int ret = mcount_ftrace_set_hook_list(next);
 
 	if (ret || next->all_but == all_but)
 		return ret;
 	synchronize_rcu();
-	ret = empty_list(all_but);
+	ret = mcount_ftrace_empty_list(all_but);
 	if (!ret)
 		all_but = next->all_but;
-	else if (empty_list(next->all_but))
-		give_up(ret);
+	else if (mcount_ftrace_empty_list(next->all_but))
+		mcount_ftrace_give_up(ret);
 	return ret;
 }
 
-static int set_hook(const struct chosen *next)
+static int mcount_ftrace_set_hook(const struct chosen *next)
 {
 	if (!next->all_but && !next->nr_hook) {
-		unregister_ops(&hook_ops);
+		mcount_ftrace_unregister(&hook_ops);
 		return 0;
 	}
 	if (!(hook_ops.flags & FTRACE_OPS_FL_ENABLED))
-		return register_hook(next);
-	return change_hook(next);
+		return mcount_ftrace_register_hook(next);
+	return mcount_ftrace_change_hook(next);
 }
 
-static int set_both(struct ftrace_ops *gate, const struct chosen *next)
+static int mcount_ftrace_set_both(struct ftrace_ops *gate, const struct chosen *next)
 {
-	int ret = register_gate(gate, next);
+	int ret = mcount_register_prehandler(gate, next);
 
 	if (ret)
 		return ret;
-	ret = set_hook(next);
+	ret = mcount_ftrace_set_hook(next);
 	if (!ret && ftrace_is_dead())
 		ret = -ENODEV;
 	if (ret)
-		unregister_ops(gate);
+		mcount_ftrace_unregister(gate);
 	return ret;
 }
 
 /*
  * Try again if a module is unloaded meanwhile, which makes the addresses of its functions invalid.
  */
-static int choose_and_set(struct ftrace_ops *gate, const struct mcount_choice *of)
+static int mcount_ftrace_try_set(struct ftrace_ops *gate, const struct mcount_choice *of)
 {
 	struct chosen next;
 	int tries = 3, ret;
 
 	do {
-		ret = choose(&next, of) ?: set_both(gate, &next);
+		ret = mcount_ftrace_select(&next, of) ?: mcount_ftrace_set_both(gate, &next);
 		kvfree(next.sites);
 	} while (ret == -EINVAL && --tries);
 	return ret == -EINVAL ? -EAGAIN : ret;
 }
 
 /* Make the functions that @of selects call the hook or the pre-handler. */
-static int set_sites(const struct mcount_choice *of)
+static int mcount_ftrace_set(const struct mcount_choice *of)
 {
 	struct ftrace_ops *gate = current_gate_ops == gate_ops ? gate_ops + 1 : gate_ops;
-	int ret = choose_and_set(gate, of);
+	int ret = mcount_ftrace_try_set(gate, of);
 
 	if (ret) {
 		pr_err("ftrace can't make functions call the hook: %pe%s\n", ERR_PTR(ret),
 		       ret == -EBUSY ? ", kernel.ftrace_enabled is 0" : "");
 		return ret;
 	}
-	unregister_ops(current_gate_ops);
+	mcount_ftrace_unregister(current_gate_ops);
 	current_gate_ops = gate;
 	return 0;
 }
@@ -324,11 +326,11 @@ int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool aga
 
 	guard(mutex)(&sites_mutex);
 	if (call && (!calls || choice != new_choice || again)) {
-		ret = set_sites(new_choice);
+		ret = mcount_ftrace_set(new_choice);
 		if (ret)
 			return ret;
 	} else if (!call && calls) {
-		unset_sites();
+		mcount_ftrace_unset();
 	}
 	calls = call;
 	choice = new_choice;
@@ -361,25 +363,25 @@ bool mcount_is_tail(unsigned long site)
  * Return true if @ops wants @site. ftrace_ops_test() checks that its last argument, the registers,
  * is not NULL, but does not use the registers.
  */
-static bool asks_for(struct ftrace_ops *ops, unsigned long site)
+static bool mcount_ftrace_wants(struct ftrace_ops *ops, unsigned long site)
 {
 	return ops->flags & FTRACE_OPS_FL_ENABLED && ftrace_ops_test(ops, site, ops);
 }
 
 /* Return what ftrace makes @site call for mcount, once its module runs. */
-static enum mcount_site kind_now(unsigned long site)
+static enum mcount_site mcount_ftrace_kind_now(unsigned long site)
 {
-	if (asks_for(current_gate_ops, site))
+	if (mcount_ftrace_wants(current_gate_ops, site))
 		return MCOUNT_GATE;
-	return asks_for(&hook_ops, site) ? MCOUNT_HOOK : MCOUNT_NOTHING;
+	return mcount_ftrace_wants(&hook_ops, site) ? MCOUNT_HOOK : MCOUNT_NOTHING;
 }
 
 /* Return 1, which ends the walk, if the site's kind must change. */
-static int differs(unsigned long site, void *of)
+static int mcount_ftrace_differs(unsigned long site, void *of)
 {
 	const struct mcount_choice *wanted = of;
 
-	return kind_now(site) != wanted->kind(site);
+	return mcount_ftrace_kind_now(site) != wanted->kind(site);
 }
 
 /*
@@ -387,7 +389,7 @@ static int differs(unsigned long site, void *of)
  * the module by itself. Otherwise the lists may contain addresses of an earlier module. Most
  * modules have no selected function, and then nothing changes.
  */
-static int module_event(struct notifier_block *nb, unsigned long event, void *data)
+static int mcount_ftrace_module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
 	struct module *mod = data;
 	int ret;
@@ -396,25 +398,25 @@ static int module_event(struct notifier_block *nb, unsigned long event, void *da
 		return NOTIFY_DONE;
 	guard(mutex)(&sites_mutex);
 	if (!calls || !choice || !choice->kind ||
-	    !ftrace_walk_locations(mod, differs, (void *)choice))
+	    !ftrace_walk_locations(mod, mcount_ftrace_differs, (void *)choice))
 		return NOTIFY_DONE;
-	ret = set_sites(choice);
+	ret = mcount_ftrace_set(choice);
 	if (ret) {
 		pr_err("the functions of %s can't be selected\n", mod->name);
-		give_up(ret);
+		mcount_ftrace_give_up(ret);
 	}
 	return NOTIFY_OK;
 }
 
 /* Before other notifiers, which may look at the text. */
 static struct notifier_block module_notifier = {
-	.notifier_call	= module_event,
+	.notifier_call	= mcount_ftrace_module_event,
 	.priority	= MCOUNT_MODULE_PRIORITY,
 };
 
-static int __init mcount_sites_init(void)
+static int __init mcount_ftrace_init(void)
 {
 	return register_module_notifier(&module_notifier);
 }
-early_initcall(mcount_sites_init);
+early_initcall(mcount_ftrace_init);
 #endif /* CONFIG_MODULES */

@@ -8,7 +8,7 @@
  * Return true if a call of the stub is at @addr. The first byte may be a kprobe's breakpoint, so
  * only compare the others.
  */
-static bool is_site(unsigned long addr)
+static bool mcount_is_static_site(unsigned long addr)
 {
 	u8 found[MCOUNT_SITE_SIZE], call[MCOUNT_SITE_SIZE];
 
@@ -19,9 +19,9 @@ static bool is_site(unsigned long addr)
 
 unsigned long mcount_function_site(unsigned long func)
 {
-	if (is_site(func))
+	if (mcount_is_static_site(func))
 		return func;
-	if (MCOUNT_SITE_OFFSET && is_site(func + MCOUNT_SITE_OFFSET))
+	if (MCOUNT_SITE_OFFSET && mcount_is_static_site(func + MCOUNT_SITE_OFFSET))
 		return func + MCOUNT_SITE_OFFSET;
 	return 0;
 }

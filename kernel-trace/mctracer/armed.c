@@ -10,10 +10,10 @@
  * On an online CPU, mctracer_arm() queues the irq_work. If the CPU goes offline before the
  * interrupt arrives, smpcfd_dying_cpu() runs the queued work, later than set_cpu_online(false). On
  * a CPU that is not online, and while the machine suspends, mctracer_arm() queues nothing. After
- * the CPU's last traced call in this state, either the CPU comes online and came_online() runs, or
- * the CPU dies or fails to start and has_gone() runs. Both run the work that is still needed. With
- * only one CPU, suspend ends without either callback: the tracer's watch, watch_fn() in tracer.c,
- * checks for armed work every few seconds.
+ * the CPU's last traced call in this state, either the CPU comes online and armed_cpu_online()
+ * runs, or the CPU dies or fails to start and armed_cpu_dead() runs. Both run the work that is
+ * still needed. With only one CPU, suspend ends without either callback: the tracer's watch,
+ * watch_fn() in tracer.c, checks for armed work every few seconds.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
@@ -36,13 +36,13 @@ void mctracer_finish_armed(void)
 	mctracer_soon_finish();
 }
 
-static int came_online(unsigned int cpu)
+static int armed_cpu_online(unsigned int cpu)
 {
 	mctracer_finish_armed();
 	return 0;
 }
 
-static int has_gone(unsigned int cpu)
+static int armed_cpu_dead(unsigned int cpu)
 {
 	mctracer_finish_armed();
 	return 0;
@@ -53,10 +53,11 @@ static int __init armed_init(void)
 	int ret;
 
 	ret = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "trace/mctracer:prepare", NULL,
-					has_gone);
+					armed_cpu_dead);
 	if (ret < 0)
 		return ret;
-	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "trace/mctracer:online", came_online,
+	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "trace/mctracer:online",
+					armed_cpu_online,
 					NULL);
 	return min(ret, 0);
 }

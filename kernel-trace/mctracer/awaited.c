@@ -36,7 +36,7 @@
 struct awaited {
 	unsigned long where;	/* address of the return address; or FREE, CLAIMED */
 	struct mctracer_object object;
-	unsigned int since;	/* since() at the call */
+	unsigned int since;	/* pending_since() at the call */
 	u8 from;		/* the argument's number: with @where, the key */
 };
 
@@ -50,7 +50,7 @@ void mctracer_awaited_forget(void)
 }
 
 /* Return a number that changes when returns may have been missed. Both addends only grow. */
-static __always_inline unsigned int since(void)
+static __always_inline unsigned int pending_since(void)
 {
 	return atomic_read(&forgotten) + READ_ONCE(mcount_away);
 }
@@ -63,27 +63,28 @@ int mctracer_awaited_alloc(void)
 	return buckets ? 0 : -ENOMEM;
 }
 
-static __always_inline struct awaited *bucket_of(unsigned long where)
+static __always_inline struct awaited *pending_bucket(unsigned long where)
 {
 	return buckets[hash_long(where / sizeof(where), BUCKETS_BITS)];
 }
 
-static __always_inline bool claim(struct awaited *call, unsigned long where)
+static __always_inline bool pending_claim(struct awaited *call, unsigned long where)
 {
 	return try_cmpxchg(&call->where, &where, CLAIMED);
 }
 
 struct mctracer_object mctracer_awaited(const unsigned long *where, u8 from)
 {
-	struct awaited *calls = bucket_of((unsigned long)where);
+	struct awaited *calls = pending_bucket((unsigned long)where);
 	struct mctracer_object object = {};
 	int i;
 
 	for (i = 0; i < WAYS; i++) {
 		if (READ_ONCE(calls[i].where) != (unsigned long)where ||
-		    READ_ONCE(calls[i].from) != from || !claim(&calls[i], (unsigned long)where))
+		    READ_ONCE(calls[i].from) != from ||
+		    !pending_claim(&calls[i], (unsigned long)where))
 			continue;
-		if (calls[i].since == since())
+		if (calls[i].since == pending_since())
 			object = calls[i].object;
 		smp_store_release(&calls[i].where, FREE);	/* after the loads */
 		break;
@@ -94,17 +95,17 @@ struct mctracer_object mctracer_awaited(const unsigned long *where, u8 from)
 /*
  * Claim a free entry, or else evict the bucket's first one. NULL: another context has claimed that.
  */
-static struct awaited *claim_one(unsigned long where)
+static struct awaited *pending_claim_any(unsigned long where)
 {
-	struct awaited *calls = bucket_of(where);
+	struct awaited *calls = pending_bucket(where);
 	unsigned long its;
 	int i;
 
 	for (i = 0; i < WAYS; i++)
-		if (READ_ONCE(calls[i].where) == FREE && claim(&calls[i], FREE))
+		if (READ_ONCE(calls[i].where) == FREE && pending_claim(&calls[i], FREE))
 			return &calls[i];
 	its = READ_ONCE(calls[0].where);
-	return its != CLAIMED && claim(&calls[0], its) ? &calls[0] : NULL;
+	return its != CLAIMED && pending_claim(&calls[0], its) ? &calls[0] : NULL;
 }
 
 void mctracer_await(const unsigned long *where, u8 from, struct mctracer_object object)
@@ -112,11 +113,11 @@ void mctracer_await(const unsigned long *where, u8 from, struct mctracer_object 
 	struct awaited *call;
 
 	mctracer_awaited(where, from);
-	call = object.number ? claim_one((unsigned long)where) : NULL;
+	call = object.number ? pending_claim_any((unsigned long)where) : NULL;
 	if (!call)
 		return;
 	call->object = object;
-	call->since = since();
+	call->since = pending_since();
 	WRITE_ONCE(call->from, from);
 	smp_store_release(&call->where, (unsigned long)where);	/* after the fields */
 }

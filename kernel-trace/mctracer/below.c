@@ -59,45 +59,45 @@ int mctracer_below_alloc(void)
 	return buckets ? 0 : -ENOMEM;
 }
 
-static __always_inline unsigned long base_of(const unsigned long *where)
+static __always_inline unsigned long nested_stack_base(const unsigned long *where)
 {
 	return mcount_stack(where);
 }
 
-static void filter_add(unsigned long base)
+static void nested_filter_add(unsigned long base)
 {
 	mcount_filter_add(base & -THREAD_SIZE);
 	mcount_filter_add((base + THREAD_SIZE - 1) & -THREAD_SIZE);
 }
 
-static void filter_remove(unsigned long base)
+static void nested_filter_remove(unsigned long base)
 {
 	mcount_filter_remove(base & -THREAD_SIZE);
 	mcount_filter_remove((base + THREAD_SIZE - 1) & -THREAD_SIZE);
 }
 
-static __always_inline bool claim(struct stack *stack, unsigned long from)
+static __always_inline bool nested_claim(struct stack *stack, unsigned long from)
 {
 	return try_cmpxchg(&stack->base, &from, CLAIMED);
 }
 
 /* Publish @stack, which the caller has claimed, as the entry of @base. */
-static void put(struct stack *stack, unsigned long base)
+static void nested_publish(struct stack *stack, unsigned long base)
 {
-	filter_add(base);
+	nested_filter_add(base);
 	smp_store_release(&stack->base, base);		/* B1: fields before base */
 }
 
 /* Free @stack if it is the entry of @base and nobody has claimed it. */
-static void let_go(struct stack *stack, unsigned long base)
+static void nested_drop(struct stack *stack, unsigned long base)
 {
-	if (!claim(stack, base))
+	if (!nested_claim(stack, base))
 		return;
-	filter_remove(base);
-	smp_store_release(&stack->base, FREE);		/* after filter_remove() */
+	nested_filter_remove(base);
+	smp_store_release(&stack->base, FREE);		/* after nested_filter_remove() */
 }
 
-static struct stack *stack_at(unsigned long base)
+static struct stack *nested_stack_at(unsigned long base)
 {
 	struct stack *stacks = buckets[hash_long(base / PAGE_SIZE, BUCKETS_BITS)];
 	int i;
@@ -111,27 +111,27 @@ static struct stack *stack_at(unsigned long base)
 /*
  * Claim a free entry, or else evict the bucket's first one. NULL: another context has claimed that.
  */
-static struct stack *claim_one(unsigned long base)
+static struct stack *nested_claim_any(unsigned long base)
 {
 	struct stack *stacks = buckets[hash_long(base / PAGE_SIZE, BUCKETS_BITS)];
 	unsigned long its;
 	int i;
 
 	for (i = 0; i < WAYS; i++)
-		if (READ_ONCE(stacks[i].base) == FREE && claim(&stacks[i], FREE))
+		if (READ_ONCE(stacks[i].base) == FREE && nested_claim(&stacks[i], FREE))
 			return &stacks[i];
 	its = READ_ONCE(stacks[0].base);
-	if (its <= CLAIMED || !claim(&stacks[0], its))
+	if (its <= CLAIMED || !nested_claim(&stacks[0], its))
 		return NULL;
-	filter_remove(its);
+	nested_filter_remove(its);
 	return &stacks[0];
 }
 
 u32 mctracer_below(const unsigned long *where)
 {
-	const unsigned long base = base_of(where);
+	const unsigned long base = nested_stack_base(where);
 	const u8 context = interrupt_context_level();
-	struct stack *stack = stack_at(base);
+	struct stack *stack = nested_stack_at(base);
 	const unsigned long *first;
 	u8 its;
 
@@ -139,11 +139,11 @@ u32 mctracer_below(const unsigned long *where)
 		return 0;
 	first = READ_ONCE(stack->where);
 	its = READ_ONCE(stack->context);
-	if (base_of(first) == base && where < first && its <= context &&
+	if (nested_stack_base(first) == base && where < first && its <= context &&
 	    READ_ONCE(stack->since) == READ_ONCE(mcount_away) &&
 	    READ_ONCE_NOCHECK(*first) == READ_ONCE(stack->parent_ip))
 		return its == context ? READ_ONCE(stack->number) : 0;
-	let_go(stack, base);
+	nested_drop(stack, base);
 	return 0;
 }
 
@@ -151,9 +151,9 @@ bool mctracer_below_begin(const unsigned long *where, const struct mctracer_args
 {
 	struct stack *stack;
 
-	if (mctracer_below(where) || stack_at(base_of(where)))
+	if (mctracer_below(where) || nested_stack_at(nested_stack_base(where)))
 		return true;	/* there is a first call, perhaps of an interrupted context */
-	stack = claim_one(base_of(where));
+	stack = nested_claim_any(nested_stack_base(where));
 	if (!stack)
 		return false;
 	WRITE_ONCE(stack->where, where);
@@ -161,7 +161,7 @@ bool mctracer_below_begin(const unsigned long *where, const struct mctracer_args
 	WRITE_ONCE(stack->number, args->calls_of);
 	WRITE_ONCE(stack->since, READ_ONCE(mcount_away));
 	WRITE_ONCE(stack->context, interrupt_context_level());
-	put(stack, base_of(where));
+	nested_publish(stack, nested_stack_base(where));
 	return true;
 }
 
@@ -174,7 +174,7 @@ void mctracer_below_forget(void)
 		for (way = 0; way < WAYS; way++) {
 			base = READ_ONCE(buckets[i][way].base);
 			if (base > CLAIMED)
-				let_go(&buckets[i][way], base);
+				nested_drop(&buckets[i][way], base);
 		}
 	}
 }

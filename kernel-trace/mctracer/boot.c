@@ -30,7 +30,7 @@ static int __init mctracer_setup(char *arg)
 }
 early_param("mctracer", mctracer_setup);
 
-static int __init start(void)
+static int __init boot_start(void)
 {
 	char *end;
 	u64 size;
@@ -71,7 +71,7 @@ static int __init mctracer_boot(void)
 	if (!request)
 		return 0;
 
-	ret = start();
+	ret = boot_start();
 	if (ret)
 		pr_err("\"mctracer=%s\" can't be obeyed: %pe\n", request, ERR_PTR(ret));
 	return ret;

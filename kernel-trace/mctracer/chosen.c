@@ -31,7 +31,7 @@ bool mctracer_graph;
 u8 *mctracer_map;
 unsigned long mctracer_map_size;
 
-static __always_inline bool has(const struct mctracer_sites *set, unsigned long site)
+static __always_inline bool site_set_has(const struct mctracer_sites *set, unsigned long site)
 {
 	/* Walks over all sites mostly miss, so test the bounds first. */
 	if (!set->nr || site < set->sites[0] || site > set->sites[set->nr - 1])
@@ -40,35 +40,35 @@ static __always_inline bool has(const struct mctracer_sites *set, unsigned long 
 				mctracer_compare_sites);
 }
 
-static __always_inline bool is_chosen(unsigned long site)
+static __always_inline bool site_is_selected(unsigned long site)
 {
 	const struct mctracer_sites *only = READ_ONCE(mctracer_chosen[MCTRACER_FILTER]);
 	const struct mctracer_sites *never = READ_ONCE(mctracer_chosen[MCTRACER_NOTRACE]);
 
-	return (!only || has(only, site)) && !(never && has(never, site));
+	return (!only || site_set_has(only, site)) && !(never && site_set_has(never, site));
 }
 
 bool mctracer_site_chosen(unsigned long site)
 {
-	return is_chosen(site);
+	return site_is_selected(site);
 }
 
-static __always_inline enum mcount_site kind_of(unsigned long site)
+static __always_inline enum mcount_site site_kind(unsigned long site)
 {
 	if (READ_ONCE(mctracer_gate_everywhere) || mctracer_find_triggered(site))
 		return MCOUNT_GATE;
-	return is_chosen(site) ? MCOUNT_HOOK : MCOUNT_NOTHING;
+	return site_is_selected(site) ? MCOUNT_HOOK : MCOUNT_NOTHING;
 }
 
 unsigned long mctracer_ip_kind(unsigned long ip)
 {
-	return kind_of(ip - MCOUNT_SITE_SIZE);
+	return site_kind(ip - MCOUNT_SITE_SIZE);
 }
 
 enum mcount_site mctracer_site_kind(unsigned long site)
 {
 	guard(preempt)();
-	return kind_of(site);
+	return site_kind(site);
 }
 
 enum mcount_site mctracer_return_kind(unsigned long site)
@@ -76,7 +76,7 @@ enum mcount_site mctracer_return_kind(unsigned long site)
 	guard(preempt)();
 	if (mctracer_find_triggered(site))
 		return MCOUNT_GATE;
-	return READ_ONCE(mctracer_graph) && !mctracer_is_following() && is_chosen(site) ?
+	return READ_ONCE(mctracer_graph) && !mctracer_is_following() && site_is_selected(site) ?
 	       MCOUNT_HOOK : MCOUNT_NOTHING;
 }
 
@@ -98,7 +98,7 @@ void mctracer_chosen_synchronize(void)
 }
 
 /* Store @value in @map for each site of @set. */
-static void mark(u8 *map, const struct mctracer_sites *set, u8 value)
+static void map_mark_sites(u8 *map, const struct mctracer_sites *set, u8 value)
 {
 	unsigned long at;
 	size_t i;
@@ -110,7 +110,7 @@ static void mark(u8 *map, const struct mctracer_sites *set, u8 value)
 	}
 }
 
-static void mark_triggered(u8 *map)
+static void map_mark_triggered(u8 *map)
 {
 	const struct mctracer_triggered_sites *all = mctracer_triggered;
 	unsigned long at;
@@ -136,9 +136,9 @@ int mctracer_map_make(u8 **map)
 		return -ENOMEM;
 	mctracer_map_size = size;
 	memset(*map, only ? MCOUNT_NOTHING : MCOUNT_HOOK, size);
-	mark(*map, only, MCOUNT_HOOK);
-	mark(*map, mctracer_chosen[MCTRACER_NOTRACE], MCOUNT_NOTHING);
-	mark_triggered(*map);
+	map_mark_sites(*map, only, MCOUNT_HOOK);
+	map_mark_sites(*map, mctracer_chosen[MCTRACER_NOTRACE], MCOUNT_NOTHING);
+	map_mark_triggered(*map);
 	if (READ_ONCE(mctracer_gate_everywhere))
 		memset(*map, MCOUNT_GATE, size);
 	return 0;

@@ -32,14 +32,15 @@ u64 mctracer_consume_from(struct mctracer_cursor *cursor, const struct mctracer_
 }
 
 /* Return true if the cursor of @stream stands at the next word to consume of @ring. */
-static bool goes_on(const struct mctracer_stream *stream, const struct mctracer_ring *ring)
+static bool consume_stream_is_current(const struct mctracer_stream *stream,
+				      const struct mctracer_ring *ring)
 {
 	return stream->moves == ring->moves && stream->cursor.pos == ring->user.read &&
 	       stream->cursor.state.known & MCTRACER_KNOWS_COUNT;
 }
 
 /* Find the next event of @cpu, unless the stream has it already. */
-static void look(int cpu)
+static void consume_look(int cpu)
 {
 	struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);
 	struct mctracer_stream *stream = &all.streams[cpu];
@@ -54,7 +55,7 @@ static void look(int cpu)
 	stream->begin = ring->user.read;
 	stream->missed = 0;
 	stream->found = MCTRACER_FOUND_OVERWRITTEN;
-	if (goes_on(stream, ring)) {
+	if (consume_stream_is_current(stream, ring)) {
 		cursor->live = live;
 		stream->found = mctracer_cursor_next(cursor);
 	}
@@ -86,7 +87,7 @@ int mctracer_consume_begin(void)
 	horizon = mctracer_clock_ns(&clock, time);
 	nr_rings = 0;
 	for_each_possible_cpu(cpu) {
-		look(cpu);
+		consume_look(cpu);
 		nr_rings += !!per_cpu(mctracer_rings, cpu).base;
 	}
 	mctracer_streams_order(&all);
@@ -133,12 +134,12 @@ void mctracer_consume_take(int cpu)
 		ring->nr_read++;
 	stream->found = MCTRACER_FOUND_NOTHING;
 	mctracer_ring_set_read(ring, stream->cursor.pos, stream->cursor.state.calls);
-	look(cpu);
+	consume_look(cpu);
 	mctracer_streams_moved(&all);
 }
 
 /* Return true if @ring has calls or a mark. On 32-bit, marked may be torn: callers check again. */
-static bool anything_in(const struct mctracer_ring *ring)
+static bool consume_ring_has_events(const struct mctracer_ring *ring)
 {
 	u64 end, calls = mctracer_ring_end_calls(ring, &end);
 
@@ -156,7 +157,7 @@ bool mctracer_anything_to_consume(int only)
 		ring = per_cpu_ptr(&mctracer_rings, cpu);
 		if (only != MCTRACER_ALL_CPUS && cpu != only)
 			continue;
-		if (READ_ONCE(ring->base) && anything_in(ring))
+		if (READ_ONCE(ring->base) && consume_ring_has_events(ring))
 			return true;
 	}
 	return false;

@@ -12,12 +12,12 @@
 #define LOOK_AHEAD	(3 * MCTRACER_COMPACT_BLOCK)
 
 /* Return the position behind the last word. */
-static u64 end_of(const struct mctracer_cursor *cursor)
+static u64 cursor_end(const struct mctracer_cursor *cursor)
 {
 	return cursor->copy ? cursor->copy->end : mctracer_ring_end(cursor->ring);
 }
 
-static enum mctracer_read read_word(const struct mctracer_cursor *cursor, u64 pos, u64 *word)
+static enum mctracer_read cursor_read_word(const struct mctracer_cursor *cursor, u64 pos, u64 *word)
 {
 	const struct mctracer_copy *copy = cursor->copy;
 
@@ -31,13 +31,13 @@ static enum mctracer_read read_word(const struct mctracer_cursor *cursor, u64 po
  * Read the next word. Skip words that will never be committed, because their writers were overtaken
  * or are gone; a live cursor waits for a word until half a ring of words follows.
  */
-static enum mctracer_read next_word(struct mctracer_cursor *cursor, u64 *word)
+static enum mctracer_read cursor_next_word(struct mctracer_cursor *cursor, u64 *word)
 {
 	enum mctracer_read ret;
-	u64 end = cursor->walks ? cursor->to : end_of(cursor);
+	u64 end = cursor->walks ? cursor->to : cursor_end(cursor);
 
 	for (; cursor->pos != end; cursor->pos = mctracer_position(cursor->pos + WORD)) {
-		ret = read_word(cursor, cursor->pos, word);
+		ret = cursor_read_word(cursor, cursor->pos, word);
 		if (ret == MCTRACER_READ_OK)
 			cursor->pos = mctracer_position(cursor->pos + WORD);
 		if (ret != MCTRACER_READ_UNCOMMITTED)
@@ -52,16 +52,16 @@ static enum mctracer_read next_word(struct mctracer_cursor *cursor, u64 *word)
 }
 
 /* Find the pace of the calls from the last time to the next, if the ring has that already. */
-static void find_pace(struct mctracer_cursor *cursor)
+static void cursor_find_pace(struct mctracer_cursor *cursor)
 {
-	u64 pos = cursor->time_pos, end = end_of(cursor), word, time;
+	u64 pos = cursor->time_pos, end = cursor_end(cursor), word, time;
 	u32 calls = 0;
 
 	cursor->sure = false;
 	mctracer_pace_set(&cursor->pace, 0);
 	end = mctracer_position(pos + min_t(u64, mctracer_distance(pos, end), LOOK_AHEAD));
 	for (; pos != end; pos = mctracer_position(pos + WORD)) {
-		if (read_word(cursor, pos, &word) != MCTRACER_READ_OK)
+		if (cursor_read_word(cursor, pos, &word) != MCTRACER_READ_OK)
 			return;
 		if (mctracer_word_counts(word))
 			calls++;
@@ -79,7 +79,7 @@ static void find_pace(struct mctracer_cursor *cursor)
 	mctracer_pace_set(&cursor->pace, max(div_u64(time - cursor->time, calls), 1ULL));
 }
 
-static void take_time(struct mctracer_cursor *cursor)
+static void cursor_take_time(struct mctracer_cursor *cursor)
 {
 	/*
 	 * Forget the usual pace in each quarter, so that times don't depend on where reading began
@@ -89,39 +89,39 @@ static void take_time(struct mctracer_cursor *cursor)
 
 	/* ... nor on when: the next time may have been missing then. */
 	if (!cursor->sure)
-		find_pace(cursor);
+		cursor_find_pace(cursor);
 	cursor->time = cursor->state.time;
 	cursor->pace.usual = changed ? 0 : cursor->pace.next;
 	cursor->time_pos = cursor->pos;
 	cursor->calls_before = cursor->state.calls;
-	find_pace(cursor);
+	cursor_find_pace(cursor);
 }
 
-static void set_ns(struct mctracer_cursor *cursor, u64 time)
+static void cursor_set_ns(struct mctracer_cursor *cursor, u64 time)
 {
 	if (cursor->state.known & MCTRACER_KNOWS_CLOCK)
 		cursor->ns = max(cursor->ns, mctracer_clock_ns(&cursor->state.clock, time));
 }
 
 /* Return the time of the call or return that was just decoded, in units of the clock. */
-static u64 time_of_call(struct mctracer_cursor *cursor)
+static u64 cursor_event_time(struct mctracer_cursor *cursor)
 {
 	bool timed = cursor->state.calls - 1 == cursor->calls_before;
 
 	if (!cursor->sure)
-		find_pace(cursor);
+		cursor_find_pace(cursor);
 	cursor->exact = timed && cursor->timed;
 	cursor->timed = timed;
 	return cursor->time + (cursor->state.calls - 1 - cursor->calls_before) * cursor->pace.step;
 }
 
-static enum mctracer_found find_event(struct mctracer_cursor *cursor)
+static enum mctracer_found cursor_find_event(struct mctracer_cursor *cursor)
 {
 	enum mctracer_read ret;
 	u64 word, calls;
 
 	for (;;) {
-		ret = next_word(cursor, &word);
+		ret = cursor_next_word(cursor, &word);
 		if (ret == MCTRACER_READ_OVERWRITTEN)
 			return MCTRACER_FOUND_OVERWRITTEN;
 		if (ret != MCTRACER_READ_OK)
@@ -129,28 +129,28 @@ static enum mctracer_found find_event(struct mctracer_cursor *cursor)
 		calls = cursor->state.calls;
 		switch (mctracer_decode(&cursor->state, word)) {
 		case MCTRACER_EVENT_CALL:
-			set_ns(cursor, time_of_call(cursor));
+			cursor_set_ns(cursor, cursor_event_time(cursor));
 			cursor->called = true;
 			return MCTRACER_FOUND_CALL;
 		case MCTRACER_EVENT_RETURN:
-			set_ns(cursor, time_of_call(cursor));
+			cursor_set_ns(cursor, cursor_event_time(cursor));
 			cursor->called = true;
 			return MCTRACER_FOUND_RETURN;
 		case MCTRACER_EVENT_TIME:
-			take_time(cursor);
+			cursor_take_time(cursor);
 			break;
 		case MCTRACER_EVENT_COUNT:
 			cursor->calls_before += cursor->state.calls - calls;
 			break;
 		case MCTRACER_EVENT_GAP:
-			set_ns(cursor, cursor->time);
+			cursor_set_ns(cursor, cursor->time);
 			return MCTRACER_FOUND_GAP;
 		case MCTRACER_EVENT_FRAME:
 			if (cursor->called)
 				return MCTRACER_FOUND_FRAME;
 			break;
 		case MCTRACER_EVENT_MARK:
-			set_ns(cursor, cursor->time);
+			cursor_set_ns(cursor, cursor->time);
 			return MCTRACER_FOUND_MARK;
 		default:
 			break;
@@ -160,7 +160,7 @@ static enum mctracer_found find_event(struct mctracer_cursor *cursor)
 
 enum mctracer_found mctracer_cursor_next(struct mctracer_cursor *cursor)
 {
-	enum mctracer_found found = find_event(cursor);
+	enum mctracer_found found = cursor_find_event(cursor);
 
 	if (found != MCTRACER_FOUND_NOTHING && found != MCTRACER_FOUND_OVERWRITTEN) {
 		cursor->after_cut = cursor->cut;
@@ -171,21 +171,21 @@ enum mctracer_found mctracer_cursor_next(struct mctracer_cursor *cursor)
 
 bool mctracer_cursor_word(struct mctracer_cursor *cursor, u64 *word)
 {
-	return next_word(cursor, word) == MCTRACER_READ_OK;
+	return cursor_next_word(cursor, word) == MCTRACER_READ_OK;
 }
 
 /*
  * Set the cursor's state from the sync words at or behind its position: the words before them
  * belong to the task that they name. Return false if these words are not all there.
  */
-static bool find_notes(struct mctracer_cursor *cursor)
+static bool cursor_find_sync(struct mctracer_cursor *cursor)
 {
 	struct mctracer_cursor ahead = *cursor;
 	struct mctracer_notes notes = {};
 	u64 word;
 
 	do {
-		if (next_word(&ahead, &word) != MCTRACER_READ_OK)
+		if (cursor_next_word(&ahead, &word) != MCTRACER_READ_OK)
 			return false;
 	} while (!mctracer_notes_take(&notes, word));
 
@@ -198,7 +198,7 @@ static bool find_notes(struct mctracer_cursor *cursor)
 }
 
 /* Return the first sync point that is not overwritten, or the first position of a copy. */
-static u64 first_of(const struct mctracer_cursor *cursor)
+static u64 cursor_first(const struct mctracer_cursor *cursor)
 {
 	return cursor->copy ? cursor->copy->from : mctracer_ring_oldest(cursor->ring);
 }
@@ -218,8 +218,8 @@ void mctracer_cursor_begin(struct mctracer_cursor *cursor, const struct mctracer
 			.timed = true,
 			.quarter = quarter,
 		};
-		first = first_of(cursor);
-		end = end_of(cursor);
+		first = cursor_first(cursor);
+		end = cursor_end(cursor);
 		if (mctracer_distance(pos, end) > mctracer_distance(first, end)) {
 			if (ahead && mctracer_distance(first, end) > quarter)
 				first = mctracer_position((first + quarter) & -quarter);
@@ -229,7 +229,7 @@ void mctracer_cursor_begin(struct mctracer_cursor *cursor, const struct mctracer
 		if (mctracer_distance(notes, end) > mctracer_distance(first, end))
 			notes = first;
 		cursor->pos = notes;
-		if (!find_notes(cursor)) {	/* the sync words will be written */
+		if (!cursor_find_sync(cursor)) {	/* the sync words will be written */
 			cursor->pos = pos;
 			cursor->state.calls = ring->read_calls;
 			cursor->cut = ring->read_calls != ring->start_calls;
@@ -251,7 +251,7 @@ void mctracer_cursor_begin(struct mctracer_cursor *cursor, const struct mctracer
 }
 
 /* Return the number of calls before the first position that can be read, and store it at @pos. */
-static u64 first_calls(const struct mctracer_ring *ring, u64 *pos)
+static u64 ring_first_calls(const struct mctracer_ring *ring, u64 *pos)
 {
 	struct mctracer_cursor cursor = {};
 	u64 oldest = mctracer_ring_oldest(ring), end = mctracer_ring_end(ring);
@@ -262,7 +262,7 @@ static u64 first_calls(const struct mctracer_ring *ring, u64 *pos)
 	cursor.ring = ring;
 	cursor.pos = oldest;
 	*pos = oldest;
-	return find_notes(&cursor) ? cursor.state.calls : ring->read_calls;
+	return cursor_find_sync(&cursor) ? cursor.state.calls : ring->read_calls;
 }
 
 struct mctracer_ring_counts mctracer_ring_counts(const struct mctracer_ring *ring)
@@ -275,7 +275,7 @@ struct mctracer_ring_counts mctracer_ring_counts(const struct mctracer_ring *rin
 	counts.lost = mctracer_ring_lost(ring) - ring->lost_before;
 	counts.read = ring->nr_read;
 	end_calls = mctracer_ring_end_calls(ring, &end);
-	counts.entries = end_calls - first_calls(ring, &pos);
+	counts.entries = end_calls - ring_first_calls(ring, &pos);
 	counts.overwritten = end_calls - ring->start_calls - counts.read - counts.entries;
 	counts.written = end_calls - ring->start_calls + counts.lost;
 	return counts;
@@ -287,6 +287,6 @@ void mctracer_ring_skip_overwritten(struct mctracer_ring *ring)
 
 	if (!ring->base)
 		return;
-	calls = first_calls(ring, &pos);
+	calls = ring_first_calls(ring, &pos);
 	mctracer_ring_set_read(ring, pos, calls);
 }

@@ -72,7 +72,7 @@ ssize_t mctracer_seq_read(struct file *file, char __user *buf, size_t count, lof
 	return seq_read(file, buf, count, pos);
 }
 
-static int control_open(struct inode *inode, struct file *file)
+static int debugfs_control_open(struct inode *inode, struct file *file)
 {
 	return mctracer_may_open();
 }
@@ -82,7 +82,7 @@ static int control_open(struct inode *inode, struct file *file)
  * ERR_PTR(-EINVAL), -ENOMEM or -EFAULT. @pos must be 0, and a write leaves it there, so that an
  * open file can be written again.
  */
-static char *written_word(const char __user *buf, size_t count, loff_t pos)
+static char *debugfs_written_word(const char __user *buf, size_t count, loff_t pos)
 {
 	char *text, *word;
 
@@ -102,7 +102,7 @@ static char *written_word(const char __user *buf, size_t count, loff_t pos)
 
 int mctracer_written_bool(const char __user *buf, size_t count, loff_t pos)
 {
-	char *word __free(kfree) = written_word(buf, count, pos);
+	char *word __free(kfree) = debugfs_written_word(buf, count, pos);
 	static const char * const values[] = { "0", "1" };
 
 	if (IS_ERR(word))
@@ -136,7 +136,7 @@ static ssize_t ctrl_write(struct file *file, const char __user *buf, size_t coun
 
 static const struct file_operations ctrl_fops = {
 	.owner	= THIS_MODULE,
-	.open	= control_open,
+	.open	= debugfs_control_open,
 	.read	= ctrl_read,
 	.write	= ctrl_write,
 	.llseek	= default_llseek,
@@ -144,12 +144,13 @@ static const struct file_operations ctrl_fops = {
 
 /* tracing_on */
 
-static ssize_t on_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+static ssize_t tracing_on_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
 	return simple_read_from_buffer(buf, count, pos, mctracer_is_on() ? "1\n" : "0\n", 2);
 }
 
-static ssize_t on_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+static ssize_t tracing_on_write(struct file *file, const char __user *buf, size_t count,
+				loff_t *pos)
 {
 	int value = mctracer_written_bool(buf, count, *pos);
 
@@ -166,15 +167,15 @@ static ssize_t on_write(struct file *file, const char __user *buf, size_t count,
 
 static const struct file_operations on_fops = {
 	.owner	= THIS_MODULE,
-	.open	= control_open,
-	.read	= on_read,
-	.write	= on_write,
+	.open	= debugfs_control_open,
+	.read	= tracing_on_read,
+	.write	= tracing_on_write,
 	.llseek	= default_llseek,
 };
 
 /* buffer_size_kb */
 
-static ssize_t size_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+static ssize_t ring_size_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
 	char text[32];
 	int length = scnprintf(text, sizeof(text), "%zu\n", mctracer_ring_bytes() / SZ_1K);
@@ -182,9 +183,9 @@ static ssize_t size_read(struct file *file, char __user *buf, size_t count, loff
 	return simple_read_from_buffer(buf, count, pos, text, length);
 }
 
-static ssize_t size_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+static ssize_t ring_size_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
-	char *word __free(kfree) = written_word(buf, count, *pos);
+	char *word __free(kfree) = debugfs_written_word(buf, count, *pos);
 	u64 kb;
 
 	if (IS_ERR(word))
@@ -196,9 +197,9 @@ static ssize_t size_write(struct file *file, const char __user *buf, size_t coun
 
 static const struct file_operations size_fops = {
 	.owner	= THIS_MODULE,
-	.open	= control_open,
-	.read	= size_read,
-	.write	= size_write,
+	.open	= debugfs_control_open,
+	.read	= ring_size_read,
+	.write	= ring_size_write,
 	.llseek	= default_llseek,
 };
 
@@ -231,7 +232,7 @@ static int options_open(struct inode *inode, struct file *file)
 
 static ssize_t options_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
-	char *word __free(kfree) = written_word(buf, count, *pos);
+	char *word __free(kfree) = debugfs_written_word(buf, count, *pos);
 	const char *name = word;
 	bool on = true;
 	int option;
@@ -274,7 +275,7 @@ static int mode_open(struct inode *inode, struct file *file)
 
 static ssize_t mode_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
-	char *word __free(kfree) = written_word(buf, count, *pos);
+	char *word __free(kfree) = debugfs_written_word(buf, count, *pos);
 	int mode;
 
 	if (IS_ERR(word))
@@ -365,7 +366,7 @@ static const struct file_operations stats_fops = {
  * debugfs_create_file_unsafe() is unsafe only for files that are removed again, and these are not.
  * Files of debugfs_create_file() can be neither mapped nor spliced.
  */
-static void __init create_cpu_dir(struct dentry *parent, int cpu)
+static void __init debugfs_create_cpu_dir(struct dentry *parent, int cpu)
 {
 	struct dentry *dir;
 	char name[16];
@@ -395,7 +396,7 @@ static int __init mctracer_debugfs_init(void)
 	debugfs_create_file("tracing_on", 0600, dir, NULL, &on_fops);
 	debugfs_create_file_unsafe("trace_pipe", 0400, dir, NULL, &mctracer_pipe_fops);
 	for_each_possible_cpu(cpu)
-		create_cpu_dir(per_cpu, cpu);
+		debugfs_create_cpu_dir(per_cpu, cpu);
 	return 0;
 }
 late_initcall(mctracer_debugfs_init);

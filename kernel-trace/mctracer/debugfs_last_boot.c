@@ -25,7 +25,7 @@
 #include "streams.h"
 
 /* Return a reference to the earlier boot's rings, or an ERR_PTR() with which open() must fail. */
-static struct mctracer_last_boot *get(void)
+static struct mctracer_last_boot *last_boot_open(void)
 {
 	int ret = mctracer_may_open();
 
@@ -41,7 +41,7 @@ struct reader {
 };
 
 /* Position 0 is the header. */
-static void *trace_start(struct seq_file *m, loff_t *pos)
+static void *last_boot_trace_start(struct seq_file *m, loff_t *pos)
 {
 	struct reader *reader = m->private;
 
@@ -55,7 +55,7 @@ static void *trace_start(struct seq_file *m, loff_t *pos)
 	return mctracer_streams_oldest(&reader->all);
 }
 
-static void *trace_next(struct seq_file *m, void *v, loff_t *pos)
+static void *last_boot_trace_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	struct reader *reader = m->private;
 
@@ -65,11 +65,11 @@ static void *trace_next(struct seq_file *m, void *v, loff_t *pos)
 	return mctracer_streams_oldest(&reader->all);
 }
 
-static void trace_stop(struct seq_file *m, void *v)
+static void last_boot_trace_stop(struct seq_file *m, void *v)
 {
 }
 
-static int trace_show(struct seq_file *m, void *v)
+static int last_boot_trace_show(struct seq_file *m, void *v)
 {
 	struct reader *reader = m->private;
 	const struct mctracer_last_boot *last = reader->last;
@@ -89,20 +89,20 @@ static int trace_show(struct seq_file *m, void *v)
 }
 
 static const struct seq_operations trace_seq_ops = {
-	.start	= trace_start,
-	.next	= trace_next,
-	.stop	= trace_stop,
-	.show	= trace_show,
+	.start	= last_boot_trace_start,
+	.next	= last_boot_trace_next,
+	.stop	= last_boot_trace_stop,
+	.show	= last_boot_trace_show,
 };
 
-static void free_reader(struct reader *reader)
+static void last_boot_free_reader(struct reader *reader)
 {
 	mctracer_text_free(reader->text);
 	mctracer_streams_free(&reader->all);
 	mctracer_last_boot_put(reader->last);
 }
 
-static int trace_open(struct inode *inode, struct file *file)
+static int last_boot_trace_open(struct inode *inode, struct file *file)
 {
 	struct mctracer_last_boot *last;
 	struct reader *reader;
@@ -114,7 +114,7 @@ static int trace_open(struct inode *inode, struct file *file)
 		mctracer_last_boot_clear();
 	if (!(file->f_mode & FMODE_READ))
 		return 0;
-	last = get();
+	last = last_boot_open();
 	if (IS_ERR(last))
 		return PTR_ERR(last);
 	reader = __seq_open_private(file, &trace_seq_ops, sizeof(*reader));
@@ -125,7 +125,7 @@ static int trace_open(struct inode *inode, struct file *file)
 	reader->last = last;
 	reader->text = mctracer_text_alloc(kallsyms_show_value(file->f_cred), false);
 	if (!reader->text || mctracer_streams_alloc(&reader->all, last->kept.nr_rings)) {
-		free_reader(reader);
+		last_boot_free_reader(reader);
 		seq_release_private(inode, file);
 		return -ENOMEM;
 	}
@@ -133,27 +133,28 @@ static int trace_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static ssize_t trace_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+static ssize_t last_boot_trace_write(struct file *file, const char __user *buf, size_t count,
+				     loff_t *pos)
 {
 	mctracer_last_boot_clear();
 	return count;
 }
 
-static int trace_release(struct inode *inode, struct file *file)
+static int last_boot_trace_release(struct inode *inode, struct file *file)
 {
 	if (!(file->f_mode & FMODE_READ))
 		return 0;
-	free_reader(((struct seq_file *)file->private_data)->private);
+	last_boot_free_reader(((struct seq_file *)file->private_data)->private);
 	return seq_release_private(inode, file);
 }
 
 static const struct file_operations trace_fops = {
 	.owner		= THIS_MODULE,
-	.open		= trace_open,
+	.open		= last_boot_trace_open,
 	.read		= mctracer_seq_read,
-	.write		= trace_write,
+	.write		= last_boot_trace_write,
 	.llseek		= mctracer_trace_llseek,
-	.release	= trace_release,
+	.release	= last_boot_trace_release,
 };
 
 /* raw */
@@ -165,13 +166,13 @@ struct raw_reader {
 };
 
 /* Return the bytes of each ring in the file: a page with the header, and the words. */
-static loff_t raw_ring_size(const struct mctracer_last_boot *last)
+static loff_t last_boot_raw_ring_size(const struct mctracer_last_boot *last)
 {
 	return SZ_4K + last->kept.ring_size;
 }
 
 /* Fill the reader's page with what the file has at position @at, a multiple of 4 KiB. */
-static void fill_page(struct raw_reader *reader, loff_t at)
+static void last_boot_fill_page(struct raw_reader *reader, loff_t at)
 {
 	const struct mctracer_last_boot *last = reader->last;
 	struct mctracer_ring_header *header = (void *)reader->page;
@@ -179,7 +180,7 @@ static void fill_page(struct raw_reader *reader, loff_t at)
 	u64 offset, i;
 	u32 ring;
 
-	ring = div64_u64_rem(at, raw_ring_size(last), &offset);
+	ring = div64_u64_rem(at, last_boot_raw_ring_size(last), &offset);
 	copy = &last->rings[ring].copy;
 	memset(reader->page, 0, SZ_4K);
 	if (!offset) {
@@ -200,10 +201,10 @@ static void fill_page(struct raw_reader *reader, loff_t at)
 							  copy->words[offset / sizeof(u64) + i]);
 }
 
-static ssize_t raw_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+static ssize_t last_boot_raw_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
 	struct raw_reader *reader = file->private_data;
-	const loff_t size = raw_ring_size(reader->last) * reader->last->kept.nr_rings;
+	const loff_t size = last_boot_raw_ring_size(reader->last) * reader->last->kept.nr_rings;
 	size_t done = 0, n;
 	loff_t at;
 
@@ -214,7 +215,7 @@ static ssize_t raw_read(struct file *file, char __user *buf, size_t count, loff_
 	while (done < count && *pos < size && !fatal_signal_pending(current)) {
 		at = *pos & (SZ_4K - 1);
 		n = min_t(size_t, count - done, SZ_4K - at);
-		fill_page(reader, *pos - at);
+		last_boot_fill_page(reader, *pos - at);
 		n -= copy_to_user(buf + done, (void *)reader->page + at, n);
 		if (!n)
 			break;
@@ -226,17 +227,18 @@ static ssize_t raw_read(struct file *file, char __user *buf, size_t count, loff_
 	return done || !count || *pos >= size ? done : -EFAULT;
 }
 
-static loff_t raw_llseek(struct file *file, loff_t offset, int whence)
+static loff_t last_boot_raw_llseek(struct file *file, loff_t offset, int whence)
 {
 	const struct raw_reader *reader = file->private_data;
 
 	return fixed_size_llseek(file, offset, whence,
-				 raw_ring_size(reader->last) * reader->last->kept.nr_rings);
+				 last_boot_raw_ring_size(reader->last) *
+				 reader->last->kept.nr_rings);
 }
 
-static int raw_open(struct inode *inode, struct file *file)
+static int last_boot_raw_open(struct inode *inode, struct file *file)
 {
-	struct mctracer_last_boot *last = get();
+	struct mctracer_last_boot *last = last_boot_open();
 	struct raw_reader *reader;
 
 	if (IS_ERR(last))
@@ -253,7 +255,7 @@ static int raw_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static int raw_release(struct inode *inode, struct file *file)
+static int last_boot_raw_release(struct inode *inode, struct file *file)
 {
 	struct raw_reader *reader = file->private_data;
 
@@ -264,10 +266,10 @@ static int raw_release(struct inode *inode, struct file *file)
 
 static const struct file_operations raw_fops = {
 	.owner		= THIS_MODULE,
-	.open		= raw_open,
-	.read		= raw_read,
-	.llseek		= raw_llseek,
-	.release	= raw_release,
+	.open		= last_boot_raw_open,
+	.read		= last_boot_raw_read,
+	.llseek		= last_boot_raw_llseek,
+	.release	= last_boot_raw_release,
 };
 
 void __init mctracer_create_last_boot(struct dentry *parent)

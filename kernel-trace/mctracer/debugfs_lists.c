@@ -98,7 +98,7 @@ static int list_open(struct inode *inode, struct file *file)
 }
 
 /* Make @text take effect. */
-static int set(struct list_opened *opened, char *text)
+static int list_set(struct list_opened *opened, char *text)
 {
 	int ret = opened->list->set(text, !opened->replace);
 
@@ -110,7 +110,7 @@ static int set(struct list_opened *opened, char *text)
 #define PIECE_MIN	SZ_4K
 #define TEXT_MAX	SZ_16M
 
-static void forget_kept(struct list_opened *opened)
+static void list_drop_text(struct list_opened *opened)
 {
 	kvfree(opened->kept);
 	opened->kept = NULL;
@@ -119,7 +119,7 @@ static void forget_kept(struct list_opened *opened)
 }
 
 /* Append the written text to the kept text. The memory doubles, so n pieces take O(n). */
-static int keep(struct list_opened *opened, const char __user *buf, size_t count)
+static int list_keep_text(struct list_opened *opened, const char __user *buf, size_t count)
 {
 	size_t room = opened->room;
 	char *to;
@@ -148,13 +148,13 @@ static int keep(struct list_opened *opened, const char __user *buf, size_t count
 }
 
 /* Make the kept text take effect: all of it or, on an error, none. */
-static int apply_kept(struct list_opened *opened)
+static int list_apply_text(struct list_opened *opened)
 {
 	int ret;
 
 	opened->kept[opened->length] = '\0';
-	ret = set(opened, opened->kept);
-	forget_kept(opened);
+	ret = list_set(opened, opened->kept);
+	list_drop_text(opened);
 	return ret;
 }
 
@@ -169,24 +169,24 @@ static ssize_t list_write(struct file *file, const char __user *buf, size_t coun
 	count = min_t(size_t, count, SZ_512K);
 	guard(mutex)(&opened->mutex);
 	opened->written = true;
-	ret = keep(opened, buf, count);
+	ret = list_keep_text(opened, buf, count);
 	if (ret)
-		forget_kept(opened);
+		list_drop_text(opened);
 	else if (count < PIECE_MIN && opened->kept[opened->length - 1] == '\n')
-		ret = apply_kept(opened);
+		ret = list_apply_text(opened);
 	return ret ?: count;
 }
 
 /* Do what remains when the file is closed: apply the kept text, or empty the list. */
-static int finish(struct list_opened *opened)
+static int list_finish(struct list_opened *opened)
 {
 	char nothing[] = "";
 
 	if (opened->length)
-		return apply_kept(opened);
+		return list_apply_text(opened);
 	if (opened->replace && !opened->written) {
 		opened->written = true;
-		return set(opened, nothing);
+		return list_set(opened, nothing);
 	}
 	return 0;
 }
@@ -200,7 +200,7 @@ static int list_flush(struct file *file, fl_owner_t id)
 	if (file_count(file) > 1)
 		return 0;
 	guard(mutex)(&opened->mutex);
-	return finish(opened);
+	return list_finish(opened);
 }
 
 static int list_release(struct inode *inode, struct file *file)
@@ -208,7 +208,7 @@ static int list_release(struct inode *inode, struct file *file)
 	struct seq_file *m = file->private_data;
 	struct list_opened *opened = m->private;
 
-	finish(opened);
+	list_finish(opened);
 	kfree(opened);
 	return single_release(inode, file);
 }

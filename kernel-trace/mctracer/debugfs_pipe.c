@@ -24,8 +24,8 @@ struct pipe_reader {
 /*
  * Copy @line, or as much of it as fits if the buffer is @empty. Return false if nothing was copied.
  */
-static bool put_line(struct pipe_reader *reader, struct iov_iter *to, bool empty,
-		     const struct seq_buf *line)
+static bool pipe_put_line(struct pipe_reader *reader, struct iov_iter *to, bool empty,
+			  const struct seq_buf *line)
 {
 	size_t length = min(line->len, iov_iter_count(to));
 
@@ -39,7 +39,7 @@ static bool put_line(struct pipe_reader *reader, struct iov_iter *to, bool empty
 }
 
 /* Consume the next event as a line. Return false if that is impossible now. */
-static bool put_next(struct pipe_reader *reader, struct iov_iter *to, bool empty)
+static bool pipe_put_next(struct pipe_reader *reader, struct iov_iter *to, bool empty)
 {
 	const struct mctracer_stream *next;
 	int cpu;
@@ -47,7 +47,8 @@ static bool put_next(struct pipe_reader *reader, struct iov_iter *to, bool empty
 	if (!iov_iter_count(to) || reader->rest_length)
 		return false;
 	next = mctracer_consume_next(&cpu);
-	if (!next || !put_line(reader, to, empty, mctracer_text_event(reader->text, next, cpu)))
+	if (!next || !pipe_put_line(reader, to, empty,
+				    mctracer_text_event(reader->text, next, cpu)))
 		return false;
 	mctracer_consume_take(cpu);
 	return true;
@@ -57,7 +58,7 @@ static bool put_next(struct pipe_reader *reader, struct iov_iter *to, bool empty
  * Consume events for no longer than mctracer_time_is_up() allows, or until a call's frames are
  * complete. Return the bytes copied, 0 if there is no event, -EFAULT or -ERESTARTSYS.
  */
-static ssize_t put_lines(struct pipe_reader *reader, struct iov_iter *to)
+static ssize_t pipe_put_lines(struct pipe_reader *reader, struct iov_iter *to)
 {
 	CLASS(mctracer_own_work, own)();
 	const size_t room = iov_iter_count(to);
@@ -84,7 +85,7 @@ static ssize_t put_lines(struct pipe_reader *reader, struct iov_iter *to)
 		mctracer_text_rewind(reader->text);
 	mctracer_last_reader = reader;
 	start = jiffies;
-	while (put_next(reader, to, iov_iter_count(to) == room) &&
+	while (pipe_put_next(reader, to, iov_iter_count(to) == room) &&
 	       !signal_pending(current) &&
 	       (!mctracer_time_is_up(start) || mctracer_consume_chain()))
 		mctracer_cond_resched();
@@ -106,7 +107,7 @@ static ssize_t pipe_read(struct kiocb *iocb, struct iov_iter *to)
 	for (;;) {
 		if (mutex_lock_interruptible(&reader->mutex))
 			return -ERESTARTSYS;
-		ret = put_lines(reader, to);
+		ret = pipe_put_lines(reader, to);
 		mutex_unlock(&reader->mutex);
 		if (ret <= 0 && signal_pending(current))
 			return -ERESTARTSYS;

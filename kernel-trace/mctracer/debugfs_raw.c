@@ -38,7 +38,7 @@ struct raw_reader {
 	u64 words[CHUNK];	/* for copies to iterators other than a user buffer */
 };
 
-static struct mctracer_ring *ring_of(struct file *file)
+static struct mctracer_ring *raw_ring(struct file *file)
 {
 	return per_cpu_ptr(&mctracer_rings, mctracer_inode_cpu(file_inode(file)));
 }
@@ -47,8 +47,8 @@ static struct mctracer_ring *ring_of(struct file *file)
  * Write a gap, if calls are missing, and sync words: the reader begins, or another reader has
  * consumed the next words, or they were overwritten. Return 1, 0 if no words follow, or -EFAULT.
  */
-static int put_notes(struct raw_reader *reader, struct mctracer_ring *ring, bool live,
-		     struct iov_iter *to)
+static int raw_put_sync_words(struct raw_reader *reader, struct mctracer_ring *ring, bool live,
+			      struct iov_iter *to)
 {
 	struct mctracer_cursor *cursor = &reader->cursor;
 	u64 words[1 + MCTRACER_NOTES_WORDS], missed;
@@ -74,7 +74,7 @@ static int put_notes(struct raw_reader *reader, struct mctracer_ring *ring, bool
  * Copy @n words, all of one lap, up to the first uncommitted one. Return how many were copied, and
  * add to @calls how many of these are calls or returns.
  */
-static size_t copy_words(u64 *to, const u64 *from, u64 flip, size_t n, size_t *calls)
+static size_t raw_copy_words(u64 *to, const u64 *from, u64 flip, size_t n, size_t *calls)
 {
 	size_t i;
 
@@ -88,12 +88,12 @@ static size_t copy_words(u64 *to, const u64 *from, u64 flip, size_t n, size_t *c
 }
 
 /*
- * Copy words like copy_words(), but straight to user space, because most programs just read(). Stop
- * at a fault, and set @fault. Batches are copied as long as all of their words are committed, then
- * single words. User memory behind the copied words may get anything.
+ * Copy words like raw_copy_words(), but straight to user space, because most programs just read().
+ * Stop at a fault, and set @fault. Batches are copied as long as all of their words are committed,
+ * then single words. User memory behind the copied words may get anything.
  */
-static size_t copy_words_to_user(u64 __user *to, const u64 *from, u64 flip, size_t n,
-				 size_t *calls, bool *fault)
+static size_t raw_copy_words_to_user(u64 __user *to, const u64 *from, u64 flip, size_t n,
+				     size_t *calls, bool *fault)
 {
 	u64 word, all = MCTRACER_WORD_VALID;
 	size_t i = 0, j, found;
@@ -133,7 +133,7 @@ fault:
  * behind them. It can't at a quarter's boundary, which no packet crosses, or at the @end of the
  * ring's words.
  */
-static size_t whole(const struct mctracer_ring *ring, u64 pos, size_t n, u64 end)
+static size_t raw_whole_packets(const struct mctracer_ring *ring, u64 pos, size_t n, u64 end)
 {
 	u64 word, next = mctracer_position(pos + n * WORD);
 
@@ -157,8 +157,8 @@ static size_t whole(const struct mctracer_ring *ring, u64 pos, size_t n, u64 end
  * Copy words to @to, and consume them. Return a positive number if there may be more, 0 if no words
  * are there now, or -EFAULT.
  */
-static long give(struct raw_reader *reader, struct mctracer_ring *ring, bool live,
-		 struct iov_iter *to)
+static long raw_consume_some(struct raw_reader *reader, struct mctracer_ring *ring, bool live,
+			     struct iov_iter *to)
 {
 	const u64 pos = reader->pos, end = mctracer_ring_end(ring);
 	const u64 *from = ring->base + (pos & ring->mask);
@@ -175,10 +175,11 @@ static long give(struct raw_reader *reader, struct mctracer_ring *ring, bool liv
 		    (size_t)(mctracer_ring_size(ring) - (pos & ring->mask)) / WORD);
 	n = min(n, room);
 	if (direct)
-		n = copy_words_to_user(to->ubuf + to->iov_offset, from, flip, n, &calls, &fault);
+		n = raw_copy_words_to_user(to->ubuf + to->iov_offset, from, flip, n, &calls,
+					   &fault);
 	else
-		n = copy_words(reader->words, from, flip, n, &calls);
-	n = whole(ring, pos, n, end);		/* drops no call: @calls stays right */
+		n = raw_copy_words(reader->words, from, flip, n, &calls);
+	n = raw_whole_packets(ring, pos, n, end);	/* drops no call: @calls stays right */
 	smp_rmb();	/* R2 */
 	behind = mctracer_distance(pos, mctracer_ring_end(ring));
 	if (behind > mctracer_ring_size(ring)) {
@@ -204,7 +205,8 @@ static long give(struct raw_reader *reader, struct mctracer_ring *ring, bool liv
 }
 
 /* Copy words for no longer than mctracer_time_is_up() allows. Return bytes or an error. */
-static ssize_t consume(struct raw_reader *reader, struct mctracer_ring *ring, struct iov_iter *to)
+static ssize_t raw_consume(struct raw_reader *reader, struct mctracer_ring *ring,
+			   struct iov_iter *to)
 {
 	CLASS(mctracer_own_work, own)();
 	const size_t room = iov_iter_count(to);
@@ -223,11 +225,12 @@ static ssize_t consume(struct raw_reader *reader, struct mctracer_ring *ring, st
 		mctracer_cond_resched();
 		if (reader->begun && reader->pos == ring->user.read &&
 		    reader->moves == ring->moves) {
-			ret = give(reader, ring, live, to);
+			ret = raw_consume_some(reader, ring, live, to);
 		} else {
-			ret = put_notes(reader, ring, live, to);
+			ret = raw_put_sync_words(reader, ring, live, to);
 			if (!noted)
-				start = jiffies;	/* put_notes() may have taken long */
+				/* raw_put_sync_words() may have taken long */
+				start = jiffies;
 			noted = true;
 		}
 		if (ret <= 0)
@@ -248,7 +251,7 @@ static ssize_t raw_read(struct kiocb *iocb, struct iov_iter *to)
 			return -EINVAL;
 		if (mutex_lock_interruptible(&reader->mutex))
 			return -ERESTARTSYS;
-		ret = consume(reader, ring_of(file), to);
+		ret = raw_consume(reader, raw_ring(file), to);
 		mutex_unlock(&reader->mutex);
 		if (ret <= 0 && signal_pending(current))
 			return -ERESTARTSYS;
@@ -284,7 +287,7 @@ static void raw_vm_close(struct vm_area_struct *vma)
 
 static vm_fault_t raw_vm_fault(struct vm_fault *vmf)
 {
-	struct mctracer_ring *ring = ring_of(vmf->vma->vm_file);
+	struct mctracer_ring *ring = raw_ring(vmf->vma->vm_file);
 	unsigned long offset = vmf->pgoff << PAGE_SHIFT, pfn;
 
 	if (offset > mctracer_ring_size(ring))
@@ -312,7 +315,7 @@ static int raw_mmap(struct file *file, struct vm_area_struct *vma)
 	if (ret)
 		return ret;
 	if (vma->vm_pgoff ||
-	    vma->vm_end - vma->vm_start > PAGE_SIZE + mctracer_ring_size(ring_of(file))) {
+	    vma->vm_end - vma->vm_start > PAGE_SIZE + mctracer_ring_size(raw_ring(file))) {
 		mctracer_unmapped();
 		return -EINVAL;
 	}

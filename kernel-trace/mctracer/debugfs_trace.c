@@ -107,7 +107,7 @@ static int trace_open(struct inode *inode, struct file *file)
 }
 
 /* Open the file snapshot, which has the form of trace. */
-static int held_open(struct inode *inode, struct file *file)
+static int snapshot_open(struct inode *inode, struct file *file)
 {
 	struct mctracer_snapshot *snapshot;
 	struct trace_reader *reader;
@@ -130,7 +130,7 @@ static int held_open(struct inode *inode, struct file *file)
 	return -ENOMEM;
 }
 
-static int held_release(struct inode *inode, struct file *file)
+static int snapshot_release(struct inode *inode, struct file *file)
 {
 	struct trace_reader *reader;
 
@@ -143,7 +143,7 @@ static int held_release(struct inode *inode, struct file *file)
 }
 
 /* Leave *pos alone, as ctrl_write() does: it is the position of reads. */
-static ssize_t held_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+static ssize_t snapshot_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
 	int value = mctracer_written_bool(buf, count, *pos), ret;
 
@@ -177,11 +177,11 @@ static int trace_release(struct inode *inode, struct file *file)
 
 const struct file_operations mctracer_held_fops = {
 	.owner		= THIS_MODULE,
-	.open		= held_open,
+	.open		= snapshot_open,
 	.read		= mctracer_seq_read,
-	.write		= held_write,
+	.write		= snapshot_write,
 	.llseek		= mctracer_trace_llseek,
-	.release	= held_release,
+	.release	= snapshot_release,
 };
 
 const struct file_operations mctracer_trace_fops = {

@@ -19,22 +19,22 @@
 static DECLARE_WAIT_QUEUE_HEAD(waiting);
 static unsigned int found;	/* how often the work has found events */
 
-static void find_calls(struct work_struct *work);
-static DECLARE_DELAYED_WORK(check, find_calls);
+static void wait_find_events(struct work_struct *work);
+static DECLARE_DELAYED_WORK(check, wait_find_events);
 
-static void check_soon(void)
+static void wait_check_soon(void)
 {
 	queue_delayed_work(system_wq, &check, HZ / 10);
 }
 
-static void find_calls(struct work_struct *work)
+static void wait_find_events(struct work_struct *work)
 {
 	if (mctracer_anything_to_consume(MCTRACER_ALL_CPUS)) {
 		WRITE_ONCE(found, found + 1);
 		wake_up_interruptible_all(&waiting);
 	}
 	if (wq_has_sleeper(&waiting))
-		check_soon();
+		wait_check_soon();
 }
 
 /* Wait for a second at most: the work may run before this task sleeps, see no sleeper, and stop. */
@@ -43,7 +43,7 @@ int mctracer_wait_for_calls(void)
 	unsigned int before = READ_ONCE(found);
 	long ret;
 
-	check_soon();
+	wait_check_soon();
 	ret = wait_event_interruptible_timeout(waiting, READ_ONCE(found) != before, HZ);
 	return min(ret, 0L);
 }
@@ -51,6 +51,6 @@ int mctracer_wait_for_calls(void)
 __poll_t mctracer_poll(struct file *file, struct poll_table_struct *table, int only)
 {
 	poll_wait(file, &waiting, table);
-	check_soon();	/* always: an edge-triggered waiter does not poll again */
+	wait_check_soon();	/* always: an edge-triggered waiter does not poll again */
 	return mctracer_anything_to_consume(only) ? EPOLLIN | EPOLLRDNORM : 0;
 }

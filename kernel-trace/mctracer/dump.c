@@ -13,7 +13,7 @@
  * not read them.
  *
  * The first CPU that crashes dumps the rings, once for each freeze. A crash of the dump itself
- * calls dump() again, which ends the dump and does nothing else.
+ * calls dump_rings() again, which ends the dump and does nothing else.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -51,7 +51,7 @@ static int dumper = NOBODY;	/* the CPU that dumps; */
 static bool holding;		/* it keeps the rings from being replaced */
 
 /* Return the position of the last @n calls and returns of @ring, or of as many as there are. */
-static u64 last_calls(const struct mctracer_ring *ring, unsigned int n)
+static u64 dump_last_calls(const struct mctracer_ring *ring, unsigned int n)
 {
 	u64 first = mctracer_ring_oldest(ring), end = mctracer_ring_end(ring), pos = end, word;
 	enum mctracer_read ret;
@@ -70,7 +70,7 @@ static u64 last_calls(const struct mctracer_ring *ring, unsigned int n)
 }
 
 /* Move the stream of each CPU to its last @n calls and returns. */
-static void begin(unsigned int n)
+static void dump_begin(unsigned int n)
 {
 	const struct mctracer_ring *ring;
 	int cpu;
@@ -81,20 +81,20 @@ static void begin(unsigned int n)
 		ring = per_cpu_ptr(&mctracer_rings, cpu);
 		touch_nmi_watchdog();
 		mctracer_cursor_begin(&all.streams[cpu].cursor, ring, NULL, false,
-				      last_calls(ring, n), false);
+				      dump_last_calls(ring, n), false);
 		all.streams[cpu].found = mctracer_cursor_next(&all.streams[cpu].cursor);
 	}
 	mctracer_streams_order(&all);
 }
 
 /* Print while the rings stay frozen: else printing would record events, and never end. */
-static void print_all(unsigned int n, int freezes)
+static void dump_print(unsigned int n, int freezes)
 {
 	struct mctracer_stream *stream;
 	const struct seq_buf *line;
 
 	pr_emerg("mctracer: frozen: %s; the last %u calls of each CPU:\n", mctracer_frozen_by(), n);
-	begin(n);
+	dump_begin(n);
 	while ((stream = mctracer_streams_oldest(&all))) {
 		if (!mctracer_frozen_by() || READ_ONCE(mctracer_freezes) != freezes ||
 		    stream->found == MCTRACER_FOUND_OVERWRITTEN)
@@ -107,7 +107,7 @@ static void print_all(unsigned int n, int freezes)
 	pr_emerg("mctracer: end of the last calls\n");
 }
 
-static void let_go(void)
+static void dump_end(void)
 {
 	if (xchg(&holding, false))
 		mctracer_unmapped();
@@ -115,13 +115,13 @@ static void let_go(void)
 }
 
 /* Dump the rings, unless they were dumped since they were frozen. Any context, interrupts off. */
-static void dump(void)
+static void dump_rings(void)
 {
 	int freezes = READ_ONCE(mctracer_freezes), cpu = READ_ONCE(dumper), ret;
 	unsigned int n = READ_ONCE(calls);
 
 	if (cpu == raw_smp_processor_id()) {	/* the dump itself has crashed */
-		let_go();
+		dump_end();
 		return;
 	}
 	/* D2: prepared before text and all, with D1 */
@@ -133,28 +133,28 @@ static void dump(void)
 	ret = mctracer_mapped();
 	if (!ret) {
 		WRITE_ONCE(holding, true);
-		print_all(n, freezes);
+		dump_print(n, freezes);
 	} else if (ret == -EBUSY) {
 		pr_emerg("mctracer: the last calls can't be read: the rings were just being replaced\n");
 	}
-	let_go();
+	dump_end();
 }
 
-static int oops(struct notifier_block *nb, unsigned long event, void *data)
+static int dump_on_oops(struct notifier_block *nb, unsigned long event, void *data)
 {
 	if (event == DIE_OOPS)
-		dump();
+		dump_rings();
 	return NOTIFY_DONE;
 }
 
-static int panicked(struct notifier_block *nb, unsigned long event, void *data)
+static int dump_on_panic(struct notifier_block *nb, unsigned long event, void *data)
 {
 	int cpu = READ_ONCE(dumper);
 
 	/* The panic has stopped the dumping CPU, but text and all may be inconsistent. */
 	if (cpu != NOBODY && cpu != raw_smp_processor_id())
 		pr_emerg("mctracer: CPU %d was stopped while it printed the last calls\n", cpu);
-	dump();
+	dump_rings();
 	return NOTIFY_DONE;
 }
 
@@ -162,17 +162,17 @@ static int panicked(struct notifier_block *nb, unsigned long event, void *data)
  * Run before other notifiers, which may print much. An oops gets here before kdump, a panic after.
  */
 static struct notifier_block oops_notifier = {
-	.notifier_call	= oops,
+	.notifier_call	= dump_on_oops,
 	.priority	= INT_MAX - 1,
 };
 
 static struct notifier_block panic_notifier = {
-	.notifier_call	= panicked,
+	.notifier_call	= dump_on_panic,
 	.priority	= INT_MAX - 1,
 };
 
 /* Allocate what the dump needs, once. May sleep. Return 0 or -ENOMEM. */
-static int prepare(void)
+static int dump_prepare(void)
 {
 	if (prepared)
 		return 0;
@@ -191,21 +191,21 @@ static int prepare(void)
  * Set N. The command line sets it before memory can be allocated: then mctracer_dump_init()
  * prepares.
  */
-static int set_calls(const char *value, const struct kernel_param *kp)
+static int dump_set_calls(const char *value, const struct kernel_param *kp)
 {
 	unsigned int n;
 	int ret;
 
 	ret = kstrtouint(value, 0, &n);
 	if (!ret && n && slab_is_available())
-		ret = prepare();
+		ret = dump_prepare();
 	if (!ret)
 		WRITE_ONCE(calls, n);
 	return ret;
 }
 
 static const struct kernel_param_ops calls_ops = {
-	.set	= set_calls,
+	.set	= dump_set_calls,
 	.get	= param_get_uint,
 };
 
@@ -214,7 +214,7 @@ MODULE_PARM_DESC(dump, "Calls of each CPU to print when the kernel crashes");
 
 static int __init mctracer_dump_init(void)
 {
-	int ret = calls ? prepare() : 0;
+	int ret = calls ? dump_prepare() : 0;
 
 	if (ret)
 		pr_warn("mctracer: \"mctracer.dump=%u\" can't be obeyed: %pe\n",

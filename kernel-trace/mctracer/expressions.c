@@ -41,7 +41,7 @@ bool mctracer_module_is_loaded(const char *name)
 }
 #endif /* CONFIG_MODULES */
 
-static bool is_glob(const char *name)
+static bool expression_is_glob(const char *name)
 {
 	return name[strcspn(name, "*?[\\")];
 }
@@ -104,7 +104,7 @@ struct mctracer_expression *mctracer_expression_add(struct mctracer_expressions 
 	}
 	INIT_LIST_HEAD(&e->globs);
 	list_add_tail(&e->list, &to->list);
-	if (is_glob(name))
+	if (expression_is_glob(name))
 		list_add_tail(&e->globs, &to->globs);
 	hash_add(to->by_name, &e->node, mctracer_expression_key(name));
 	return e;
@@ -134,20 +134,22 @@ int mctracer_expressions_copy(const struct mctracer_expressions *from,
 	return 0;
 }
 
-static bool is_same(const char *a, const char *b)
+static bool expression_strings_equal(const char *a, const char *b)
 {
 	return !a == !b && (!a || !strcmp(a, b));
 }
 
 /* Drop an expression equal to @e. Return true if there was one and it selected functions. */
-static bool drop_equal(struct mctracer_expressions *from, const struct mctracer_expression *e)
+static bool expression_drop_equal(struct mctracer_expressions *from,
+				  const struct mctracer_expression *e)
 {
 	struct mctracer_expression *other;
 	bool chose;
 
 	hash_for_each_possible(from->by_name, other, node, mctracer_expression_key(e->name)) {
 		if (other == e || strcmp(other->name, e->name) ||
-		    !is_same(other->module, e->module) || !is_same(other->purpose, e->purpose))
+		    !expression_strings_equal(other->module, e->module) ||
+		    !expression_strings_equal(other->purpose, e->purpose))
 			continue;
 		chose = !other->remove;
 		if (other->fresh)
@@ -165,7 +167,7 @@ int mctracer_expression_refuse(const char *file, int error, const char *word, co
 }
 
 /* Return true for "[module]". */
-static bool is_module_word(const char *word)
+static bool expression_is_module_word(const char *word)
 {
 	size_t n;
 
@@ -176,7 +178,7 @@ static bool is_module_word(const char *word)
 	return n > 1 && !strcmp(word + n, "]");
 }
 
-static int refuse(const char *file, const char *word, const char *why)
+static int expression_refuse_word(const char *file, const char *word, const char *why)
 {
 	return mctracer_expression_refuse(file, -EINVAL, word, why);
 }
@@ -185,8 +187,9 @@ static int refuse(const char *file, const char *word, const char *why)
  * Parse @word, and the @module that follows it in brackets, or NULL; both are modified. Return 0,
  * -EINVAL or -ENOMEM.
  */
-static int parse(const char *file, struct mctracer_expressions *to, char *word, char *module,
-		 const char *purpose)
+static int expression_parse_word(const char *file, struct mctracer_expressions *to, char *word,
+				 char *module,
+				 const char *purpose)
 {
 	bool remove = *word == '!', may_wait = false;
 	const char *name = word + remove;
@@ -196,21 +199,21 @@ static int parse(const char *file, struct mctracer_expressions *to, char *word, 
 	colon = strstarts(name, "mod:") ? word + remove : strstr(name, ":mod:");
 	if (colon) {
 		if (module)
-			return refuse(file, module, "is a second module");
+			return expression_refuse_word(file, module, "is a second module");
 		module = strchr(colon + 1, ':') + 1;
 		may_wait = true;
 		*colon = '\0';
 		if (!*name)
 			name = "*";
 	}
-	if (!*name || is_module_word(name) || (module && !*module))
-		return refuse(file, word, "names no function");
+	if (!*name || expression_is_module_word(name) || (module && !*module))
+		return expression_refuse_word(file, word, "names no function");
 	if (strchr(name, ':'))
-		return refuse(file, name, "is not the name of a function");
+		return expression_refuse_word(file, name, "is not the name of a function");
 	if (strchr(name, '[') && !strchr(strchr(name, '['), ']'))
-		return refuse(file, name, "has a [ without ]");
-	if (module && (is_glob(module) || strchr(module, ':')))
-		return refuse(file, module, "is not the name of a module");
+		return expression_refuse_word(file, name, "has a [ without ]");
+	if (module && (expression_is_glob(module) || strchr(module, ':')))
+		return expression_refuse_word(file, module, "is not the name of a module");
 	if (module)
 		strreplace(module, '-', '_');
 	e = mctracer_expression_add(to, name, module, purpose);
@@ -219,12 +222,12 @@ static int parse(const char *file, struct mctracer_expressions *to, char *word, 
 	e->remove = remove;
 	e->may_wait = may_wait;
 	e->fresh = true;
-	e->had_equal = drop_equal(to, e);
+	e->had_equal = expression_drop_equal(to, e);
 	return 0;
 }
 
 /* Cut the next word off @text, past comments, and return it; NULL at the end. */
-static char *next_word(char **text)
+static char *expression_next_word(char **text)
 {
 	char *word;
 
@@ -244,28 +247,28 @@ static char *next_word(char **text)
 }
 
 /* If *@next is a module in brackets, return its name, and advance *@next by a word; else NULL. */
-static char *module_word(char **next, char **text)
+static char *expression_module_word(char **next, char **text)
 {
 	char *module;
 
-	if (!*next || !is_module_word(*next))
+	if (!*next || !expression_is_module_word(*next))
 		return NULL;
 	module = *next + 1;
 	module[strlen(module) - 1] = '\0';
-	*next = next_word(text);
+	*next = expression_next_word(text);
 	return module;
 }
 
 int mctracer_expressions_parse(struct mctracer_expressions *to, char *text, const char *file)
 {
-	char *word, *next = next_word(&text), *module;
+	char *word, *next = expression_next_word(&text), *module;
 	int ret;
 
 	while (next) {
 		word = next;
-		next = next_word(&text);
-		module = module_word(&next, &text);
-		ret = parse(file, to, word, module, NULL);
+		next = expression_next_word(&text);
+		module = expression_module_word(&next, &text);
+		ret = expression_parse_word(file, to, word, module, NULL);
 		if (ret)
 			return ret;
 	}
@@ -275,25 +278,26 @@ int mctracer_expressions_parse(struct mctracer_expressions *to, char *text, cons
 int mctracer_expression_parse(struct mctracer_expressions *to, char *text, const char *purpose,
 			      const char *file)
 {
-	char *word = next_word(&text), *next = next_word(&text);
-	char *module = module_word(&next, &text);
+	char *word = expression_next_word(&text), *next = expression_next_word(&text);
+	char *module = expression_module_word(&next, &text);
 
 	if (!word)
-		return refuse(file, purpose, "needs the name of a function");
+		return expression_refuse_word(file, purpose, "needs the name of a function");
 	if (next)
-		return refuse(file, next, "is unexpected after the name of a function");
-	return parse(file, to, word, module, purpose);
+		return expression_refuse_word(file, next,
+					      "is unexpected after the name of a function");
+	return expression_parse_word(file, to, word, module, purpose);
 }
 
 /* Return the module that must be loaded before @e can be written without "mod:"; or NULL. */
-static const char *module_of(const struct mctracer_expression *e)
+static const char *expression_module(const struct mctracer_expression *e)
 {
 	return e->module ?: e->in_kernel ? NULL : e->home;
 }
 
 bool mctracer_expression_waits(const struct mctracer_expression *e)
 {
-	return module_of(e) && !mctracer_module_is_loaded(module_of(e));
+	return expression_module(e) && !mctracer_module_is_loaded(expression_module(e));
 }
 
 void mctracer_expression_show(const struct mctracer_expression *e, struct seq_file *m)
@@ -304,7 +308,7 @@ void mctracer_expression_show(const struct mctracer_expression *e, struct seq_fi
 
 	seq_printf(m, "%s%s", e->remove ? "!" : "", all ? "" : e->name);
 	if (waits)
-		seq_printf(m, "%smod:%s", all ? "" : ":", module_of(e));
+		seq_printf(m, "%smod:%s", all ? "" : ":", expression_module(e));
 	else if (e->module)
 		seq_printf(m, " [%s]", e->module);
 }

@@ -48,7 +48,7 @@ struct place {
 static struct place (*buckets)[WAYS];	/* NULL until a trigger needs it */
 static atomic_t nr_objects, last_number;
 static atomic_t nr_reused;		/* objects allocated again before an end was seen */
-static unsigned int swept;		/* mcount_away at the last sweep() */
+static unsigned int swept;		/* mcount_away at the last follow_sweep() */
 
 int mctracer_follow_alloc(void)
 {
@@ -58,19 +58,19 @@ int mctracer_follow_alloc(void)
 	return buckets ? 0 : -ENOMEM;
 }
 
-static __always_inline struct place *bucket_of(unsigned long address)
+static __always_inline struct place *follow_bucket(unsigned long address)
 {
 	return buckets[hash_long(address, BUCKETS_BITS)];
 }
 
-static __always_inline bool claim(struct place *place, unsigned long from)
+static __always_inline bool follow_claim(struct place *place, unsigned long from)
 {
 	return try_cmpxchg(&place->address, &from, CLAIMED);	/* O2 */
 }
 
 struct mctracer_object mctracer_object_at(unsigned long address)
 {
-	struct place *places = bucket_of(address);
+	struct place *places = follow_bucket(address);
 	struct mctracer_object object = {};
 	unsigned int since;
 	int i;
@@ -96,7 +96,8 @@ bool mctracer_may_follow(unsigned long address)
 }
 
 /* Publish @object at @address in @place, which the caller has claimed. */
-static void put(struct place *place, unsigned long address, struct mctracer_object object)
+static void follow_publish(struct place *place, unsigned long address,
+			   struct mctracer_object object)
 {
 	WRITE_ONCE(place->object.number, object.number);
 	WRITE_ONCE(place->object.calls, object.calls);
@@ -105,7 +106,7 @@ static void put(struct place *place, unsigned long address, struct mctracer_obje
 }
 
 /* Free @place, which the caller has claimed, and which had @address. */
-static void free_place(struct place *place, unsigned long address)
+static void follow_free_place(struct place *place, unsigned long address)
 {
 	mcount_filter_remove(address);
 	smp_store_release(&place->address, FREE);	/* after mcount_filter_remove() */
@@ -113,7 +114,7 @@ static void free_place(struct place *place, unsigned long address)
 }
 
 /* Free places from before the hook was away (mcount_away). Called once each time it was. */
-static void sweep(void)
+static void follow_sweep(void)
 {
 	const unsigned int away = READ_ONCE(mcount_away);
 	unsigned long address;
@@ -131,8 +132,8 @@ static void sweep(void)
 			 * If the address was unfollowed and followed again in between, its object
 			 * ends too early, rather than never.
 			 */
-			if (claim(place, address))
-				free_place(place, address);
+			if (follow_claim(place, address))
+				follow_free_place(place, address);
 		}
 	}
 }
@@ -140,19 +141,19 @@ static void sweep(void)
 struct mctracer_object mctracer_follow(unsigned long address, bool calls)
 {
 	struct mctracer_object object = mctracer_object_at(address);
-	struct place *places = bucket_of(address);
+	struct place *places = follow_bucket(address);
 	int i;
 
 	if (object.number)
 		return object;
 	if (READ_ONCE(swept) != READ_ONCE(mcount_away)) {
 		WRITE_ONCE(swept, READ_ONCE(mcount_away));
-		sweep();
+		follow_sweep();
 	}
 	if (atomic_inc_return(&nr_objects) > OBJECTS_MAX)
 		goto full;
 	for (i = 0; i < WAYS; i++) {
-		if (READ_ONCE(places[i].address) != FREE || !claim(&places[i], FREE))
+		if (READ_ONCE(places[i].address) != FREE || !follow_claim(&places[i], FREE))
 			continue;
 		do {
 			object.number = atomic_inc_return(&last_number);
@@ -160,7 +161,7 @@ struct mctracer_object mctracer_follow(unsigned long address, bool calls)
 		object.calls = calls;
 		/* First: a call that passes the filter and finds no object loses nothing. */
 		mcount_filter_add(address);
-		put(&places[i], address, object);
+		follow_publish(&places[i], address, object);
 		return object;
 	}
 full:
@@ -170,14 +171,14 @@ full:
 
 bool mctracer_unfollow(unsigned long address)
 {
-	struct place *places = bucket_of(address);
+	struct place *places = follow_bucket(address);
 	bool was = false;
 	int i;
 
 	for (i = 0; i < WAYS && address > CLAIMED; i++) {
-		if (READ_ONCE(places[i].address) != address || !claim(&places[i], address))
+		if (READ_ONCE(places[i].address) != address || !follow_claim(&places[i], address))
 			continue;
-		free_place(&places[i], address);
+		follow_free_place(&places[i], address);
 		was = true;
 	}
 	return was;

@@ -54,7 +54,7 @@ static const char * const list_names[MCTRACER_FUNCTION_LISTS] = {
 };
 
 #ifdef CONFIG_MODULES
-static bool is_of_module(unsigned long addr, const char *name)
+static bool function_is_of_module(unsigned long addr, const char *name)
 {
 	struct module *mod;
 
@@ -63,26 +63,29 @@ static bool is_of_module(unsigned long addr, const char *name)
 	return mod && !strcmp(mod->name, name);
 }
 
-static int each_modules_symbol(const char *only, int (*fn)(void *, const char *, unsigned long),
-			       void *data)
+static int function_each_module_symbol(const char *only,
+				       int (*fn)(void *, const char *, unsigned long),
+				       void *data)
 {
 	return module_kallsyms_on_each_symbol(only, fn, data);
 }
 #else /* !CONFIG_MODULES */
-static bool is_of_module(unsigned long addr, const char *name)
+static bool function_is_of_module(unsigned long addr, const char *name)
 {
 	return false;
 }
 
-static int each_modules_symbol(const char *only, int (*fn)(void *, const char *, unsigned long),
-			       void *data)
+static int function_each_module_symbol(const char *only,
+				       int (*fn)(void *, const char *, unsigned long),
+				       void *data)
 {
 	return 0;
 }
 #endif /* CONFIG_MODULES */
 
-static int add_hit(struct mctracer_hits *to, unsigned long site, struct mctracer_expression *by,
-		   bool returns, bool tail)
+static int function_add_hit(struct mctracer_hits *to, unsigned long site,
+			    struct mctracer_expression *by,
+			    bool returns, bool tail)
 {
 	size_t room = to->room ? to->room * 2 : 64;
 	struct mctracer_hit *hits;
@@ -101,7 +104,8 @@ static int add_hit(struct mctracer_hits *to, unsigned long site, struct mctracer
 }
 
 /* Add all sites before returns of the symbol @addr. */
-static int add_returns(struct mctracer_hits *to, unsigned long addr, struct mctracer_expression *by)
+static int function_add_returns(struct mctracer_hits *to, unsigned long addr,
+				struct mctracer_expression *by)
 {
 	unsigned long site = mcount_next_return(addr), size, offset;
 	int ret = 0;
@@ -109,13 +113,13 @@ static int add_returns(struct mctracer_hits *to, unsigned long addr, struct mctr
 	if (!site || !kallsyms_lookup_size_offset(addr, &size, &offset))
 		return 0;
 	for (; !ret && site && site - addr < size - offset; site = mcount_next_return(site + 1))
-		ret = add_hit(to, site, by, true, mcount_is_tail(site));
+		ret = function_add_hit(to, site, by, true, mcount_is_tail(site));
 	return ret;
 }
 
 #ifdef CONFIG_MODULES
 /* Remember where @e matched, for when its module is gone. Return false if there is no memory. */
-static bool remember_home(struct mctracer_expression *e, unsigned long addr)
+static bool function_remember_home(struct mctracer_expression *e, unsigned long addr)
 {
 	char name[MODULE_NAME_LEN] = "";
 	struct module *mod;
@@ -136,31 +140,31 @@ static bool remember_home(struct mctracer_expression *e, unsigned long addr)
 	return e->home;
 }
 #else /* !CONFIG_MODULES */
-static bool remember_home(struct mctracer_expression *e, unsigned long addr)
+static bool function_remember_home(struct mctracer_expression *e, unsigned long addr)
 {
 	return true;
 }
 #endif /* CONFIG_MODULES */
 
 /* Add the sites of the symbol @addr, whose name @e matches, if the symbol is of @e's module. */
-static int see_match(struct walk *walk, struct mctracer_expression *e, unsigned long addr)
+static int walk_match(struct walk *walk, struct mctracer_expression *e, unsigned long addr)
 {
 	unsigned long site;
 	int ret;
 
-	if (e->module && !is_of_module(addr, e->module))
+	if (e->module && !function_is_of_module(addr, e->module))
 		return 0;
 	e->symbols++;
-	if (!e->module && !remember_home(e, addr))
+	if (!e->module && !function_remember_home(e, addr))
 		return -ENOMEM;
 	site = mcount_function_site(addr);
-	ret = site ? add_hit(walk->hits, site, e, false, false) : 0;
+	ret = site ? function_add_hit(walk->hits, site, e, false, false) : 0;
 	if (!ret && walk->returns)
-		ret = add_returns(walk->hits, addr, e);
+		ret = function_add_returns(walk->hits, addr, e);
 	return ret;
 }
 
-static int see_name(struct walk *walk, const char *name, unsigned long addr)
+static int walk_name(struct walk *walk, const char *name, unsigned long addr)
 {
 	struct mctracer_expression *e;
 	int ret;
@@ -168,14 +172,14 @@ static int see_name(struct walk *walk, const char *name, unsigned long addr)
 	hash_for_each_possible(walk->expressions->by_name, e, node, mctracer_expression_key(name)) {
 		if (strcmp(e->name, name) || !list_empty(&e->globs))
 			continue;
-		ret = see_match(walk, e, addr);
+		ret = walk_match(walk, e, addr);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-static int see_symbol(void *data, const char *name, unsigned long addr)
+static int walk_symbol(void *data, const char *name, unsigned long addr)
 {
 	char plain[KSYM_NAME_LEN], whole[KSYM_NAME_LEN];
 	const char *dot = strchr(name, '.'), *cold;
@@ -197,22 +201,22 @@ static int see_symbol(void *data, const char *name, unsigned long addr)
 		if (cold == dot)
 			plain[0] = '\0';
 	}
-	ret = see_name(walk, name, addr);
+	ret = walk_name(walk, name, addr);
 	if (!ret && *plain)
-		ret = see_name(walk, plain, addr);
+		ret = walk_name(walk, plain, addr);
 	if (ret)
 		return ret;
 	list_for_each_entry(e, &walk->expressions->globs, globs) {
 		if (!glob_match(e->name, name) && !(*plain && glob_match(e->name, plain)))
 			continue;
-		ret = see_match(walk, e, addr);
+		ret = walk_match(walk, e, addr);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-static int compare_hits(const void *a, const void *b)
+static int function_compare_hits(const void *a, const void *b)
 {
 	const struct mctracer_hit *x = a, *y = b;
 
@@ -225,7 +229,7 @@ static int compare_hits(const void *a, const void *b)
  * Return true if the site of hit number *@hit, the first of its site, is selected. Advance *@hit to
  * the next site.
  */
-static bool decide(const struct mctracer_hits *hits, size_t *hit)
+static bool function_hit_is_selected(const struct mctracer_hits *hits, size_t *hit)
 {
 	unsigned long site = hits->hits[*hit].site;
 	struct mctracer_expression *by = NULL;
@@ -260,10 +264,10 @@ int mctracer_functions_find(struct mctracer_expressions *expressions, const char
 		e->why = NULL;
 	}
 	if (!only)
-		ret = kallsyms_on_each_symbol(see_symbol, &walk);
-	ret = ret ?: each_modules_symbol(only, see_symbol, &walk);
+		ret = kallsyms_on_each_symbol(walk_symbol, &walk);
+	ret = ret ?: function_each_module_symbol(only, walk_symbol, &walk);
 	if (!ret && hits->nr)
-		sort(hits->hits, hits->nr, sizeof(*hits->hits), compare_hits, NULL);
+		sort(hits->hits, hits->nr, sizeof(*hits->hits), function_compare_hits, NULL);
 	return ret;
 }
 
@@ -271,8 +275,9 @@ int mctracer_functions_find(struct mctracer_expressions *expressions, const char
  * Return the set of sites that @expressions select, in the module @only or, if NULL, everywhere; or
  * an ERR_PTR(). Free it with kvfree().
  */
-static struct mctracer_sites *find_sites(struct mctracer_expressions *expressions, const char *only,
-					 bool returns)
+static struct mctracer_sites *function_find_sites(struct mctracer_expressions *expressions,
+						  const char *only,
+						  bool returns)
 {
 	struct mctracer_hits hits;
 	struct mctracer_sites *set;
@@ -289,7 +294,7 @@ static struct mctracer_sites *find_sites(struct mctracer_expressions *expression
 	set->nr = 0;
 	for (i = 0; i < hits.nr;) {
 		site = hits.hits[i].site;
-		if (decide(&hits, &i))
+		if (function_hit_is_selected(&hits, &i))
 			set->sites[set->nr++] = site;
 	}
 	kvfree(hits.hits);
@@ -303,13 +308,13 @@ struct mctracer_sites *mctracer_functions_all(void)
 	struct mctracer_sites *sites = ERR_PTR(-ENOMEM);
 
 	if (all && mctracer_expression_add(all, "*", NULL, NULL))
-		sites = find_sites(all, NULL, false);
+		sites = function_find_sites(all, NULL, false);
 	mctracer_expressions_free(all);
 	return sites;
 }
 
 /* Free @set after waiting for hooks that use it: under no mutex that loading a module takes. */
-static void free_set(struct mctracer_sites *set)
+static void function_free_set(struct mctracer_sites *set)
 {
 	if (set)
 		mctracer_chosen_synchronize();
@@ -325,7 +330,7 @@ unsigned int mctracer_modules_seen(void)
 }
 
 /* Make hooks use @set. Return the set before. */
-static struct mctracer_sites *exchange_set(int which, struct mctracer_sites *set)
+static struct mctracer_sites *function_exchange_set(int which, struct mctracer_sites *set)
 {
 	struct mctracer_sites *old = mctracer_chosen[which];
 
@@ -335,7 +340,7 @@ static struct mctracer_sites *exchange_set(int which, struct mctracer_sites *set
 }
 
 #ifdef CONFIG_MODULES
-static bool has_any_in(const struct mctracer_sites *set, struct module *mod)
+static bool function_set_has_module(const struct mctracer_sites *set, struct module *mod)
 {
 	size_t i;
 
@@ -352,8 +357,8 @@ struct spare {
 };
 
 /* Fill @set with the sites of @old outside of @mod, and @its. Return false if it equals @old. */
-static bool fill_with_module(struct mctracer_sites *set, const struct mctracer_sites *old,
-			     struct module *mod, const struct mctracer_sites *its)
+static bool function_fill_with_module(struct mctracer_sites *set, const struct mctracer_sites *old,
+				      struct module *mod, const struct mctracer_sites *its)
 {
 	size_t i;
 
@@ -372,8 +377,8 @@ static bool fill_with_module(struct mctracer_sites *set, const struct mctracer_s
  * Add the sites in @mod that list @which selects. If that changes the set, store the set before at
  * @gone. Return 0, -ENOMEM, or -ENOSPC if @spare needs room for spare->room sites.
  */
-static int try_add_module(int which, struct module *mod, struct spare *spare,
-			  struct mctracer_sites **gone)
+static int function_try_add_module(int which, struct module *mod, struct spare *spare,
+				   struct mctracer_sites **gone)
 {
 	struct mctracer_sites *its __free(kvfree) = NULL;
 	struct mctracer_sites *old;
@@ -382,41 +387,41 @@ static int try_add_module(int which, struct module *mod, struct spare *spare,
 	old = mctracer_chosen[which];
 	if (!old)
 		return 0;
-	its = find_sites(lists[which], mod->name, true);
+	its = function_find_sites(lists[which], mod->name, true);
 	if (IS_ERR(its))
 		return PTR_ERR(its);
-	if (!its->nr && !has_any_in(old, mod))
+	if (!its->nr && !function_set_has_module(old, mod))
 		return 0;
 	if (!spare->set || size_add(old->nr, its->nr) > spare->room) {
 		spare->room = size_add(old->nr, its->nr);
 		return -ENOSPC;
 	}
-	if (fill_with_module(spare->set, old, mod, its)) {
-		*gone = exchange_set(which, spare->set);
+	if (function_fill_with_module(spare->set, old, mod, its)) {
+		*gone = function_exchange_set(which, spare->set);
 		spare->set = NULL;
 	}
 	return 0;
 }
 
 /* Add the sites in @mod that list @which selects. Return true if the set has changed. */
-static bool add_module(int which, struct module *mod)
+static bool function_add_module(int which, struct module *mod)
 {
 	struct mctracer_sites *gone = NULL;
 	struct spare spare = {};
 	bool changed;
 	int ret;
 
-	ret = try_add_module(which, mod, &spare, &gone);
+	ret = function_try_add_module(which, mod, &spare, &gone);
 	while (ret == -ENOSPC) {
 		kvfree(spare.set);
 		spare.set = kvmalloc(struct_size(spare.set, sites, spare.room), GFP_KERNEL);
-		ret = spare.set ? try_add_module(which, mod, &spare, &gone) : -ENOMEM;
+		ret = spare.set ? function_try_add_module(which, mod, &spare, &gone) : -ENOMEM;
 	}
 	kvfree(spare.set);
 	if (ret)
 		mctracer_report_failure("filter or notrace: functions of a module that came", ret);
 	changed = gone;
-	free_set(gone);
+	function_free_set(gone);
 	return changed;
 }
 
@@ -428,7 +433,7 @@ bool mctracer_functions_module_coming(struct module *mod)
 	scoped_guard(mutex, &mctracer_sets_mutex)
 		WRITE_ONCE(modules_seen, modules_seen + 1);
 	for (i = 0; i < MCTRACER_FUNCTION_LISTS; i++)
-		changed |= add_module(i, mod);
+		changed |= function_add_module(i, mod);
 	return changed;
 }
 #endif /* CONFIG_MODULES */
@@ -465,14 +470,14 @@ int mctracer_functions_check(const char *file, struct mctracer_expressions *expr
 }
 
 /* Return the set for @expressions, NULL if none is left, or an ERR_PTR(). */
-static struct mctracer_sites *set_of(int which, struct mctracer_expressions *expressions)
+static struct mctracer_sites *function_make_set(int which, struct mctracer_expressions *expressions)
 {
 	struct mctracer_sites *set;
 	int ret;
 
 	if (list_empty(&expressions->list))
 		return NULL;
-	set = find_sites(expressions, NULL, true);
+	set = function_find_sites(expressions, NULL, true);
 	if (IS_ERR(set))
 		return set;
 	ret = mctracer_functions_check(list_names[which], expressions);
@@ -490,15 +495,15 @@ struct change {
 };
 
 /* Exchange list @which and its set. Return -EAGAIN if a module was loaded meanwhile. */
-static int exchange_list(int which, struct mctracer_expressions *expressions,
-			 struct mctracer_sites *set, struct change *change)
+static int function_exchange_list(int which, struct mctracer_expressions *expressions,
+				  struct mctracer_sites *set, struct change *change)
 {
 	guard(mutex)(&mctracer_sets_mutex);
 	if (modules_seen != change->modules)
 		return -EAGAIN;
 	change->before = lists[which];
 	lists[which] = expressions;
-	change->set_before = exchange_set(which, set);
+	change->set_before = function_exchange_set(which, set);
 	return 0;
 }
 
@@ -506,22 +511,22 @@ static int exchange_list(int which, struct mctracer_expressions *expressions,
  * Replace list @which with *@expressions, which becomes NULL if it is empty. O(n log n) for n
  * sites, repeated for each module that is loaded meanwhile. Return 0 or an error.
  */
-static int begin_change(int which, struct mctracer_expressions **expressions,
-			struct change *change)
+static int function_begin_change(int which, struct mctracer_expressions **expressions,
+				 struct change *change)
 {
 	struct mctracer_sites *set;
 	int ret;
 
 	do {
 		change->modules = mctracer_modules_seen();
-		set = *expressions ? set_of(which, *expressions) : NULL;
+		set = *expressions ? function_make_set(which, *expressions) : NULL;
 		if (IS_ERR(set))
 			return PTR_ERR(set);
 		if (!set) {
 			mctracer_expressions_free(*expressions);
 			*expressions = NULL;
 		}
-		ret = exchange_list(which, *expressions, set, change);
+		ret = function_exchange_list(which, *expressions, set, change);
 		if (ret)
 			kvfree(set);
 	} while (ret);
@@ -533,34 +538,35 @@ static int begin_change(int which, struct mctracer_expressions **expressions,
  * errors are rare, that may allocate memory under mctracer_sets_mutex. Without memory, the set
  * lacks the functions of these modules.
  */
-static void undo_change(int which, const struct change *change)
+static void function_undo_change(int which, const struct change *change)
 {
 	struct mctracer_sites *set, *again = NULL;
 
 	scoped_guard(mutex, &mctracer_sets_mutex) {
 		lists[which] = change->before;
-		set = exchange_set(which, change->set_before);
+		set = function_exchange_set(which, change->set_before);
 		if (change->before && modules_seen != change->modules) {
-			again = find_sites(change->before, NULL, true);
+			again = function_find_sites(change->before, NULL, true);
 			if (!IS_ERR(again))
-				again = exchange_set(which, again);
+				again = function_exchange_set(which, again);
 		}
 	}
-	free_set(set);
+	function_free_set(set);
 	if (IS_ERR(again))
 		mctracer_report_failure("filter or notrace: functions of a module that came",
 					PTR_ERR(again));
 	else
-		free_set(again);
+		function_free_set(again);
 }
 
-static int set_expressions(int which, struct mctracer_expressions *new, int (*apply)(u8 *map))
+static int function_set_expressions(int which, struct mctracer_expressions *new,
+				    int (*apply)(u8 *map))
 {
 	struct change change;
 	u8 *map = NULL;
 	int ret;
 
-	ret = begin_change(which, &new, &change);
+	ret = function_begin_change(which, &new, &change);
 	if (ret) {
 		mctracer_expressions_free(new);
 		return ret;
@@ -569,11 +575,11 @@ static int set_expressions(int which, struct mctracer_expressions *new, int (*ap
 		ret = mctracer_map_make(&map);
 	ret = ret ?: apply(map);
 	if (ret) {
-		undo_change(which, &change);
+		function_undo_change(which, &change);
 		mctracer_expressions_free(new);
 		return ret;
 	}
-	free_set(change.set_before);
+	function_free_set(change.set_before);
 	mctracer_expressions_free(change.before);
 	return 0;
 }
@@ -595,7 +601,7 @@ int mctracer_functions_set(enum mctracer_function_list which, char *text, bool a
 		mctracer_expressions_free(expressions);
 		return ret;
 	}
-	return set_expressions(which, expressions, apply);
+	return function_set_expressions(which, expressions, apply);
 }
 
 void mctracer_functions_show(enum mctracer_function_list which, struct seq_file *m)

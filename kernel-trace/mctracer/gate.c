@@ -34,7 +34,7 @@ void mctracer_record_occasion(const struct mctracer_occasion *at, const u32 *cal
 }
 
 /* Record @at with @max callers at most. Before a return the stack is as at function entry. */
-static noinline void record_chain(const struct mctracer_occasion *at, unsigned int max)
+static noinline void pre_record_callers(const struct mctracer_occasion *at, unsigned int max)
 {
 	u32 callers[MCTRACER_FRAMES_MAX];
 	unsigned int n = arch_mcount_callers(at->ip, at->parent_ip, at->regs, callers, NULL, max);
@@ -47,8 +47,9 @@ bool mctracer_take_one(struct mctracer_trigger *trigger)
 	return !trigger->counted || atomic64_dec_if_positive(&trigger->left) >= 0;
 }
 
-static bool act(struct mctracer_trigger *trigger, struct mctracer_occasion *at, bool wanted,
-		bool done)
+static bool pre_run_action(struct mctracer_trigger *trigger, struct mctracer_occasion *at,
+			   bool wanted,
+			   bool done)
 {
 	const unsigned long ip = at->ip;
 
@@ -92,7 +93,7 @@ static bool act(struct mctracer_trigger *trigger, struct mctracer_occasion *at, 
 	case MCTRACER_DO_STACKTRACE:
 		if (!mctracer_is_on() || done || !mctracer_take_one(trigger))
 			break;
-		record_chain(at, trigger->option);
+		pre_record_callers(at, trigger->option);
 		return true;
 	case MCTRACER_DO_MARK:
 		if (mctracer_is_on() && mctracer_take_one(trigger))
@@ -129,15 +130,15 @@ bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_occasion 
 		return done;
 	this_cpu_or(acting, level);
 	barrier();
-	done = act(at->trigger, occasion, wanted, done);
+	done = pre_run_action(at->trigger, occasion, wanted, done);
 	barrier();
 	this_cpu_and(acting, ~level);
 	return done;
 }
 
 /* Remember what @trigger needs when the call returns: a followed object, or the start time. */
-static __always_inline void begin_call(const struct mctracer_trigger *trigger,
-				       struct mctracer_occasion *at)
+static __always_inline void pre_begin_call(const struct mctracer_trigger *trigger,
+					   struct mctracer_occasion *at)
 {
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && trigger->action == MCTRACER_DO_FOLLOW)
 		mctracer_gate_await(trigger, at);
@@ -149,8 +150,8 @@ static __always_inline void begin_call(const struct mctracer_trigger *trigger,
  * Run the site's triggers. @at: any of the site's table entries, or NULL. Return true if the hook
  * must be called. With preemption disabled.
  */
-static bool pass(const unsigned long *ips, const struct mcount_regs *regs,
-		 const struct mctracer_triggered *at)
+static bool pre_run_triggers(const unsigned long *ips, const struct mcount_regs *regs,
+			     const struct mctracer_triggered *at)
 {
 	const unsigned long ip = ips[0], parent_ip = ips[1];
 	const unsigned long site = ip - MCOUNT_SITE_SIZE;
@@ -185,7 +186,7 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs,
 		mctracer_gate_objects(&occasion);
 	for (; at && at->site == site; at++)
 		if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && at->begins)
-			begin_call(at->trigger, &occasion);
+			pre_begin_call(at->trigger, &occasion);
 		else if (at->trigger->when != MCTRACER_WHEN_FOLLOWED || occasion.args.nr_objects)
 			done = mctracer_act(at, &occasion, recorded, done);
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && following && occasion.args.calls_of &&
@@ -198,46 +199,48 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs,
 	return recorded && !done;
 }
 
-static __always_inline void look_at_stack(const unsigned long *ips, const struct mcount_regs *regs)
+static __always_inline void pre_check_stack(const unsigned long *ips,
+					    const struct mcount_regs *regs)
 {
 	if (READ_ONCE(mctracer_gate_everywhere) &&
 	    (unsigned long)ips % THREAD_SIZE < READ_ONCE(mctracer_stack_left))
 		mctracer_note_stack(ips, regs);
 }
 
-static noinline bool gate_triggered(const unsigned long *ips, const struct mcount_regs *regs,
-				    const struct mctracer_triggered *at)
+static noinline bool pre_handle_triggered(const unsigned long *ips, const struct mcount_regs *regs,
+					  const struct mctracer_triggered *at)
 {
 	bool record;
 
-	look_at_stack(ips, regs);
-	record = pass(ips, regs, at);
+	pre_check_stack(ips, regs);
+	record = pre_run_triggers(ips, regs, at);
 	preempt_enable_notrace();
 	return record;
 }
 
 /*
- * Handle calls that gate() can't just count. Out of line, so that gate() saves no registers.
- * gate_triggered() is out of line for functions without triggers: their triggers are removed, or
- * not published yet, or all functions call the pre-handler for the option max_stack.
+ * Handle calls that pre_handle() can't just count. Out of line, so that pre_handle() saves no
+ * registers. pre_handle_triggered() is out of line for functions without triggers: their triggers
+ * are removed, or not published yet, or all functions call the pre-handler for the option
+ * max_stack.
  */
-static noinline bool gate_slowly(const unsigned long *ips, const struct mcount_regs *regs)
+static noinline bool pre_handle_slow(const unsigned long *ips, const struct mcount_regs *regs)
 {
 	const unsigned long site = ips[0] - MCOUNT_SITE_SIZE;
 	const struct mctracer_triggered *at = mctracer_find_triggered(site);
 	bool record;
 
 	if (at || mctracer_is_following())
-		return gate_triggered(ips, regs, at);
-	look_at_stack(ips, regs);
+		return pre_handle_triggered(ips, regs, at);
+	pre_check_stack(ips, regs);
 	record = mctracer_site_chosen(site);
 	preempt_enable_notrace();
 	return record;
 }
 
 /* Handle the most frequent case here: a function whose calls are only counted. */
-static __always_inline bool gate(const unsigned long *ips, unsigned long ip,
-				 const struct mcount_regs *regs)
+static __always_inline bool pre_handle(const unsigned long *ips, unsigned long ip,
+				       const struct mcount_regs *regs)
 {
 	const struct mctracer_triggered *at;
 	bool record;
@@ -245,7 +248,7 @@ static __always_inline bool gate(const unsigned long *ips, unsigned long ip,
 	preempt_disable_notrace();
 	at = mctracer_find_triggered(ip - MCOUNT_SITE_SIZE);
 	if (unlikely(!at || !READ_ONCE(at->counts) || READ_ONCE(mctracer_pids)))
-		return gate_slowly(ips, regs);
+		return pre_handle_slow(ips, regs);
 	this_cpu_inc(*at->hits);
 	record = READ_ONCE(at->recorded);
 	preempt_enable_notrace();
@@ -254,12 +257,12 @@ static __always_inline bool gate(const unsigned long *ips, unsigned long ip,
 
 bool mctracer_gate(unsigned long ip, unsigned long parent_ip, const struct mcount_regs *regs)
 {
-	return gate(regs->ips, ip, regs);
+	return pre_handle(regs->ips, ip, regs);
 }
 
 unsigned long mctracer_gate_ips(unsigned long where)
 {
 	const unsigned long *ips = (const unsigned long *)where;
 
-	return gate(ips, *ips, NULL);
+	return pre_handle(ips, *ips, NULL);
 }

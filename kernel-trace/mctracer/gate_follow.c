@@ -11,7 +11,7 @@
 #include "triggers.h"
 
 /* Return the value of argument number @argument, or the returned value. */
-static unsigned long address_of(u8 argument, struct mctracer_occasion *at)
+static unsigned long pre_follow_operand(u8 argument, struct mctracer_occasion *at)
 {
 	if (argument == MCTRACER_OPERAND_RET)
 		return at->outcome.result;
@@ -23,7 +23,8 @@ static unsigned long address_of(u8 argument, struct mctracer_occasion *at)
  * Begin to follow @address, the value of @argument, unless it is followed already. With @calls, its
  * nested calls are recorded, too.
  */
-static void begin(struct mctracer_occasion *at, unsigned long address, u8 argument, bool calls)
+static void pre_follow_begin(struct mctracer_occasion *at, unsigned long address, u8 argument,
+			     bool calls)
 {
 	struct mctracer_object object;
 
@@ -42,22 +43,22 @@ static void begin(struct mctracer_occasion *at, unsigned long address, u8 argume
 void mctracer_gate_await(const struct mctracer_trigger *trigger, struct mctracer_occasion *at)
 {
 	mctracer_await(at->regs->ips + 1, trigger->from,
-		       mctracer_object_at(address_of(trigger->from, at)));
+		       mctracer_object_at(pre_follow_operand(trigger->from, at)));
 }
 
 /*
  * Run "follow FROM -> TO": if the object FROM is followed, follow the object TO, too. Record both
  * with the event.
  */
-static void follow_on(struct mctracer_trigger *trigger, struct mctracer_occasion *at)
+static void pre_follow_derived(struct mctracer_trigger *trigger, struct mctracer_occasion *at)
 {
 	struct mctracer_object object;
 
 	object = at->returns ? mctracer_awaited(at->regs->ips + 1, trigger->from) :
-			       mctracer_object_at(address_of(trigger->from, at));
+			       mctracer_object_at(pre_follow_operand(trigger->from, at));
 	if (!object.number || !mctracer_take_one(trigger))
 		return;
-	begin(at, address_of(trigger->to, at), trigger->to, object.calls);
+	pre_follow_begin(at, pre_follow_operand(trigger->to, at), trigger->to, object.calls);
 	if (at->args.nr_objects)
 		mctracer_concerns(&at->args, object.number, trigger->from, 0);
 }
@@ -68,23 +69,23 @@ void mctracer_gate_follow(struct mctracer_trigger *trigger, struct mctracer_occa
 	unsigned long address;
 
 	if (trigger->to) {
-		follow_on(trigger, at);
+		pre_follow_derived(trigger, at);
 		return;
 	}
 	if (!mctracer_take_one(trigger))
 		return;
-	address = address_of(trigger->from, at);
+	address = pre_follow_operand(trigger->from, at);
 	if (at->returns)
 		mctracer_end_unseen(address);
-	begin(at, address, trigger->from, trigger->calls);
+	pre_follow_begin(at, address, trigger->from, trigger->calls);
 }
 
 /*
  * End the object at @address, if it is followed. The words of one call have room for
  * MCTRACER_OBJECTS: with @record, write the call before another object is added.
  */
-static void gate_follow_end(struct mctracer_trigger *trigger, struct mctracer_occasion *at,
-			    unsigned long address, bool record)
+static void pre_follow_end(struct mctracer_trigger *trigger, struct mctracer_occasion *at,
+			   unsigned long address, bool record)
 {
 	const u32 number = mctracer_object_at(address).number;
 
@@ -101,17 +102,17 @@ static void gate_follow_end(struct mctracer_trigger *trigger, struct mctracer_oc
 #define ARRAY_MAX	1024UL	/* a wrong trigger may use any number as the length */
 
 /* End each object whose address is in the array that an argument points to. */
-static void gate_follow_end_array(struct mctracer_trigger *trigger, struct mctracer_occasion *at,
-				  bool record)
+static void pre_follow_end_array(struct mctracer_trigger *trigger, struct mctracer_occasion *at,
+				 bool record)
 {
-	const unsigned long array = address_of(trigger->from, at);
-	const unsigned long length = min(address_of(trigger->length, at), ARRAY_MAX);
+	const unsigned long array = pre_follow_operand(trigger->from, at);
+	const unsigned long length = min(pre_follow_operand(trigger->length, at), ARRAY_MAX);
 	unsigned long address, i;
 
 	for (i = 0; i < length; i++) {
 		if (copy_from_kernel_nofault(&address, (unsigned long *)array + i, sizeof(address)))
 			break;
-		gate_follow_end(trigger, at, address, record);
+		pre_follow_end(trigger, at, address, record);
 	}
 }
 
@@ -119,9 +120,9 @@ void mctracer_gate_unfollow(struct mctracer_trigger *trigger, struct mctracer_oc
 			    bool record)
 {
 	if (trigger->length)
-		gate_follow_end_array(trigger, at, record);
+		pre_follow_end_array(trigger, at, record);
 	else
-		gate_follow_end(trigger, at, address_of(trigger->from, at), record);
+		pre_follow_end(trigger, at, pre_follow_operand(trigger->from, at), record);
 }
 
 /* Run only unfollow: a task that is not recorded may still free a followed object. */

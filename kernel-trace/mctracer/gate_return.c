@@ -18,7 +18,7 @@
  * Return true if @result is a negative error number or an error pointer. The upper half of an int
  * may hold anything, so ignore it: one in a million other values counts as an error, too.
  */
-static __always_inline bool is_error(u64 result)
+static __always_inline bool return_is_error(u64 result)
 {
 	return (u32)result >= (u32)-MAX_ERRNO;
 }
@@ -27,11 +27,12 @@ static __always_inline bool is_error(u64 result)
  * Return true if the return meets the condition of @at. A tail jump, whose result is unknown, meets
  * WHEN_FAILS: mctracer_act() only counts it.
  */
-static bool concerns(const struct mctracer_triggered *at, const struct mctracer_outcome *outcome)
+static bool return_meets_condition(const struct mctracer_triggered *at,
+				   const struct mctracer_outcome *outcome)
 {
 	switch (at->trigger->when) {
 	case MCTRACER_WHEN_FAILS:
-		return at->unknown || is_error(outcome->result);
+		return at->unknown || return_is_error(outcome->result);
 	case MCTRACER_WHEN_SLOW:
 		return (outcome->has & MCTRACER_HAS_TOOK) && outcome->took > at->trigger->longer;
 	default:
@@ -43,7 +44,8 @@ static bool concerns(const struct mctracer_triggered *at, const struct mctracer_
  * Run the triggers of the return site. Return true if the hook at returns must be called. With
  * preemption disabled.
  */
-static bool pass(const unsigned long *ips, const struct mcount_regs *regs, u64 result)
+static bool return_run_triggers(const unsigned long *ips, const struct mcount_regs *regs,
+				u64 result)
 {
 	const unsigned long site = ips[0] - MCOUNT_SITE_SIZE;
 	const struct mctracer_triggered *at = mctracer_find_triggered(site);
@@ -86,7 +88,7 @@ static bool pass(const unsigned long *ips, const struct mcount_regs *regs, u64 r
 		return record;
 	}
 	for (; at->site == site; at++)
-		if (concerns(at, outcome))
+		if (return_meets_condition(at, outcome))
 			done = mctracer_act(at, &occasion, record, done);
 	if (occasion.args.nr_objects && !done) {
 		mctracer_record_occasion(&occasion, NULL, 0);
@@ -101,7 +103,7 @@ bool mctracer_return_gate(unsigned long ip, unsigned long parent_ip,
 	bool record;
 
 	preempt_disable_notrace();
-	record = pass(regs->ips, regs, result);
+	record = return_run_triggers(regs->ips, regs, result);
 	preempt_enable_notrace();
 	return record;
 }

@@ -38,14 +38,14 @@ static bool is_read;		/* a reader uses held: then free the copy ... */
 static bool is_cleared;		/* ... when the reader closes it, if this is set */
 static int failed;		/* why the last attempt failed, or 0 */
 
-static void hold(void)
+static void snapshot_hold_hooks(void)
 {
 	guard(preempt_notrace)();	/* see mctracer_turn_off() */
 	WRITE_ONCE(mctracer_holding, true);
 	mctracer_forget_tasks(false);
 }
 
-static void copy_fn(struct work_struct *work)
+static void snapshot_copy_fn(struct work_struct *work)
 {
 	CLASS(mctracer_own_work, own)();
 	struct mctracer_snapshot *snapshot;
@@ -65,14 +65,14 @@ static void copy_fn(struct work_struct *work)
 	atomic_set(&state, snapshot ? TAKEN : NONE);
 }
 
-static DECLARE_WORK(copy_work, copy_fn);
+static DECLARE_WORK(copy_work, snapshot_copy_fn);
 
-static void queue_copy(struct irq_work *work)
+static void snapshot_queue_copy(struct irq_work *work)
 {
 	schedule_work(&copy_work);
 }
 
-static DEFINE_IRQ_WORK(copy_irq_work, queue_copy);
+static DEFINE_IRQ_WORK(copy_irq_work, snapshot_queue_copy);
 
 void mctracer_hold_finish(void)
 {
@@ -81,7 +81,7 @@ void mctracer_hold_finish(void)
 }
 
 /* Return true while a copy is requested or being made. */
-static bool is_being_taken(void)
+static bool snapshot_is_pending(void)
 {
 	return atomic_read(&state) == BEGINNING || atomic_read(&state) == TAKING;
 }
@@ -96,13 +96,13 @@ void mctracer_hold_at(unsigned long ip)
 	if (atomic_cmpxchg(&state, NONE, BEGINNING) != NONE)
 		return;
 	mctracer_note_mark(ip, MCTRACER_MARK_SNAPSHOT, false);
-	hold();
+	snapshot_hold_hooks();
 	atomic_set_release(&state, TAKING);
 	mctracer_arm(&copy_irq_work);
 }
 
 /* Wait until a requested copy is complete. May sleep. */
-static void finish_taking(void)
+static void snapshot_finish(void)
 {
 	irq_work_sync(&copy_irq_work);
 	if (atomic_read(&state) == TAKING) {
@@ -116,9 +116,9 @@ int mctracer_held_clear(void)
 	CLASS(mctracer_own_work, own)();
 	struct mctracer_snapshot *gone = NULL;
 
-	finish_taking();
+	snapshot_finish();
 	scoped_guard(mutex, &held_mutex) {
-		if (is_being_taken())
+		if (snapshot_is_pending())
 			return -EBUSY;
 		failed = 0;
 		if (is_read && !is_cleared)
@@ -140,16 +140,16 @@ int mctracer_hold_now(void)
 		return ret;
 	if (atomic_cmpxchg(&state, NONE, BEGINNING) != NONE)
 		return -EBUSY;
-	hold();
+	snapshot_hold_hooks();
 	atomic_set_release(&state, TAKING);
-	finish_taking();
+	snapshot_finish();
 	return atomic_read(&state) == NONE ? -ENOMEM : 0;
 }
 
 struct mctracer_snapshot *mctracer_held_open(void)
 {
 	guard(mutex)(&held_mutex);
-	if (is_read || is_being_taken())
+	if (is_read || snapshot_is_pending())
 		return ERR_PTR(-EBUSY);
 	if (!held)
 		return ERR_PTR(failed ?: -ENODATA);

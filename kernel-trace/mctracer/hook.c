@@ -36,7 +36,7 @@ noinline void __mcount_direct mctracer_hook_time(void)
 			mcount_direct_call_void(mctracer_note_block);
 			return;
 		}
-		read_clock(&low, &high);
+		hook_read_clock(&low, &high);
 	} while (!mctracer_ring_reserve_at(&mctracer_rings, head, MCTRACER_STEP(1, 1)));
 	raw_cpu_write(mctracer_rings.time_low, (u32)head + MCTRACER_WORD_SIZE);
 	slot = mctracer_ring_slot(&mctracer_rings, head);
@@ -45,20 +45,20 @@ noinline void __mcount_direct mctracer_hook_time(void)
 
 void __mcount_direct mctracer_hook(void)
 {
-	record(MCTRACER_HOOK_CALL, false, false, false);
+	hook_record(MCTRACER_HOOK_CALL, false, false, false);
 }
 
 void __mcount_direct mctracer_hook_exact(void)
 {
-	record(MCTRACER_HOOK_CALL, true, false, false);
+	hook_record(MCTRACER_HOOK_CALL, true, false, false);
 }
 
 void __mcount_direct mctracer_hook_context(void)
 {
-	record(MCTRACER_HOOK_CALL, false, true, false);
+	hook_record(MCTRACER_HOOK_CALL, false, true, false);
 }
 
 void __mcount_direct mctracer_hook_exact_context(void)
 {
-	record(MCTRACER_HOOK_CALL, true, true, false);
+	hook_record(MCTRACER_HOOK_CALL, true, true, false);
 }

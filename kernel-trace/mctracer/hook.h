@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The body of all hooks: record a call or return in the ring. Each hook inlines record() with other
- * constants.
+ * The body of all hooks: record a call or return in the ring. Each hook inlines hook_record() with
+ * other constants.
  */
 #ifndef _KERNEL_TRACE_MCTRACER_HOOK_H
 #define _KERNEL_TRACE_MCTRACER_HOOK_H
@@ -30,7 +30,7 @@ static_assert(PREEMPT_MASK == MCTRACER_PREEMPT_DEPTH && SOFTIRQ_OFFSET == MCTRAC
 #define RAW_IRQS_ON		BIT(24)
 #define RAW_NEED_RESCHED	BIT(25)
 
-static __always_inline u32 raw_context(void)
+static __always_inline u32 hook_raw_context(void)
 {
 	u32 raw = raw_cpu_read(pcpu_hot.preempt_count);
 
@@ -49,7 +49,7 @@ static __always_inline u32 raw_context(void)
 	 ({ barrier(); mcount_direct_parent_ip() < (unsigned long)__noinstr_text_end; }))
 
 /* Read the time as the halves of a time word, in units of two cycles: so one shift is enough. */
-static __always_inline void read_clock(u32 *low, u32 *high)
+static __always_inline void hook_read_clock(u32 *low, u32 *high)
 {
 	asm volatile("rdtsc" : "=a" (*low), "=d" (*high));
 	*low >>= 1;
@@ -66,8 +66,8 @@ enum mctracer_hook_at {
  * Call @func(@arg), in the slow path. Return true if its result is not 0: at returns no register is
  * free for the result itself.
  */
-static __always_inline bool hook_ask(const enum mctracer_hook_at at,
-				     unsigned long (*func)(unsigned long), unsigned long arg)
+static __always_inline bool hook_slow_path(const enum mctracer_hook_at at,
+					   unsigned long (*func)(unsigned long), unsigned long arg)
 {
 	return at == MCTRACER_HOOK_CALL ? mcount_direct_call(func, arg) :
 					  mcount_direct_ask(func, arg);
@@ -77,11 +77,11 @@ static __always_inline bool hook_ask(const enum mctracer_hook_at at,
  * Return true if the current task is recorded. Preemption must be disabled, from here until the
  * words are written: so the task, the answer and the ring belong together.
  */
-static __always_inline bool must_record(const enum mctracer_hook_at at)
+static __always_inline bool hook_must_record(const enum mctracer_hook_at at)
 {
 	return likely(raw_cpu_read(mctracer_rings.task) == current) ||
 	       (raw_cpu_read(mctracer_rings.skipped) != current &&
-		hook_ask(at, mctracer_note_task, 0));
+		hook_slow_path(at, mctracer_note_task, 0));
 }
 
 /*
@@ -90,15 +90,15 @@ static __always_inline bool must_record(const enum mctracer_hook_at at)
  * has also written words after them, the new time may be too late: use 0, which means no time. This
  * is faster than reserving only if there was no interrupt.
  */
-static __always_inline u64 reserve_with_time(u32 *low, u32 *high)
+static __always_inline u64 hook_reserve_with_time(u32 *low, u32 *high)
 {
 	u64 before, head;
 
 	before = mctracer_ring_head(&mctracer_rings);
-	read_clock(low, high);
+	hook_read_clock(low, high);
 	head = mctracer_ring_reserve(&mctracer_rings, MCTRACER_STEP(2, 1));
 	if (unlikely(head != before)) {
-		read_clock(low, high);
+		hook_read_clock(low, high);
 		barrier();	/* the time before head */
 		before = head + 2 * MCTRACER_WORD_SIZE;
 		if (mctracer_ring_head_low(&mctracer_rings) != (u32)before)
@@ -108,7 +108,7 @@ static __always_inline u64 reserve_with_time(u32 *low, u32 *high)
 }
 
 /* With static call sites: return the called function's enum mcount_site. */
-static __always_inline unsigned int kind_of_site(void)
+static __always_inline unsigned int hook_site_kind(void)
 {
 	unsigned long at = mctracer_map_index(mcount_direct_ip());
 
@@ -119,9 +119,9 @@ static __always_inline unsigned int kind_of_site(void)
 }
 
 /* With static call sites: return true if the called function is recorded. */
-static __always_inline bool is_chosen(void)
+static __always_inline bool hook_is_selected(void)
 {
-	unsigned int kind = kind_of_site();
+	unsigned int kind = hook_site_kind();
 
 	if (kind == MCOUNT_NOTHING)
 		return false;
@@ -129,7 +129,7 @@ static __always_inline bool is_chosen(void)
 	       mcount_direct_call(mctracer_gate_ips, (unsigned long)mcount_direct_ips());
 }
 
-static __always_inline void put_call(u32 *slot, u32 lap, const enum mctracer_hook_at at)
+static __always_inline void hook_put_event(u32 *slot, u32 lap, const enum mctracer_hook_at at)
 {
 	if (at == MCTRACER_HOOK_CALL) {
 		mctracer_ring_put_ip(slot, mcount_direct_ip());
@@ -146,17 +146,17 @@ static __always_inline void put_call(u32 *slot, u32 lap, const enum mctracer_hoo
  * before both if it has changed; an interrupt may write its own context after that, so check again
  * if reserving fails. With @choose, record only selected functions.
  */
-static __always_inline void record(const enum mctracer_hook_at at, const bool exact,
-				   const bool context, const bool choose)
+static __always_inline void hook_record(const enum mctracer_hook_at at, const bool exact,
+					const bool context, const bool choose)
 {
 	const u64 step = exact ? MCTRACER_STEP(2, 1) : MCTRACER_STEP(1, 0);
 	u32 *slot, lap, low, high, raw;
 	u64 head;
 
-	if (choose && !is_chosen())
+	if (choose && !hook_is_selected())
 		return;
 	preempt_disable_notrace();
-	if (!must_record(at)) {
+	if (!hook_must_record(at)) {
 		preempt_enable_notrace();
 		return;
 	}
@@ -164,20 +164,20 @@ static __always_inline void record(const enum mctracer_hook_at at, const bool ex
 		mctracer_hook_time();
 
 	if (context)
-		raw = raw_context();
+		raw = hook_raw_context();
 	if (!exact && !context) {
 		head = mctracer_ring_reserve(&mctracer_rings, step);
 	} else if (!context) {
-		head = reserve_with_time(&low, &high);
+		head = hook_reserve_with_time(&low, &high);
 	} else {
 		do {
 			head = mctracer_ring_head(&mctracer_rings);
 			while (unlikely(raw_cpu_read(mctracer_rings.context) != raw)) {
-				hook_ask(at, mctracer_note_context, raw);
+				hook_slow_path(at, mctracer_note_context, raw);
 				head = mctracer_ring_head(&mctracer_rings);
 			}
 			if (exact)
-				read_clock(&low, &high);
+				hook_read_clock(&low, &high);
 		} while (!mctracer_ring_reserve_at(&mctracer_rings, head, step));
 	}
 
@@ -190,16 +190,16 @@ static __always_inline void record(const enum mctracer_hook_at at, const bool ex
 		mctracer_ring_put(slot, lap, high, low);
 		slot += 2;
 	}
-	put_call(slot, lap, at);
+	hook_put_event(slot, lap, at);
 	preempt_enable_notrace();
 }
 
 /* Record a return or tail jump in the slow path, which works with any clock. */
-static __always_inline void record_return_slowly(const enum mctracer_hook_at at)
+static __always_inline void hook_record_return_slow(const enum mctracer_hook_at at)
 {
 	preempt_disable_notrace();
-	hook_ask(at, at == MCTRACER_HOOK_TAIL ? mctracer_note_tail : mctracer_note_return,
-		 mcount_direct_ip());
+	hook_slow_path(at, at == MCTRACER_HOOK_TAIL ? mctracer_note_tail : mctracer_note_return,
+		       mcount_direct_ip());
 	preempt_enable_notrace();
 }
 

@@ -10,20 +10,20 @@
 
 void __mcount_direct mctracer_hook_chosen(void)
 {
-	record(MCTRACER_HOOK_CALL, false, false, true);
+	hook_record(MCTRACER_HOOK_CALL, false, false, true);
 }
 
 void __mcount_direct mctracer_hook_chosen_exact(void)
 {
-	record(MCTRACER_HOOK_CALL, true, false, true);
+	hook_record(MCTRACER_HOOK_CALL, true, false, true);
 }
 
 void __mcount_direct mctracer_hook_chosen_context(void)
 {
-	record(MCTRACER_HOOK_CALL, false, true, true);
+	hook_record(MCTRACER_HOOK_CALL, false, true, true);
 }
 
 void __mcount_direct mctracer_hook_chosen_exact_context(void)
 {
-	record(MCTRACER_HOOK_CALL, true, true, true);
+	hook_record(MCTRACER_HOOK_CALL, true, true, true);
 }

@@ -12,50 +12,50 @@
 
 void __mcount_direct mctracer_hook_return(void)
 {
-	record(MCTRACER_HOOK_RETURN, false, false, false);
+	hook_record(MCTRACER_HOOK_RETURN, false, false, false);
 }
 
 void __mcount_direct mctracer_hook_return_exact(void)
 {
-	record(MCTRACER_HOOK_RETURN, true, false, false);
+	hook_record(MCTRACER_HOOK_RETURN, true, false, false);
 }
 
 void __mcount_direct mctracer_hook_return_context(void)
 {
-	record(MCTRACER_HOOK_RETURN, false, true, false);
+	hook_record(MCTRACER_HOOK_RETURN, false, true, false);
 }
 
 void __mcount_direct mctracer_hook_return_exact_context(void)
 {
-	record(MCTRACER_HOOK_RETURN, true, true, false);
+	hook_record(MCTRACER_HOOK_RETURN, true, true, false);
 }
 
 void __mcount_direct mctracer_hook_return_slow(void)
 {
-	record_return_slowly(MCTRACER_HOOK_RETURN);
+	hook_record_return_slow(MCTRACER_HOOK_RETURN);
 }
 
 void __mcount_direct mctracer_hook_tail(void)
 {
-	record(MCTRACER_HOOK_TAIL, false, false, false);
+	hook_record(MCTRACER_HOOK_TAIL, false, false, false);
 }
 
 void __mcount_direct mctracer_hook_tail_exact(void)
 {
-	record(MCTRACER_HOOK_TAIL, true, false, false);
+	hook_record(MCTRACER_HOOK_TAIL, true, false, false);
 }
 
 void __mcount_direct mctracer_hook_tail_context(void)
 {
-	record(MCTRACER_HOOK_TAIL, false, true, false);
+	hook_record(MCTRACER_HOOK_TAIL, false, true, false);
 }
 
 void __mcount_direct mctracer_hook_tail_exact_context(void)
 {
-	record(MCTRACER_HOOK_TAIL, true, true, false);
+	hook_record(MCTRACER_HOOK_TAIL, true, true, false);
 }
 
 void __mcount_direct mctracer_hook_tail_slow(void)
 {
-	record_return_slowly(MCTRACER_HOOK_TAIL);
+	hook_record_return_slow(MCTRACER_HOOK_TAIL);
 }

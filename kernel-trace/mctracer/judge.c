@@ -18,7 +18,7 @@
 			 MCTRACER_IRQS_OFF | MCTRACER_NEED_RESCHED | MCTRACER_PREEMPT_RESCHED | \
 			 MCTRACER_CONTEXT_UNKNOWN)
 
-static const char *judge_header(const struct mctracer_kept *kept, size_t size)
+static const char *validate_header(const struct mctracer_kept *kept, size_t size)
 {
 	if (kept->magic != MCTRACER_KEPT_MAGIC)
 		return "nothing is there";
@@ -47,7 +47,7 @@ const char *mctracer_judge_header(struct mctracer_kept *kept, const void *area, 
 		return "it is too small";
 	for (i = 0; i < 2; i++) {
 		memcpy(kept, area + MCTRACER_KEPT_HEADER(i), sizeof(*kept));
-		wrong = judge_header(kept, size);
+		wrong = validate_header(kept, size);
 		if (!wrong)
 			return NULL;
 		first = first ?: wrong;
@@ -117,14 +117,14 @@ void mctracer_judge_range(struct mctracer_judge_range *range, const u64 *ring, s
 	}
 }
 
-static bool is_function(const struct mctracer_kept *kept, u32 ip)
+static bool validate_is_text(const struct mctracer_kept *kept, u32 ip)
 {
 	return ip - kept->text <= kept->text_end - kept->text ||
 	       ip - kept->modules <= kept->modules_end - kept->modules;
 }
 
 /* Return true if a MCTRACER_MORE may continue the current packet. */
-static bool goes_on(const struct mctracer_state *state)
+static bool validate_may_continue(const struct mctracer_state *state)
 {
 	if (state->entity == MCTRACER_TASK)
 		return state->more < 3;
@@ -132,7 +132,7 @@ static bool goes_on(const struct mctracer_state *state)
 		state->entity == MCTRACER_ENTITY_OTHER + MCTRACER_CLOCK) && state->more < 1;
 }
 
-static bool other_may_be(const struct mctracer_kept *kept, u64 data)
+static bool validate_meta(const struct mctracer_kept *kept, u64 data)
 {
 	const u64 value = data & (BIT_ULL(MCTRACER_OTHER_SHIFT) - 1);
 
@@ -155,30 +155,31 @@ static bool other_may_be(const struct mctracer_kept *kept, u64 data)
 }
 
 /* Return true if @word may come in this @state. */
-static bool may_be(const struct mctracer_kept *kept, const struct mctracer_state *state, u64 word)
+static bool validate_word(const struct mctracer_kept *kept, const struct mctracer_state *state,
+			  u64 word)
 {
 	const u64 data = mctracer_word_data(word);
 
 	if (mctracer_word_is_call(word))
-		return is_function(kept, word);
+		return validate_is_text(kept, word);
 	switch (mctracer_word_type(word)) {
 	case MCTRACER_MORE:
-		return goes_on(state);
+		return validate_may_continue(state);
 	case MCTRACER_CONTEXT:
 		return !(data & ~(u64)CONTEXT_BITS);
 	case MCTRACER_DATA:
 		return (data >> MCTRACER_DATA_SHIFT) - 1 < MCTRACER_DATA_BYTES;
 	case MCTRACER_RETURN:
 		return data >> MCTRACER_RETURN_SHIFT <= MCTRACER_RETURN_TAIL &&
-		       is_function(kept, (u32)data | BIT(31));
+		       validate_is_text(kept, (u32)data | BIT(31));
 	case MCTRACER_OTHER:
-		return other_may_be(kept, data);
+		return validate_meta(kept, data);
 	}
 	return true;
 }
 
 /* Replace a dropped page of @n words by an unknown task and a mark, if there is room for them. */
-static void say_damaged(u64 *to, size_t n)
+static void validate_put_damaged(u64 *to, size_t n)
 {
 	const struct mctracer_state state = {
 		.known = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_CONTEXT,
@@ -196,9 +197,9 @@ static void say_damaged(u64 *to, size_t n)
  * Copy a page of @n words, with zeroes for invalid ones. Return false if more than a quarter of the
  * words is invalid or zero.
  */
-static bool judge_page(u64 *to, const u64 *ring, const struct mctracer_judge_range *range,
-		       size_t at, size_t n, const struct mctracer_kept *kept,
-		       struct mctracer_judge_sums *sums)
+static bool validate_page(u64 *to, const u64 *ring, const struct mctracer_judge_range *range,
+			  size_t at, size_t n, const struct mctracer_kept *kept,
+			  struct mctracer_judge_sums *sums)
 {
 	struct mctracer_state state = { .entity = ~0U };
 	size_t i, slot, bad = 0, nothing = 0;
@@ -214,7 +215,7 @@ static bool judge_page(u64 *to, const u64 *ring, const struct mctracer_judge_ran
 			word ^= MCTRACER_WORD_VALID;
 		/* A page may begin with the end of the previous page's last packet. */
 		if (!(word & MCTRACER_WORD_VALID) ||
-		    (!may_be(kept, &state, word) &&
+		    (!validate_word(kept, &state, word) &&
 		     (i > 2 || mctracer_word_is_call(word) ||
 		      mctracer_word_type(word) != MCTRACER_MORE))) {
 			bad++;
@@ -234,7 +235,7 @@ static bool judge_page(u64 *to, const u64 *ring, const struct mctracer_judge_ran
 }
 
 /* Drop each time later than both of the next two times, unless the clock changes in between. */
-static void judge_times(u64 *words, size_t n, struct mctracer_judge_sums *sums)
+static void validate_times(u64 *words, size_t n, struct mctracer_judge_sums *sums)
 {
 	u64 time, next = U64_MAX, after = U64_MAX;
 
@@ -270,15 +271,15 @@ void mctracer_judge_words(u64 *to, const u64 *ring, const struct mctracer_judge_
 	for (at = 0; at < range->words; at += n) {
 		mctracer_cond_resched();
 		n = min(range->words - at, PAGE_WORDS);
-		if (judge_page(to + at, ring, range, at, n, kept, sums)) {
+		if (validate_page(to + at, ring, range, at, n, kept, sums)) {
 			good = true;
 			continue;
 		}
 		memset(to + at, 0, n * sizeof(*to));
 		sums->bad_pages++;
 		if (good)
-			say_damaged(to + at, n);
+			validate_put_damaged(to + at, n);
 		good = false;
 	}
-	judge_times(to, range->words, sums);
+	validate_times(to, range->words, sums);
 }

@@ -31,7 +31,7 @@ static unsigned int nr_old_modules;
  * Add a symbol to the module's sum, which does not depend on the order: until the module's init
  * functions have run, it has a different symbol table.
  */
-static int add_symbol(void *data, const char *name, unsigned long address)
+static int modrec_add_symbol(void *data, const char *name, unsigned long address)
 {
 	struct mctracer_kept_module *module = data;
 	u32 offset = (u32)address - module->text;
@@ -47,12 +47,12 @@ void mctracer_kept_module_of(struct mctracer_kept_module *to, struct module *mod
 	to->text = (unsigned long)mod->mem[MOD_TEXT].base;
 	to->size = mod->mem[MOD_TEXT].size;
 	strscpy(to->name, mod->name);
-	module_kallsyms_on_each_symbol(mod->name, add_symbol, to);
+	module_kallsyms_on_each_symbol(mod->name, modrec_add_symbol, to);
 	to->sum = mctracer_kept_module_sum(to);
 }
 
 /* Set entry @i of modules, and of its copy. */
-static void put(unsigned int i, const struct mctracer_kept_module *module)
+static void modrec_set(unsigned int i, const struct mctracer_kept_module *module)
 {
 	modules[i] = *module;
 	if (reserved)
@@ -60,7 +60,7 @@ static void put(unsigned int i, const struct mctracer_kept_module *module)
 }
 
 /* Update ->now of the old modules: @new is being loaded if @here, else unloaded. */
-static void match(const struct mctracer_kept_module *new, bool here)
+static void modrec_match(const struct mctracer_kept_module *new, bool here)
 {
 	struct mctracer_old_module *old;
 
@@ -73,7 +73,7 @@ static void match(const struct mctracer_kept_module *new, bool here)
 	}
 }
 
-static int module_event(struct notifier_block *nb, unsigned long event, void *data)
+static int modrec_module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
 	static const struct mctracer_kept_module none;
 	struct mctracer_kept_module new, *old;
@@ -83,25 +83,25 @@ static int module_event(struct notifier_block *nb, unsigned long event, void *da
 		return NOTIFY_DONE;
 	mctracer_kept_module_of(&new, data);
 	guard(mutex)(&modules_mutex);
-	match(&new, event == MODULE_STATE_COMING);
+	modrec_match(&new, event == MODULE_STATE_COMING);
 	if (event == MODULE_STATE_GOING)
 		return NOTIFY_DONE;
 	for (i = 0; i < MCTRACER_KEPT_MODULES; i++) {
 		old = &modules[i];
 		if (old->size && (old->text - new.text < new.size ||
 				  new.text - old->text < old->size))
-			put(i, &none);
+			modrec_set(i, &none);
 		if (!old->size && at == MCTRACER_KEPT_MODULES)
 			at = i;
 	}
 	if (at == MCTRACER_KEPT_MODULES)
 		at = next_module++ % MCTRACER_KEPT_MODULES;
-	put(at, &new);
+	modrec_set(at, &new);
 	return NOTIFY_DONE;
 }
 
 static struct notifier_block module_notifier = {
-	.notifier_call	= module_event,
+	.notifier_call	= modrec_module_event,
 };
 
 void mctracer_kept_modules_watch(void)

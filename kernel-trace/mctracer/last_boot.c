@@ -21,7 +21,7 @@
 
 #define GFP_LAST	(GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
-static void free_last_boot(struct mctracer_last_boot *last)
+static void last_boot_free(struct mctracer_last_boot *last)
 {
 	u32 i;
 
@@ -35,7 +35,7 @@ static void free_last_boot(struct mctracer_last_boot *last)
 	kvfree(last);
 }
 
-static bool take_modules(struct mctracer_last_boot *last, const void *area)
+static bool last_boot_copy_modules(struct mctracer_last_boot *last, const void *area)
 {
 	const struct mctracer_kept_module *from = area + MCTRACER_KEPT_MODULES_AT;
 	struct mctracer_kept_module one;
@@ -52,7 +52,7 @@ static bool take_modules(struct mctracer_last_boot *last, const void *area)
 	return true;
 }
 
-static bool take_ring(struct mctracer_last_boot *last, u32 i, const u64 *ring)
+static bool last_boot_copy_ring(struct mctracer_last_boot *last, u32 i, const u64 *ring)
 {
 	struct mctracer_stream *stream = &last->streams[i];
 	struct mctracer_copy *copy = &last->rings[i].copy;
@@ -98,59 +98,61 @@ struct mctracer_last_boot *mctracer_last_boot_take(const void *area, size_t size
 	last->same = mctracer_judge_same(&kept, &now);
 	last->shape = vzalloc(sizeof(*last->shape));
 	last->streams = kvmalloc_array(kept.nr_rings, sizeof(*last->streams), GFP_LAST);
-	if (!last->shape || !last->streams || !take_modules(last, area))
+	if (!last->shape || !last->streams || !last_boot_copy_modules(last, area))
 		goto no_memory;
 	last->shape->mask = kept.ring_size - 1;
 	for (i = 0; i < kept.nr_rings; i++)
-		if (!take_ring(last, i, area + MCTRACER_KEPT_RINGS_AT + i * kept.ring_size))
+		if (!last_boot_copy_ring(last, i,
+					 area + MCTRACER_KEPT_RINGS_AT + i * kept.ring_size))
 			goto no_memory;
 	return last;
 
 no_memory:
-	free_last_boot(last);
+	last_boot_free(last);
 	return ERR_PTR(-ENOMEM);
 }
 
 void mctracer_last_boot_put(struct mctracer_last_boot *last)
 {
 	if (refcount_dec_and_test(&last->users))
-		free_last_boot(last);
+		last_boot_free(last);
 }
 
 /* Return true if @low, a return address, is of code in the range: it may be the range's end. */
-static bool is_in(u32 low, u32 begin, u32 size)
+static bool last_boot_range_has(u32 low, u32 begin, u32 size)
 {
 	return low - begin - 1 < size;
 }
 
-static const struct mctracer_old_module *module_of(const struct mctracer_last_boot *last, u32 low)
+static const struct mctracer_old_module *last_boot_module(const struct mctracer_last_boot *last,
+							  u32 low)
 {
 	const struct mctracer_old_module *module;
 
 	for (module = last->modules; module < last->modules + last->nr_modules; module++)
-		if (is_in(low, module->was.text, module->was.size))
+		if (last_boot_range_has(low, module->was.text, module->was.size))
 			return module;
 	return NULL;
 }
 
-static bool is_text(const struct mctracer_last_boot *last, u32 low)
+static bool last_boot_is_text(const struct mctracer_last_boot *last, u32 low)
 {
-	return is_in(low, last->kept.text, last->kept.text_end - last->kept.text);
+	return last_boot_range_has(low, last->kept.text, last->kept.text_end - last->kept.text);
 }
 
 /* Relocate *@low to the running kernel. Return false if its code is not there. */
-static bool find(const struct mctracer_last_boot *last, u32 *low)
+static bool last_boot_relocate(const struct mctracer_last_boot *last, u32 *low)
 {
 	const struct mctracer_old_module *module;
 	u32 now;
 
 	if (!last->same)
 		return false;
-	if (is_text(last, *low)) {
+	if (last_boot_is_text(last, *low)) {
 		*low += last->text - last->kept.text;
 		return true;
 	}
-	module = module_of(last, *low);
+	module = last_boot_module(last, *low);
 	now = module ? READ_ONCE(module->now) : 0;
 	if (now)
 		*low += now - module->was.text;
@@ -162,22 +164,22 @@ size_t mctracer_last_boot_name(const void *data, char *name, u32 *low)
 	const struct mctracer_last_boot *last = data;
 	const struct mctracer_old_module *module;
 
-	if (find(last, low))
+	if (last_boot_relocate(last, low))
 		return 0;
-	if (is_text(last, *low))
+	if (last_boot_is_text(last, *low))
 		return scnprintf(name, KSYM_SYMBOL_LEN, "[_stext+%#x]", *low - last->kept.text);
-	module = module_of(last, *low);
+	module = last_boot_module(last, *low);
 	if (module)
 		return scnprintf(name, KSYM_SYMBOL_LEN, "[%s+%#x]", module->was.name,
 				 *low - module->was.text);
 	return scnprintf(name, KSYM_SYMBOL_LEN, "[unknown]");
 }
 
-static u32 move(const struct mctracer_last_boot *last, u32 low)
+static u32 last_boot_convert(const struct mctracer_last_boot *last, u32 low)
 {
-	if (find(last, &low))
+	if (last_boot_relocate(last, &low))
 		return low | BIT(31);
-	if (!last->same && is_text(last, low))
+	if (!last->same && last_boot_is_text(last, low))
 		return (low - last->kept.text + last->kept.linked) | BIT(31);
 	return MCTRACER_NOWHERE;
 }
@@ -190,16 +192,17 @@ u64 mctracer_last_boot_word(const struct mctracer_last_boot *last, u64 word)
 	if (!(word & MCTRACER_WORD_VALID))
 		return 0;
 	if (mctracer_word_is_call(word)) {
-		parent = move(last, word >> 32 | BIT(31));
-		return parent << 32 | MCTRACER_WORD_VALID | move(last, word);
+		parent = last_boot_convert(last, word >> 32 | BIT(31));
+		return parent << 32 | MCTRACER_WORD_VALID | last_boot_convert(last, word);
 	}
 	if (mctracer_word_type(word) == MCTRACER_RETURN)
 		return mctracer_word(MCTRACER_RETURN,
 				     (data & ~(u64)(u32)INT_MAX) |
-				     (move(last, data | BIT(31)) & INT_MAX));
+				     (last_boot_convert(last, data | BIT(31)) & INT_MAX));
 	if (mctracer_word_is_other(word, MCTRACER_FRAME) ||
 	    mctracer_word_is_other(word, MCTRACER_MARK))
-		return mctracer_word(MCTRACER_OTHER, (data & ~low_half) | move(last, data));
+		return mctracer_word(MCTRACER_OTHER,
+				     (data & ~low_half) | last_boot_convert(last, data));
 	return word;
 }
 

@@ -40,7 +40,7 @@ static struct max_stack {
  * Return how many of @n frames are in ascending order: a guessing unwinder may return frames out of
  * order, or frames whose place is not known.
  */
-static unsigned int ascending(unsigned int n)
+static unsigned int max_stack_nr_ascending(unsigned int n)
 {
 	unsigned int i;
 
@@ -49,7 +49,7 @@ static unsigned int ascending(unsigned int n)
 	return i;
 }
 
-static void take_note(const unsigned long *ips, const struct mcount_regs *regs)
+static void max_stack_record(const unsigned long *ips, const struct mcount_regs *regs)
 {
 	unsigned int n = arch_mcount_callers(ips[0], ips[1], regs, deepest.ips + 1,
 					     deepest.stacks + 1, MCTRACER_FRAMES_MAX);
@@ -57,7 +57,7 @@ static void take_note(const unsigned long *ips, const struct mcount_regs *regs)
 	deepest.ips[0] = ips[0];
 	deepest.stacks[0] = (unsigned long)&ips[0];
 	deepest.stacks[1] = (unsigned long)&ips[1];
-	deepest.nr = ascending(1 + n);
+	deepest.nr = max_stack_nr_ascending(1 + n);
 	deepest.end = (unsigned long)task_stack_page(current) + THREAD_SIZE;
 	memcpy(deepest.comm, current->comm, TASK_COMM_LEN - 1);
 	deepest.pid = current->pid;
@@ -73,19 +73,19 @@ void mctracer_note_stack(const unsigned long *ips, const struct mcount_regs *reg
 		return;
 	if (left < mctracer_stack_left) {
 		WRITE_ONCE(mctracer_stack_left, left);
-		take_note(ips, regs);
+		max_stack_record(ips, regs);
 	}
 	atomic_set_release(&taken, false);
 }
 
 /* Lock deepest. With preemption disabled. */
-static void take(void)
+static void max_stack_lock(void)
 {
 	while (atomic_xchg_acquire(&taken, true))
 		cpu_relax();
 }
 
-static void give_back(void)
+static void max_stack_unlock(void)
 {
 	atomic_set_release(&taken, false);
 }
@@ -93,14 +93,15 @@ static void give_back(void)
 void mctracer_max_stack_clear(void)
 {
 	guard(preempt_notrace)();
-	take();
+	max_stack_lock();
 	deepest.nr = 0;
 	WRITE_ONCE(mctracer_stack_left, THREAD_SIZE);
-	give_back();
+	max_stack_unlock();
 }
 
 /* Print a line in the format of ftrace's stack_trace. */
-static void show_function(struct seq_file *m, const struct max_stack *stack, unsigned int i)
+static void max_stack_show_function(struct seq_file *m, const struct max_stack *stack,
+				    unsigned int i)
 {
 	u32 depth = stack->end - stack->stacks[i];
 	u32 below = i + 1 < stack->nr ? stack->end - stack->stacks[i + 1] : 0;
@@ -119,9 +120,9 @@ int mctracer_max_stack_show(struct seq_file *m)
 	if (!stack)
 		return -ENOMEM;
 	scoped_guard(preempt_notrace) {
-		take();
+		max_stack_lock();
 		*stack = deepest;
-		give_back();
+		max_stack_unlock();
 	}
 	if (!stack->nr) {
 		seq_puts(m, mctracer_option(MCTRACER_MAX_STACK) ? "# nothing yet\n" :
@@ -133,6 +134,6 @@ int mctracer_max_stack_show(struct seq_file *m)
 	seq_printf(m, "        Depth    Size   Location    (%u entries)\n", stack->nr);
 	seq_puts(m, "        -----    ----   --------\n");
 	for (i = 0; i < stack->nr; i++)
-		show_function(m, stack, i);
+		max_stack_show_function(m, stack, i);
 	return 0;
 }

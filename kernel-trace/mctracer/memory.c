@@ -10,7 +10,7 @@
 #include "mctracer.h"
 #include "triggers.h"
 
-static bool read_at(void *to, unsigned long address, size_t n)
+static bool memory_read(void *to, unsigned long address, size_t n)
 {
 	return !copy_from_kernel_nofault(to, (const void *)address, n);
 }
@@ -23,16 +23,16 @@ void mctracer_read_memory(const struct mctracer_memory *memory, unsigned long ad
 	u16 add = 0;
 
 	for (i = 0; i < memory->nr_pointers; i++)
-		if (!read_at(&address, address + memory->pointers[i], sizeof(address)))
+		if (!memory_read(&address, address + memory->pointers[i], sizeof(address)))
 			return;
-	if (memory->adds && !read_at(&add, object + memory->add, sizeof(add)))
+	if (memory->adds && !memory_read(&add, object + memory->add, sizeof(add)))
 		return;
 	address += memory->behind + add;
 	/* The next page may be unmapped: read up to its begin first. */
 	n = min_t(unsigned int, memory->length, PAGE_SIZE - address % PAGE_SIZE);
-	if (!read_at(args->data, address, n))
+	if (!memory_read(args->data, address, n))
 		return;
 	args->nr_data = n;
-	if (n < memory->length && read_at(args->data + n, address + n, memory->length - n))
+	if (n < memory->length && memory_read(args->data + n, address + n, memory->length - n))
 		args->nr_data = memory->length;
 }

@@ -11,7 +11,7 @@
 			 MCTRACER_OBJECTS + MCTRACER_DATA_WORDS + MCTRACER_FRAMES_MAX)
 
 /* Return true if @word is not the first one of its packet. */
-static bool goes_on(u64 word)
+static bool move_is_continuation(u64 word)
 {
 	return mctracer_word_type(word) == MCTRACER_MORE ||
 	       mctracer_word_type(word) == MCTRACER_VALUE ||
@@ -25,12 +25,12 @@ static bool goes_on(u64 word)
  * Append @word, before which a reader has @state. Each packet lies in one quarter, and each quarter
  * begins with sync words.
  */
-static void append(struct mctracer_ring *ring, const struct mctracer_state *state, u64 word)
+static void move_append(struct mctracer_ring *ring, const struct mctracer_state *state, u64 word)
 {
 	const u64 quarter = mctracer_ring_quarter(ring);
 	u64 notes[MCTRACER_NOTES_WORDS], at;
 	bool call = mctracer_word_counts(word);
-	bool begins = call || !goes_on(word);
+	bool begins = call || !move_is_continuation(word);
 	unsigned int n, i;
 
 	while (begins && !call && (-ring->user.head & (quarter - 1)) &&
@@ -48,7 +48,7 @@ static void append(struct mctracer_ring *ring, const struct mctracer_state *stat
 		ring->marked = mctracer_position(ring->user.head);
 }
 
-static void append_all(struct mctracer_ring *new, const struct mctracer_ring *ring)
+static void move_append_all(struct mctracer_ring *new, const struct mctracer_ring *ring)
 {
 	struct mctracer_cursor cursor = {};
 	u64 word;
@@ -60,7 +60,7 @@ static void append_all(struct mctracer_ring *new, const struct mctracer_ring *ri
 	new->read_calls = cursor.state.calls;
 	while (mctracer_cursor_word(&cursor, &word)) {
 		mctracer_cond_resched();
-		append(new, &cursor.state, word);
+		move_append(new, &cursor.state, word);
 		mctracer_decode(&cursor.state, word);
 	}
 }
@@ -69,7 +69,7 @@ static void append_all(struct mctracer_ring *new, const struct mctracer_ring *ri
  * Overwrite @ring with @new, except for the count of lost calls: the ring's CPU may be counting
  * lost calls meanwhile, but does nothing else.
  */
-static void take_over(struct mctracer_ring *ring, const struct mctracer_ring *new)
+static void move_take_over(struct mctracer_ring *ring, const struct mctracer_ring *new)
 {
 	const size_t lost = offsetof(struct mctracer_ring, user.lost);
 	const size_t behind = lost + sizeof(ring->user.lost);
@@ -84,12 +84,12 @@ void mctracer_ring_move(struct mctracer_ring *ring, struct mctracer_ring *new)
 	u64 mask = ring->mask;
 
 	if (!base) {
-		take_over(ring, new);
+		move_take_over(ring, new);
 		new->base = NULL;
 		return;
 	}
 
-	append_all(new, ring);
+	move_append_all(new, ring);
 	new->moves = ring->moves + 1;
 	new->lost_noted = ring->lost_noted;
 	new->lost_before = ring->lost_before;
@@ -97,7 +97,7 @@ void mctracer_ring_move(struct mctracer_ring *ring, struct mctracer_ring *new)
 	new->start_calls = ring->start_calls;
 	new->renew = true;
 	new->hole = ring->hole;
-	take_over(ring, new);
+	move_take_over(ring, new);
 	new->base = base;
 	new->mask = mask;
 	mctracer_ring_skip_overwritten(ring);

@@ -47,14 +47,14 @@ DEFINE_PER_CPU(unsigned long, mctracer_recursions);
 DEFINE_PER_CPU(unsigned long, mctracer_own_calls);
 static DEFINE_PER_CPU(bool, recording);
 
-/* For note(), besides MCTRACER_KNOWS_TASK and so on. */
+/* For emit_words(), besides MCTRACER_KNOWS_TASK and so on. */
 #define NOTE_GAP	BIT(30)	/* write gaps if calls are missing */
 #define NOTE_REMEMBER	BIT(31)	/* cache the task in the ring */
 
 #define NOTE_MAX	(MCTRACER_NOTES_WORDS + 3)	/* words: + two gaps, and one for pairs */
 
 /* Load head and *@others as of one moment. */
-static u64 load_head(struct mctracer_ring *ring, u64 *others)
+static u64 emit_load_head(struct mctracer_ring *ring, u64 *others)
 {
 	u64 head;
 
@@ -70,7 +70,7 @@ static u64 load_head(struct mctracer_ring *ring, u64 *others)
  * Update the number of meta words, unless an interrupt has done so. Callers do this at least once
  * per 2^10 meta words, because @head holds only the number's low 10 bits.
  */
-static void update_others(const struct mctracer_ring *ring, u64 head, u64 others)
+static void emit_update_nr_meta(const struct mctracer_ring *ring, u64 head, u64 others)
 {
 	u64 now = mctracer_ring_others_at(ring, head, others);
 
@@ -79,7 +79,7 @@ static void update_others(const struct mctracer_ring *ring, u64 head, u64 others
 }
 
 /* Write @n reserved words at @head. */
-static void put_words(u64 head, const u64 *words, unsigned int n)
+static void emit_put_words(u64 head, const u64 *words, unsigned int n)
 {
 	u32 *slot = mctracer_ring_slot(&mctracer_rings, head);
 	u32 lap = mctracer_ring_lap(&mctracer_rings, head);
@@ -89,7 +89,7 @@ static void put_words(u64 head, const u64 *words, unsigned int n)
 }
 
 /* Write a call's callers. All words lie in one quarter, so they share the lap. */
-static void put_frames(u64 head, const u32 *frames, unsigned int n)
+static void emit_put_frames(u64 head, const u32 *frames, unsigned int n)
 {
 	u32 *slot = mctracer_ring_slot(&mctracer_rings, head);
 	u32 lap = mctracer_ring_lap(&mctracer_rings, head);
@@ -105,8 +105,8 @@ static void put_frames(u64 head, const u32 *frames, unsigned int n)
  * Reserve @n words at @head, @others of them meta words, in one quarter. Return false if this
  * quarter has no room, after filling it up, or if an interrupt has reserved words.
  */
-static bool reserve_in_quarter(struct mctracer_ring *ring, u64 head, unsigned int n,
-			       unsigned int others)
+static bool emit_reserve(struct mctracer_ring *ring, u64 head, unsigned int n,
+			 unsigned int others)
 {
 	const u64 quarter = mctracer_ring_quarter(ring);
 	unsigned int left = (quarter - (head & (quarter - 1))) / MCTRACER_WORD_SIZE;
@@ -117,13 +117,13 @@ static bool reserve_in_quarter(struct mctracer_ring *ring, u64 head, unsigned in
 		return mctracer_ring_reserve_at(&mctracer_rings, head, MCTRACER_STEP(n, others));
 	if (mctracer_ring_reserve_at(&mctracer_rings, head, MCTRACER_STEP(left, left)))
 		for (i = 0; i < left; i++)
-			put_words(head + i * MCTRACER_WORD_SIZE, &nothing, 1);
+			emit_put_words(head + i * MCTRACER_WORD_SIZE, &nothing, 1);
 	return false;
 }
 
 /*
  * Which CPUs' rings may have a task cached: for each hash of a task's address, a bitmap of CPUs,
- * modulo the number of bits. So a change of a task visits these few CPUs only. set_where() sets
+ * modulo the number of bits. So a change of a task visits these few CPUs only. task_cpus_set() sets
  * bits, and only mctracer_forget_where() clears them, for all tasks at once. A stale bit costs a
  * needless visit.
  */
@@ -131,15 +131,15 @@ static bool reserve_in_quarter(struct mctracer_ring *ring, u64 head, unsigned in
 
 static unsigned long where[1 << WHERE_BITS];
 
-static unsigned long *where_of(const struct task_struct *task)
+static unsigned long *task_cpus_of(const struct task_struct *task)
 {
 	return &where[hash_ptr(task, WHERE_BITS)];
 }
 
 /* Set the bit of the current CPU, whose ring has the current task cached already. */
-static void set_where(void)
+static void task_cpus_set(void)
 {
-	unsigned long *cpus = where_of(current);
+	unsigned long *cpus = task_cpus_of(current);
 	unsigned int bit = raw_smp_processor_id() % BITS_PER_LONG;
 
 	smp_mb();	/* F2 */
@@ -162,7 +162,8 @@ void mctracer_forget_where(void)
  * Fill @say with the description of the current task. With @remember, cache the task in @ring
  * first: see F2. Copy nothing behind the end of the name, which may be changing.
  */
-static void describe_task(struct mctracer_state *say, struct mctracer_ring *ring, bool remember)
+static void emit_describe_task(struct mctracer_state *say, struct mctracer_ring *ring,
+			       bool remember)
 {
 	const char *comm = current->comm;
 	unsigned int i;
@@ -170,7 +171,7 @@ static void describe_task(struct mctracer_state *say, struct mctracer_ring *ring
 	WRITE_ONCE(ring->described, current);
 	if (remember)
 		WRITE_ONCE(ring->task, current);
-	set_where();
+	task_cpus_set();
 	say->pid = current->pid;
 	say->tgid = current->tgid;
 	for (i = 0; i < TASK_COMM_LEN - 1; i++) {
@@ -180,8 +181,8 @@ static void describe_task(struct mctracer_state *say, struct mctracer_ring *ring
 	}
 }
 
-static bool clock_changed(const struct mctracer_ring *ring, const struct mctracer_clock *clock,
-			  u64 time)
+static bool emit_clock_changed(const struct mctracer_ring *ring, const struct mctracer_clock *clock,
+			       u64 time)
 {
 	return time < ring->last_time || clock->offset != ring->clock.offset ||
 	       clock->mult != ring->clock.mult || clock->shift != ring->clock.shift ||
@@ -189,7 +190,7 @@ static bool clock_changed(const struct mctracer_ring *ring, const struct mctrace
 }
 
 /* Return the calls lost since the last gap or clear; 0 if an interrupt has taken them. */
-static u64 newly_lost(struct mctracer_ring *ring)
+static u64 emit_take_lost(struct mctracer_ring *ring)
 {
 	u64 noted = ring->lost_noted, lost = ring->user.lost, since;
 	bool mine = this_cpu_try_cmpxchg64(mctracer_rings.lost_noted, &noted, lost);
@@ -209,7 +210,7 @@ static atomic_long_t holes;
 static unsigned long holes_cleared;
 
 /* On 32-bit a position that is loaded while it changes is 4 GiB off, so it is not equal either. */
-static bool rings_have_calls(void)
+static bool emit_rings_have_calls(void)
 {
 	const struct mctracer_ring *ring;
 	int cpu;
@@ -223,23 +224,23 @@ static bool rings_have_calls(void)
 	return false;
 }
 
-static void add_hole(unsigned long what)
+static void emit_add_hole(unsigned long what)
 {
 	unsigned long count = atomic_long_add_return(what, &holes);
 
 	mctracer_forget_tasks(true);
-	if (!rings_have_calls())
+	if (!emit_rings_have_calls())
 		mctracer_holes_cleared(count);
 }
 
 void mctracer_note_hole(void)
 {
-	add_hole(HOLE_UNCOUNTED);
+	emit_add_hole(HOLE_UNCOUNTED);
 }
 
 void mctracer_note_loss(void)
 {
-	add_hole(1);
+	emit_add_hole(1);
 }
 
 unsigned long mctracer_hole_count(void)
@@ -273,17 +274,17 @@ u32 mctracer_module_count(void)
  * calls from before it. A return can be in another ring than its call, so an empty ring needs the
  * gap, too.
  */
-static bool is_behind_hole(const struct mctracer_ring *ring, unsigned long hole)
+static bool emit_is_after_hole(const struct mctracer_ring *ring, unsigned long hole)
 {
 	return ring->hole != hole && READ_ONCE(holes_cleared) != hole;
 }
 
 /* Write the gaps that are due, two at most, to the words from @word on. */
-static void compose_gaps(u64 *word, struct mctracer_ring *ring, unsigned long hole)
+static void emit_compose_gaps(u64 *word, struct mctracer_ring *ring, unsigned long hole)
 {
-	const bool behind = is_behind_hole(ring, hole);
+	const bool behind = emit_is_after_hole(ring, hole);
 	const bool uncounted = behind && (ring->hole ^ hole) >= HOLE_UNCOUNTED;
-	const u64 lost = newly_lost(ring);
+	const u64 lost = emit_take_lost(ring);
 
 	if (lost || (behind && !uncounted))
 		*word++ = mctracer_other_word(MCTRACER_GAP, lost);
@@ -292,14 +293,14 @@ static void compose_gaps(u64 *word, struct mctracer_ring *ring, unsigned long ho
 }
 
 /* Return true, once for each request, if all sync words must be written again. */
-static bool must_renew(struct mctracer_ring *ring)
+static bool emit_must_renew(struct mctracer_ring *ring)
 {
 	/* A full barrier: what was changed before the request is loaded after this. */
 	return READ_ONCE(ring->renew) && xchg(&ring->renew, false);
 }
 
-/* Convert @raw, from raw_context(), to the data of a context word. */
-static u32 context_said(u32 raw)
+/* Convert @raw, from hook_raw_context(), to the data of a context word. */
+static u32 emit_context_data(u32 raw)
 {
 	u32 context;
 
@@ -317,16 +318,16 @@ static u32 context_said(u32 raw)
 }
 
 /* Return true if the ring keeps its oldest words (nooverwrite) and has no room for more. */
-static bool is_full(const struct mctracer_ring *ring)
+static bool emit_ring_is_full(const struct mctracer_ring *ring)
 {
 	return !mctracer_option(MCTRACER_OVERWRITE) &&
 	       (s32)(READ_ONCE(ring->limit) - (u32)ring->user.head) <= 0;
 }
 
 /* If the ring is full, have the next call check again and write all sync words if it has room. */
-static void look_whether_full(struct mctracer_ring *ring)
+static void emit_check_full(struct mctracer_ring *ring)
 {
-	if (is_full(ring)) {
+	if (emit_ring_is_full(ring)) {
 		WRITE_ONCE(ring->renew, true);
 		WRITE_ONCE(ring->task, NULL);
 	}
@@ -336,7 +337,7 @@ static void look_whether_full(struct mctracer_ring *ring)
  * Write the words of @what, flags MCTRACER_KNOWS_TASK and so on and NOTE_GAP and so on, and all
  * sync words that are due. @raw is the raw context, or MCTRACER_NO_CONTEXT.
  */
-static void note(u32 what, u32 raw)
+static void emit_words(u32 what, u32 raw)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
 	const u64 quarter = mctracer_ring_quarter(ring);
@@ -350,14 +351,14 @@ static void note(u32 what, u32 raw)
 	memset(say.comm, 0, sizeof(say.comm));
 	do {
 		hole = atomic_long_read(&holes);
-		head = load_head(ring, &others);
+		head = emit_load_head(ring, &others);
 		say.modules = atomic_read(&modules);
 		say.time = mctracer_clock_read(&say.clock);
 		if (mctracer_position(head & -quarter) != ring->noted_at ||
-		    clock_changed(ring, &say.clock, say.time))
+		    emit_clock_changed(ring, &say.clock, say.time))
 			what |= MCTRACER_NOTES;
 		if ((what & MCTRACER_KNOWS_COUNT) &&
-		    (ring->user.lost != ring->lost_noted || is_behind_hole(ring, hole)))
+		    (ring->user.lost != ring->lost_noted || emit_is_after_hole(ring, hole)))
 			what |= NOTE_GAP;
 		/* An interrupt from here on writes its own context. */
 		if (what & MCTRACER_KNOWS_CONTEXT)
@@ -370,8 +371,8 @@ static void note(u32 what, u32 raw)
 		n = mctracer_words_of(what) + (what & NOTE_GAP ? 2 : 0);
 		if (READ_ONCE(mctracer_pairs))
 			n += (head / MCTRACER_WORD_SIZE + n) & 1;
-	} while (!reserve_in_quarter(ring, head, n, n));
-	update_others(ring, head, others);
+	} while (!emit_reserve(ring, head, n, n));
+	emit_update_nr_meta(ring, head, others);
 	/* If an interrupt has written its context since, that is the latest: leave it. */
 	if (what & MCTRACER_KNOWS_CONTEXT)
 		this_cpu_cmpxchg(mctracer_rings.context, MCTRACER_CHANGING_CONTEXT, raw);
@@ -384,20 +385,20 @@ static void note(u32 what, u32 raw)
 
 	say.known = what;
 	say.calls = mctracer_ring_calls_at(ring, head, others);
-	say.context = context_said(raw);
+	say.context = emit_context_data(raw);
 	if (what & MCTRACER_KNOWS_TASK)
-		describe_task(&say, ring, what & NOTE_REMEMBER);
+		emit_describe_task(&say, ring, what & NOTE_REMEMBER);
 	word = mctracer_compose(words, &say);
 	/* Behind the time, which is the gaps' time, too. */
 	if (what & NOTE_GAP)
-		compose_gaps(word, ring, hole);
+		emit_compose_gaps(word, ring, hole);
 	if (what & MCTRACER_KNOWS_COUNT)
 		ring->hole = hole;
-	put_words(head, words, n);
-	look_whether_full(ring);
+	emit_put_words(head, words, n);
+	emit_check_full(ring);
 }
 
-static void count_lost(void)
+static void emit_count_lost(void)
 {
 	u64 lost = raw_cpu_read(mctracer_rings.user.lost);
 	bool counted;
@@ -408,21 +409,21 @@ static void count_lost(void)
 }
 
 /* Return true if nothing is recorded or counted, whatever the task; not even marks. */
-static __always_inline bool is_closed(void)
+static __always_inline bool emit_is_closed(void)
 {
 	return READ_ONCE(mctracer_ending) || READ_ONCE(mctracer_frozen) != MCTRACER_NOT_FROZEN;
 }
 
 /* Return true if calls are counted as lost instead of being recorded. */
-static __always_inline bool is_held(void)
+static __always_inline bool emit_is_held(void)
 {
 	return READ_ONCE(mctracer_stopped) || READ_ONCE(mctracer_holding);
 }
 
 /* Return true if the current task's calls must be recorded now. */
-static bool wanted(void)
+static bool emit_task_is_recorded(void)
 {
-	return !is_closed() && atomic_read(&mctracer_recording) != MCTRACER_OFF &&
+	return !emit_is_closed() && atomic_read(&mctracer_recording) != MCTRACER_OFF &&
 	       mctracer_task_chosen(current);
 }
 
@@ -431,15 +432,15 @@ static bool wanted(void)
  * task was here at most. Otherwise readers could only guess whether its last calls came before its
  * calls on other CPUs.
  */
-static void note_end(struct mctracer_ring *ring)
+static void emit_end_of_task(struct mctracer_ring *ring)
 {
 	/* If only some functions are recorded, the cached task may have left long before. */
 	if (READ_ONCE(mctracer_chosen[MCTRACER_FILTER]) ||
 	    READ_ONCE(mctracer_chosen[MCTRACER_NOTRACE]))
 		return;
 	if (READ_ONCE(ring->task) && !mctracer_task_chosen(current) && !READ_ONCE(ring->renew) &&
-	    !is_held() && !is_full(ring))
-		note(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
+	    !emit_is_held() && !emit_ring_is_full(ring))
+		emit_words(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
 }
 
 /*
@@ -474,7 +475,7 @@ void mctracer_end_own_work(int place)
 	__mctracer_task_changed(current);
 }
 
-static bool is_own_task(void)
+static bool emit_is_own_task(void)
 {
 	int i;
 
@@ -489,7 +490,7 @@ static bool is_own_task(void)
  * return 1: its calls are recorded. The ring does not cache the task, so each call comes here; but
  * the task's description is written only once.
  */
-static unsigned long note_own_task(struct mctracer_ring *ring)
+static unsigned long emit_own_task(struct mctracer_ring *ring)
 {
 	unsigned int what = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME;
 
@@ -498,10 +499,10 @@ static unsigned long note_own_task(struct mctracer_ring *ring)
 		this_cpu_inc(mctracer_own_calls);
 		return 0;
 	}
-	if (must_renew(ring))
+	if (emit_must_renew(ring))
 		what |= MCTRACER_NOTES;
 	if (READ_ONCE(ring->described) != current || what & MCTRACER_KNOWS_COUNT)
-		note(what, MCTRACER_NO_CONTEXT);
+		emit_words(what, MCTRACER_NO_CONTEXT);
 	return 1;
 }
 
@@ -517,34 +518,34 @@ unsigned long mctracer_note_task(unsigned long unused)
 	bool held;
 
 	for (;;) {
-		if (!wanted()) {
-			note_end(ring);
+		if (!emit_task_is_recorded()) {
+			emit_end_of_task(ring);
 			/* Invalidate the cached task, so that it is described when it returns. */
 			WRITE_ONCE(ring->task, NULL);
 			WRITE_ONCE(ring->skipped, current);
-			set_where();	/* F2 */
-			if (!wanted())
+			task_cpus_set();	/* F2 */
+			if (!emit_task_is_recorded())
 				return 0;
 		}
-		held = is_held();
+		held = emit_is_held();
 		smp_rmb();	/* load mctracer_stopped before the ring: pairs with resume() */
 		/* The skipped task must come here again, to invalidate the task cached now. */
 		WRITE_ONCE(ring->skipped, NULL);
-		if (held || is_full(ring)) {
+		if (held || emit_ring_is_full(ring)) {
 			WRITE_ONCE(ring->renew, true);
 			/* After a pause, resume() notes the loss. */
 			if (!held && ring->user.lost == ring->lost_noted)
 				mctracer_note_loss();
-			count_lost();
+			emit_count_lost();
 			return 0;
 		}
-		if (is_own_task())
-			return note_own_task(ring);
+		if (emit_is_own_task())
+			return emit_own_task(ring);
 		what = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME | NOTE_REMEMBER;
-		if (must_renew(ring))
+		if (emit_must_renew(ring))
 			what |= MCTRACER_NOTES;
-		note(what, MCTRACER_NO_CONTEXT);
-		if (wanted() && !is_held() && !READ_ONCE(ring->renew))
+		emit_words(what, MCTRACER_NO_CONTEXT);
+		if (emit_task_is_recorded() && !emit_is_held() && !READ_ONCE(ring->renew))
 			return 1;
 		WRITE_ONCE(ring->task, NULL);
 	}
@@ -552,7 +553,7 @@ unsigned long mctracer_note_task(unsigned long unused)
 
 unsigned long mctracer_note_context(unsigned long raw)
 {
-	note(MCTRACER_KNOWS_CONTEXT, raw);
+	emit_words(MCTRACER_KNOWS_CONTEXT, raw);
 	return 0;
 }
 
@@ -567,22 +568,22 @@ void mctracer_note_block(void)
 	u64 head, others, word;
 
 	do {
-		head = load_head(ring, &others);
+		head = emit_load_head(ring, &others);
 		if (mctracer_position(head & -mctracer_ring_quarter(ring)) != ring->noted_at) {
-			note(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
+			emit_words(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
 			return;
 		}
 		/* Only the slow hook runs with another clock, and it doesn't call this. */
 		if (words)
 			word = mctracer_word(MCTRACER_TIME, get_cycles() >> 1);
 	} while (words && !mctracer_ring_reserve_at(&mctracer_rings, head, MCTRACER_STEP(1, 1)));
-	update_others(ring, head, others);
-	put_words(head, &word, words);
-	look_whether_full(ring);
+	emit_update_nr_meta(ring, head, others);
+	emit_put_words(head, &word, words);
+	emit_check_full(ring);
 }
 
-/* Return true if the current task's calls are recorded: as must_record() does for hooks. */
-static bool must_note(const struct mctracer_ring *ring)
+/* Return true if the current task's calls are recorded: as hook_must_record() does for hooks. */
+static bool emit_must_record(const struct mctracer_ring *ring)
 {
 	return READ_ONCE(ring->task) == current ||
 	       (READ_ONCE(ring->skipped) != current && mctracer_note_task(0));
@@ -602,8 +603,8 @@ struct timed {
 static_assert(sizeof_field(struct timed, said) + 2 * MCTRACER_WORD_SIZE <= MCTRACER_READ_MIN);
 
 /* Initialize field by field: said needs no clearing. */
-static __always_inline void begin_timed(struct timed *what, u64 word, const u32 *frames,
-					unsigned int n)
+static __always_inline void emit_event_init(struct timed *what, u64 word, const u32 *frames,
+					    unsigned int n)
 {
 	what->word = word;
 	what->nr_said = 0;
@@ -615,53 +616,53 @@ static __always_inline void begin_timed(struct timed *what, u64 word, const u32 
  * Write a time and the packet @what. Its event word is written last: so readers find the whole
  * packet, or an event word that is not committed yet. Return the position behind the event word.
  */
-static u64 put_timed(const struct timed *what)
+static u64 emit_put_event(const struct timed *what)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
 	const u64 quarter = mctracer_ring_quarter(ring);
 	const unsigned int n = 2 + what->nr_said + what->nr_frames;
 	const bool call = mctracer_word_counts(what->word);
 	const u64 nothing = mctracer_word(MCTRACER_TIME, 0);
-	const u32 context = raw_context();
+	const u32 context = hook_raw_context();
 	struct mctracer_clock clock;
 	u64 head, before, time, at;
 	unsigned int fill;
 
 	for (;;) {
-		head = load_head(ring, &before);
+		head = emit_load_head(ring, &before);
 		time = mctracer_clock_read(&clock);
 		fill = READ_ONCE(mctracer_pairs) && (n & 1);
 		if (mctracer_option(MCTRACER_WITH_CONTEXT) && ring->context != context)
-			note(MCTRACER_KNOWS_CONTEXT, context);
+			emit_words(MCTRACER_KNOWS_CONTEXT, context);
 		else if ((READ_ONCE(mctracer_pairs) && (head & MCTRACER_WORD_SIZE)) ||
 			 mctracer_position(head & -quarter) != ring->noted_at ||
 			 clock.is_ns != ring->clock.is_ns)
 			/* Also writes due sync words, and makes the next slot even. */
-			note(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
-		else if (reserve_in_quarter(ring, head, n + fill, n + fill - call))
+			emit_words(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
+		else if (emit_reserve(ring, head, n + fill, n + fill - call))
 			break;
 	}
-	update_others(ring, head, before);
+	emit_update_nr_meta(ring, head, before);
 
 	time = mctracer_word(MCTRACER_TIME, time >> 1);
-	put_words(head, &time, 1);
+	emit_put_words(head, &time, 1);
 	head += MCTRACER_WORD_SIZE;
-	put_words(head, what->said, what->nr_said);
+	emit_put_words(head, what->said, what->nr_said);
 	head += what->nr_said * MCTRACER_WORD_SIZE;
 	at = head + MCTRACER_WORD_SIZE;
-	put_frames(at, what->frames, what->nr_frames);
+	emit_put_frames(at, what->frames, what->nr_frames);
 	if (fill)
-		put_words(at + what->nr_frames * MCTRACER_WORD_SIZE, &nothing, 1);
-	put_words(head, &what->word, 1);
+		emit_put_words(at + what->nr_frames * MCTRACER_WORD_SIZE, &nothing, 1);
+	emit_put_words(head, &what->word, 1);
 	return mctracer_position(head) + MCTRACER_WORD_SIZE;
 }
 
 /*
  * Begin to record on this CPU. Reading another clock than the cycle counter may call traced
  * functions: refuse and count calls from there, and from interrupts meanwhile, by returning false.
- * Store in *@before what end() needs.
+ * Store in *@before what emit_end() needs.
  */
-static bool begin(bool *before)
+static bool emit_begin(bool *before)
 {
 	*before = this_cpu_read(recording);
 	if (*before && !mctracer_clock_is_cycles()) {
@@ -673,35 +674,35 @@ static bool begin(bool *before)
 	return true;
 }
 
-static void end(bool before)
+static void emit_end(bool before)
 {
 	barrier();
 	this_cpu_write(recording, before);
 }
 
 /* Record a call or return as the hooks do, with any clock and any options. */
-static void note_timed(const struct timed *what)
+static void emit_record(const struct timed *what)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
 	bool before;
 
-	if (!begin(&before))
+	if (!emit_begin(&before))
 		return;
-	if (must_note(ring)) {
-		if (is_full(ring)) {
-			look_whether_full(ring);
-			count_lost();
+	if (emit_must_record(ring)) {
+		if (emit_ring_is_full(ring)) {
+			emit_check_full(ring);
+			emit_count_lost();
 		} else {
-			put_timed(what);
+			emit_put_event(what);
 			if (what->nr_frames)
-				look_whether_full(ring);
+				emit_check_full(ring);
 		}
 	}
-	end(before);
+	emit_end(before);
 }
 
 /* Add the objects that the event concerns. */
-static void say_objects(struct timed *what, const struct mctracer_args *args)
+static void emit_add_objects(struct timed *what, const struct mctracer_args *args)
 {
 	unsigned int i;
 
@@ -711,7 +712,7 @@ static void say_objects(struct timed *what, const struct mctracer_args *args)
 }
 
 /* Add the memory that an argument points to. */
-static void say_data(struct timed *what, const struct mctracer_args *args)
+static void emit_add_data(struct timed *what, const struct mctracer_args *args)
 {
 	unsigned int i, j, n;
 	u64 word;
@@ -731,17 +732,17 @@ void mctracer_note_call(unsigned long ip, unsigned long parent_ip,
 	struct timed what;
 	unsigned int i;
 
-	begin_timed(&what, (u64)(u32)parent_ip << 32 | (u32)ip, frames, n);
-	say_objects(&what, args);
+	emit_event_init(&what, (u64)(u32)parent_ip << 32 | (u32)ip, frames, n);
+	emit_add_objects(&what, args);
 	for (i = 0; args && args->wanted && i < args->nr; i++)
 		what.nr_said += mctracer_value_words(what.said + what.nr_said, args->values[i]);
 	if (args)
-		say_data(&what, args);
-	note_timed(&what);
+		emit_add_data(&what, args);
+	emit_record(&what);
 }
 
 /* Add the duration and the result of a call, as far as they are known. */
-static void say(struct timed *what, const struct mctracer_outcome *outcome)
+static void emit_add_outcome(struct timed *what, const struct mctracer_outcome *outcome)
 {
 	if (outcome->has & MCTRACER_HAS_TOOK)
 		what->said[what->nr_said++] = mctracer_other_word(MCTRACER_TOOK, outcome->took);
@@ -754,11 +755,11 @@ void mctracer_note_outcome(unsigned long ip, u32 how, const struct mctracer_outc
 {
 	struct timed what;
 
-	begin_timed(&what, (u64)(u32)ip << 32 | MCTRACER_RETURN << MCTRACER_TYPE_SHIFT | how,
-		    frames, n);
-	say_objects(&what, args);
-	say(&what, outcome);
-	note_timed(&what);
+	emit_event_init(&what, (u64)(u32)ip << 32 | MCTRACER_RETURN << MCTRACER_TYPE_SHIFT | how,
+			frames, n);
+	emit_add_objects(&what, args);
+	emit_add_outcome(&what, outcome);
+	emit_record(&what);
 }
 
 static const struct mctracer_outcome nothing_known;
@@ -779,37 +780,37 @@ unsigned long mctracer_note_tail(unsigned long ip)
  * Return true if a mark may be written. With @always, name an unrecorded task before its mark, but
  * do not cache it in the ring.
  */
-static bool may_mark(struct mctracer_ring *ring, bool always)
+static bool emit_may_mark(struct mctracer_ring *ring, bool always)
 {
-	if (is_full(ring))
+	if (emit_ring_is_full(ring))
 		return false;
-	if (must_note(ring))
+	if (emit_must_record(ring))
 		return true;
-	if (!always || is_closed() || READ_ONCE(mctracer_stopped))
+	if (!always || emit_is_closed() || READ_ONCE(mctracer_stopped))
 		return false;
 	WRITE_ONCE(ring->task, NULL);
-	note(MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
+	emit_words(MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
 	return true;
 }
 
 /* Write the mark @what, if there is room. */
-static void note_mark(const struct timed *what, bool always)
+static void emit_mark(const struct timed *what, bool always)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
 	bool before;
 	u64 behind;
 
-	if (!begin(&before))
+	if (!emit_begin(&before))
 		return;
-	if (may_mark(ring, always)) {
-		behind = put_timed(what);
+	if (emit_may_mark(ring, always)) {
+		behind = emit_put_event(what);
 		WRITE_ONCE(ring->marked, behind);
-		look_whether_full(ring);
+		emit_check_full(ring);
 	}
-	end(before);
+	emit_end(before);
 }
 
-static u64 mark_word(unsigned long ip, unsigned int which)
+static u64 emit_mark_word(unsigned long ip, unsigned int which)
 {
 	return mctracer_other_word(MCTRACER_MARK, (u64)which << MCTRACER_MARK_SHIFT | (u32)ip);
 }
@@ -818,21 +819,21 @@ void mctracer_note_mark(unsigned long ip, unsigned int which, bool always)
 {
 	struct timed what;
 
-	begin_timed(&what, mark_word(ip, which), NULL, 0);
-	note_mark(&what, always);
+	emit_event_init(&what, emit_mark_word(ip, which), NULL, 0);
+	emit_mark(&what, always);
 }
 
 void mctracer_note_marked(unsigned long ip, const struct mctracer_outcome *outcome)
 {
 	struct timed what;
 
-	begin_timed(&what, mark_word(ip, MCTRACER_MARK_MARK), NULL, 0);
-	say(&what, outcome);
-	note_mark(&what, false);
+	emit_event_init(&what, emit_mark_word(ip, MCTRACER_MARK_MARK), NULL, 0);
+	emit_add_outcome(&what, outcome);
+	emit_mark(&what, false);
 }
 
 /* With static call sites: return true if the called function is recorded. */
-static bool is_let_through(const unsigned long *ips)
+static bool emit_site_is_recorded(const unsigned long *ips)
 {
 	switch (mctracer_ip_kind(ips[0])) {
 	case MCOUNT_HOOK:
@@ -851,13 +852,13 @@ void __mcount_direct mctracer_hook_slow(void)
 {
 	preempt_disable_notrace();
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) ||
-	    is_let_through(mcount_direct_ips()))
+	    emit_site_is_recorded(mcount_direct_ips()))
 		mctracer_note_call(mcount_direct_ip(), mcount_direct_parent_ip(), NULL, NULL, 0);
 	preempt_enable_notrace();
 }
 
 /* Invalidate @task in the cache of @cpu's ring; NULL: any task. */
-static void forget_on(int cpu, const struct task_struct *task)
+static void emit_invalidate_cpu(int cpu, const struct task_struct *task)
 {
 	struct mctracer_ring *ring = per_cpu_ptr(&mctracer_rings, cpu);
 
@@ -879,7 +880,7 @@ void mctracer_forget_tasks(bool renew)
 	for_each_possible_cpu(cpu) {
 		if (renew)
 			WRITE_ONCE(per_cpu_ptr(&mctracer_rings, cpu)->renew, true);
-		forget_on(cpu, NULL);
+		emit_invalidate_cpu(cpu, NULL);
 	}
 }
 
@@ -891,11 +892,11 @@ void __mctracer_task_changed(const struct task_struct *task)
 
 	guard(preempt_notrace)();
 	smp_mb();	/* F1 */
-	cpus = READ_ONCE(*where_of(task));
+	cpus = READ_ONCE(*task_cpus_of(task));
 	for_each_set_bit(bit, &cpus, BITS_PER_LONG)
 		for (cpu = bit; cpu < nr_cpu_ids; cpu += BITS_PER_LONG)
 			if (cpu_possible(cpu))
-				forget_on(cpu, task);
+				emit_invalidate_cpu(cpu, task);
 }
 
 void mctracer_record_plainly(unsigned long ip, unsigned long parent_ip)

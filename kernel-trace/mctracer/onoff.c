@@ -18,7 +18,7 @@
 /* For MCTRACER_OFF_SOON: the trigger's function, and when recording ends, in jiffies. */
 static unsigned long soon_ip, soon_at;
 
-static bool change(enum mctracer_on from, enum mctracer_on to)
+static bool onoff_change(enum mctracer_on from, enum mctracer_on to)
 {
 	return atomic_cmpxchg(&mctracer_recording, from, to) == from;
 }
@@ -43,48 +43,48 @@ void mctracer_turn_off(void)
 }
 
 /* Write the mark, then turn recording off, unless somebody has turned it on or off meanwhile. */
-static void turn_off_marked(unsigned long ip, bool always)
+static void onoff_turn_off_marked(unsigned long ip, bool always)
 {
 	mctracer_note_mark(ip, MCTRACER_MARK_OFF, always);
-	if (change(MCTRACER_CHANGING, MCTRACER_OFF))
+	if (onoff_change(MCTRACER_CHANGING, MCTRACER_OFF))
 		mctracer_forget_tasks(false);
 }
 
-static void soon_fn(struct work_struct *work);
-static DECLARE_DELAYED_WORK(soon_work, soon_fn);
+static void onoff_soon_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(soon_work, onoff_soon_fn);
 
-static void queue_soon(struct irq_work *work)
+static void onoff_queue_soon(struct irq_work *work)
 {
 	unsigned long at = READ_ONCE(soon_at), now = jiffies;
 
 	mod_delayed_work(system_wq, &soon_work, time_after(at, now) ? at - now : 0);
 }
 
-static DEFINE_IRQ_WORK(soon_irq_work, queue_soon);
+static DEFINE_IRQ_WORK(soon_irq_work, onoff_queue_soon);
 
 /* End the recording. If an earlier request has queued the work, queue it again for the latest. */
-static void soon_fn(struct work_struct *work)
+static void onoff_soon_fn(struct work_struct *work)
 {
 	if (atomic_read(&mctracer_recording) != MCTRACER_OFF_SOON)
 		return;
 	if (time_before(jiffies, READ_ONCE(soon_at))) {
-		queue_soon(NULL);
+		onoff_queue_soon(NULL);
 		return;
 	}
 	guard(preempt_notrace)();
-	if (change(MCTRACER_OFF_SOON, MCTRACER_CHANGING))
-		turn_off_marked(READ_ONCE(soon_ip), true);
+	if (onoff_change(MCTRACER_OFF_SOON, MCTRACER_CHANGING))
+		onoff_turn_off_marked(READ_ONCE(soon_ip), true);
 }
 
 void mctracer_soon_finish(void)
 {
 	if (atomic_read(&mctracer_recording) == MCTRACER_OFF_SOON)
-		queue_soon(NULL);
+		onoff_queue_soon(NULL);
 }
 
 void mctracer_forget_soon(void)
 {
-	change(MCTRACER_OFF_SOON, MCTRACER_ON);
+	onoff_change(MCTRACER_OFF_SOON, MCTRACER_ON);
 	irq_work_sync(&soon_irq_work);
 	cancel_delayed_work_sync(&soon_work);
 }
@@ -92,16 +92,16 @@ void mctracer_forget_soon(void)
 void mctracer_turn_off_at(unsigned long ip, unsigned int after)
 {
 	if (!after) {
-		if (change(MCTRACER_ON, MCTRACER_CHANGING) ||
-		    change(MCTRACER_OFF_SOON, MCTRACER_CHANGING))
-			turn_off_marked(ip, false);
+		if (onoff_change(MCTRACER_ON, MCTRACER_CHANGING) ||
+		    onoff_change(MCTRACER_OFF_SOON, MCTRACER_CHANGING))
+			onoff_turn_off_marked(ip, false);
 		return;
 	}
-	if (!change(MCTRACER_ON, MCTRACER_CHANGING))
+	if (!onoff_change(MCTRACER_ON, MCTRACER_CHANGING))
 		return;
 	WRITE_ONCE(soon_ip, ip);
 	WRITE_ONCE(soon_at, jiffies + msecs_to_jiffies(after));
 	mctracer_note_mark(ip, MCTRACER_MARK_OFF_SOON, false);
-	if (change(MCTRACER_CHANGING, MCTRACER_OFF_SOON))
+	if (onoff_change(MCTRACER_CHANGING, MCTRACER_OFF_SOON))
 		mctracer_arm(&soon_irq_work);
 }

@@ -58,7 +58,7 @@ void mctracer_opencalls_free(struct mctracer_opencalls *open)
 	kvfree(open);
 }
 
-static struct task_calls *find(struct mctracer_opencalls *open, u32 pid, int cpu)
+static struct task_calls *opencalls_find_task(struct mctracer_opencalls *open, u32 pid, int cpu)
 {
 	struct task_calls *task;
 
@@ -71,7 +71,7 @@ static struct task_calls *find(struct mctracer_opencalls *open, u32 pid, int cpu
 }
 
 /* Add a task. Don't wait for memory: the caller may hold mctracer_mutex. */
-static struct task_calls *add(struct mctracer_opencalls *open, u32 pid, int cpu)
+static struct task_calls *opencalls_add_task(struct mctracer_opencalls *open, u32 pid, int cpu)
 {
 	struct task_calls *task;
 
@@ -93,7 +93,8 @@ static struct task_calls *add(struct mctracer_opencalls *open, u32 pid, int cpu)
 void mctracer_opencalls_call(struct mctracer_opencalls *open, u32 pid, int cpu,
 			     const struct mctracer_opencall *call)
 {
-	struct task_calls *task = find(open, pid, cpu) ?: add(open, pid, cpu);
+	struct task_calls *task = opencalls_find_task(open, pid, cpu) ?:
+				  opencalls_add_task(open, pid, cpu);
 
 	if (!task)
 		return;
@@ -105,7 +106,7 @@ void mctracer_opencalls_call(struct mctracer_opencalls *open, u32 pid, int cpu,
 bool mctracer_opencalls_return(struct mctracer_opencalls *open, u32 pid, int cpu, u32 function,
 			       struct mctracer_opencall *call)
 {
-	struct task_calls *task = find(open, pid, cpu);
+	struct task_calls *task = opencalls_find_task(open, pid, cpu);
 	u32 i;
 
 	for (i = task ? task->nr : 0; task && i != task->oldest; i--) {

@@ -10,7 +10,7 @@
 #include "triggers.h"
 
 /* Parse "N", or "ret" for the returned value, and advance *@text behind it. */
-static bool parse_argument(u8 *argument, char **text)
+static bool operand_parse_argument(u8 *argument, char **text)
 {
 	char *word = skip_spaces(*text);
 
@@ -27,7 +27,7 @@ static bool parse_argument(u8 *argument, char **text)
 }
 
 /* Return true if @word comes next, and advance *@text behind it. */
-static bool skip_word(char **text, const char *word)
+static bool operand_skip_word(char **text, const char *word)
 {
 	char *at = skip_spaces(*text);
 	size_t length = strlen(word);
@@ -38,7 +38,7 @@ static bool skip_word(char **text, const char *word)
 	return true;
 }
 
-static size_t print_argument(char *to, size_t size, const char *before, u8 argument)
+static size_t operand_print_argument(char *to, size_t size, const char *before, u8 argument)
 {
 	return argument == MCTRACER_OPERAND_RET ? scnprintf(to, size, "%sret", before) :
 						  scnprintf(to, size, "%s%u", before, argument);
@@ -46,7 +46,7 @@ static size_t print_argument(char *to, size_t size, const char *before, u8 argum
 
 #define USUAL_LENGTH	64	/* default length of memory, in bytes */
 
-static bool parse_offset(u16 *offset, char **text)
+static bool operand_parse_offset(u16 *offset, char **text)
 {
 	unsigned int value = 0;
 	char *at = skip_spaces(*text);
@@ -64,7 +64,8 @@ static bool parse_offset(u16 *offset, char **text)
  * Parse "->A.B+C,LENGTH": LENGTH bytes of memory, at the value of the pointer at offset A, plus B,
  * plus the 16-bit number at offset C from the argument.
  */
-static int parse_memory(struct mctracer_trigger *trigger, char *text, size_t n, const char **why)
+static int operand_parse_memory(struct mctracer_trigger *trigger, char *text, size_t n,
+				const char **why)
 {
 	const size_t size = sizeof(trigger->operand);
 	struct mctracer_memory *memory = &trigger->memory;
@@ -72,25 +73,25 @@ static int parse_memory(struct mctracer_trigger *trigger, char *text, size_t n, 
 	u16 length = USUAL_LENGTH;
 
 	*why = "needs an argument's number, ->OFFSET up to three times, .OFFSET, +OFFSET, ,LENGTH";
-	while (skip_word(&text, "->")) {
+	while (operand_skip_word(&text, "->")) {
 		if (memory->nr_pointers == MCTRACER_POINTERS ||
-		    !parse_offset(&memory->pointers[memory->nr_pointers], &text))
+		    !operand_parse_offset(&memory->pointers[memory->nr_pointers], &text))
 			return -EINVAL;
 		n += scnprintf(to + n, size - n, "->%u", memory->pointers[memory->nr_pointers++]);
 	}
-	if (skip_word(&text, ".")) {
-		if (!parse_offset(&memory->behind, &text))
+	if (operand_skip_word(&text, ".")) {
+		if (!operand_parse_offset(&memory->behind, &text))
 			return -EINVAL;
 		n += scnprintf(to + n, size - n, ".%u", memory->behind);
 	}
-	memory->adds = skip_word(&text, "+");
+	memory->adds = operand_skip_word(&text, "+");
 	if (memory->adds) {
-		if (!parse_offset(&memory->add, &text))
+		if (!operand_parse_offset(&memory->add, &text))
 			return -EINVAL;
 		n += scnprintf(to + n, size - n, "+%u", memory->add);
 	}
-	if (skip_word(&text, ",")) {
-		if (!parse_offset(&length, &text))
+	if (operand_skip_word(&text, ",")) {
+		if (!operand_parse_offset(&length, &text))
 			return -EINVAL;
 		if (length != USUAL_LENGTH)
 			scnprintf(to + n, size - n, ",%u", length);
@@ -110,26 +111,29 @@ int mctracer_operand_parse(struct mctracer_trigger *trigger, char *text, const c
 	size_t size = sizeof(trigger->operand), n;
 
 	*why = "needs an argument's number, 1 to 6, or ret";
-	if (!parse_argument(&trigger->from, &text))
+	if (!operand_parse_argument(&trigger->from, &text))
 		return -EINVAL;
-	n = print_argument(to, size, "", trigger->from);
+	n = operand_print_argument(to, size, "", trigger->from);
 	if (trigger->action == MCTRACER_DO_DATA) {
 		*why = "needs an argument's number, 1 to 6";
 		return trigger->from == MCTRACER_OPERAND_RET ? -EINVAL :
-							       parse_memory(trigger, text, n, why);
+							       operand_parse_memory(trigger, text,
+										    n, why);
 	}
-	if (ends && trigger->from != MCTRACER_OPERAND_RET && skip_word(&text, "[")) {
+	if (ends && trigger->from != MCTRACER_OPERAND_RET && operand_skip_word(&text, "[")) {
 		*why = "needs another argument's number, 1 to 6, between [ and ]";
-		if (!parse_argument(&trigger->length, &text) || trigger->length == trigger->from ||
-		    trigger->length == MCTRACER_OPERAND_RET || !skip_word(&text, "]"))
+		if (!operand_parse_argument(&trigger->length, &text) ||
+		    trigger->length == trigger->from ||
+		    trigger->length == MCTRACER_OPERAND_RET || !operand_skip_word(&text, "]"))
 			return -EINVAL;
 		scnprintf(to + n, size - n, "[%u]", trigger->length);
-	} else if (follows && trigger->from != MCTRACER_OPERAND_RET && skip_word(&text, "->")) {
+	} else if (follows && trigger->from != MCTRACER_OPERAND_RET &&
+		   operand_skip_word(&text, "->")) {
 		*why = "needs another argument's number, 1 to 6, or ret, behind ->";
-		if (!parse_argument(&trigger->to, &text) || trigger->to == trigger->from)
+		if (!operand_parse_argument(&trigger->to, &text) || trigger->to == trigger->from)
 			return -EINVAL;
-		n += print_argument(to + n, size - n, " -> ", trigger->to);
-	} else if (follows && skip_word(&text, "+calls")) {
+		n += operand_print_argument(to + n, size - n, " -> ", trigger->to);
+	} else if (follows && operand_skip_word(&text, "+calls")) {
 		trigger->calls = true;
 		scnprintf(to + n, size - n, " +calls");
 	}

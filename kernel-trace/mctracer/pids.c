@@ -72,14 +72,14 @@ unsigned long mctracer_inherited_pids(unsigned long pids, bool thread)
 }
 
 /* Wait until all forks that have copied marks have added their task to the list. */
-static void wait_for_forks(void)
+static void pids_wait_for_forks(void)
 {
 	read_lock(&tasklist_lock);
 	read_unlock(&tasklist_lock);
 }
 
 /* Mark all threads of @process. Return true if all were marked before. */
-static bool mark_process(struct task_struct *process, unsigned long bit)
+static bool pids_mark_process(struct task_struct *process, unsigned long bit)
 {
 	struct task_struct *task;
 	bool had = true;
@@ -94,7 +94,7 @@ static bool mark_process(struct task_struct *process, unsigned long bit)
 }
 
 /* Mark all processes whose parent is marked. Return true if all were marked before. */
-static bool mark_children(unsigned long bit)
+static bool pids_mark_children(unsigned long bit)
 {
 	struct task_struct *process, *parent;
 	bool had = true;
@@ -102,27 +102,27 @@ static bool mark_children(unsigned long bit)
 	for_each_process(process) {
 		parent = rcu_dereference(process->real_parent);
 		if (mctracer_task_pids(parent) & bit)
-			had &= mark_process(process, bit);
+			had &= pids_mark_process(process, bit);
 	}
 	return had;
 }
 
-static void mark_all(const struct expression *e, struct task_struct *found, unsigned long bit)
+static void pids_mark_all(const struct expression *e, struct task_struct *found, unsigned long bit)
 {
 	bool had;
 
 	do {
 		scoped_guard(rcu) {
-			had = mark_process(found, bit);
+			had = pids_mark_process(found, bit);
 			if (e->kind == CHILDREN)
-				had &= mark_children(bit);
+				had &= pids_mark_children(bit);
 		}
-		wait_for_forks();
+		pids_wait_for_forks();
 	} while (!had);
 }
 
 /* Make @e the expression @nr and mark its tasks. Return 0, or -ESRCH if there is no such task. */
-static int mark(int nr, const struct expression *e)
+static int pids_mark_tasks(int nr, const struct expression *e)
 {
 	struct task_struct *found = get_pid_task(e->pid, PIDTYPE_PID);
 	const unsigned long bit = BIT(nr);
@@ -141,17 +141,17 @@ static int mark(int nr, const struct expression *e)
 		WRITE_ONCE(to_threads, to_threads | bit);
 	if (e->kind == CHILDREN)
 		WRITE_ONCE(to_children, to_children | bit);
-	wait_for_forks();
+	pids_wait_for_forks();
 	if (e->kind == THREAD)
 		mctracer_set_task_pids(found, mctracer_task_pids(found) | bit);
 	else
-		mark_all(e, found, bit);
+		pids_mark_all(e, found, bit);
 	put_task_struct(found);
 	return 0;
 }
 
 /* Remove the expressions @pids, and their marks from all tasks, in O(tasks). */
-static void unmark(unsigned long pids)
+static void pids_unmark(unsigned long pids)
 {
 	struct task_struct *process, *task;
 	int nr;
@@ -161,7 +161,7 @@ static void unmark(unsigned long pids)
 	/* First disable inheritance. */
 	WRITE_ONCE(to_threads, to_threads & ~pids);
 	WRITE_ONCE(to_children, to_children & ~pids);
-	wait_for_forks();
+	pids_wait_for_forks();
 	scoped_guard(rcu)
 		for_each_process_thread(process, task)
 			if (mctracer_task_pids(task) & pids)
@@ -174,13 +174,13 @@ static void unmark(unsigned long pids)
 }
 
 /* Return the bits that expressions of @kind may use. */
-static unsigned long bits_for(enum kind kind)
+static unsigned long pids_bits_for(enum kind kind)
 {
 	return kind == LEFT_OUT ? MCTRACER_PIDS_OUT : ~MCTRACER_PIDS_OUT;
 }
 
 /* Return the expressions that no living task is marked with, in O(tasks). */
-static unsigned long dead(void)
+static unsigned long pids_dead(void)
 {
 	struct task_struct *process, *task;
 	unsigned long living = 0;
@@ -191,7 +191,7 @@ static unsigned long dead(void)
 	return used & ~living;
 }
 
-static int refuse(int error, const char *word, const char *why)
+static int pids_refuse(int error, const char *word, const char *why)
 {
 	pr_err("\"%s\": %s\n", word, why);
 	return error;
@@ -204,7 +204,7 @@ struct line {
 };
 
 /* Parse one line; modifies @text. Return 0 or -EINVAL, after logging why. */
-static int parse(char *text, struct line *line)
+static int pids_parse_line(char *text, struct line *line)
 {
 	char *word = strsep(&text, " \t");
 	u32 pid;
@@ -214,45 +214,45 @@ static int parse(char *text, struct line *line)
 		line->kind = *word == 't' ? THREAD : LEFT_OUT;
 		text = text ? skip_spaces(text) : NULL;
 		if (!text || !*text)
-			return refuse(-EINVAL, word, "a number must follow");
+			return pids_refuse(-EINVAL, word, "a number must follow");
 		word = strsep(&text, " \t");
 	}
 	if (kstrtou32(word, 10, &pid) || !pid || pid > INT_MAX)
-		return refuse(-EINVAL, word, "is not a process's number");
+		return pids_refuse(-EINVAL, word, "is not a process's number");
 	line->number = pid;
 	if (!text || !*skip_spaces(text))
 		return 0;
 	text = strim(skip_spaces(text));
 	if (line->kind != PROCESS || strcmp(text, "children"))
-		return refuse(-EINVAL, text,
-			      line->kind != PROCESS ? "nothing may follow the number" :
-			      "only \"children\" may follow the number");
+		return pids_refuse(-EINVAL, text,
+				   line->kind != PROCESS ? "nothing may follow the number" :
+				   "only \"children\" may follow the number");
 	line->kind = CHILDREN;
 	return 0;
 }
 
 /* Return the pid of expression @nr in the current task's namespace; 0: it has none there. */
-static pid_t number_of(int nr)
+static pid_t pids_number(int nr)
 {
 	return pid_nr_ns(expressions[nr].pid, task_active_pid_ns(current));
 }
 
 /* Return the number of the expression that equals @line, in @among without @but; or -1. */
-static int find(const struct line *line, unsigned long among, unsigned long but)
+static int pids_find(const struct line *line, unsigned long among, unsigned long but)
 {
 	int nr;
 
 	among &= ~but;
 	for_each_set_bit(nr, &among, BITS_PER_LONG)
-		if (expressions[nr].kind == line->kind && number_of(nr) == line->number)
+		if (expressions[nr].kind == line->kind && pids_number(nr) == line->number)
 			return nr;
 	return -1;
 }
 
-static int mark_line(int nr, const struct line *line)
+static int pids_mark_line(int nr, const struct line *line)
 {
 	struct expression e = { .pid = find_get_pid(line->number), .kind = line->kind };
-	int ret = e.pid ? mark(nr, &e) : -ESRCH;
+	int ret = e.pid ? pids_mark_tasks(nr, &e) : -ESRCH;
 
 	put_pid(e.pid);
 	return ret;
@@ -262,22 +262,22 @@ static int mark_line(int nr, const struct line *line)
  * Add the expression of @line to *@wanted. If an equal one has only exited tasks, and the pid has
  * been reused, the expression gets a new number if one is free.
  */
-static int add(const struct line *line, unsigned long *wanted)
+static int pids_add(const struct line *line, unsigned long *wanted)
 {
-	const unsigned long bits = bits_for(line->kind);
-	unsigned long gone = find(line, used, 0) >= 0 || !(bits & ~used) ? dead() : 0;
-	int nr = find(line, used, gone), old = find(line, used & gone, 0), ret;
+	const unsigned long bits = pids_bits_for(line->kind);
+	unsigned long gone = pids_find(line, used, 0) >= 0 || !(bits & ~used) ? pids_dead() : 0;
+	int nr = pids_find(line, used, gone), old = pids_find(line, used & gone, 0), ret;
 	char word[16];
 
 	snprintf(word, sizeof(word), "%d", line->number);
 	if (nr < 0) {
 		if (!(bits & ~used) && old < 0)
-			return refuse(-ENOSPC, word, "there are too many expressions");
+			return pids_refuse(-ENOSPC, word, "there are too many expressions");
 		nr = bits & ~used ? __ffs(bits & ~used) : old;
-		ret = mark_line(nr, line);
+		ret = pids_mark_line(nr, line);
 		if (ret && old < 0)
-			return refuse(ret, word, line->kind == THREAD ? "no such thread" :
-				      "no such process (a thread is \"tid NUMBER\")");
+			return pids_refuse(ret, word, line->kind == THREAD ? "no such thread" :
+					   "no such process (a thread is \"tid NUMBER\")");
 		if (ret)
 			nr = old;
 		else if (old >= 0)
@@ -288,20 +288,20 @@ static int add(const struct line *line, unsigned long *wanted)
 }
 
 /* Remove the expression of @line from *@wanted. */
-static int take_away(const struct line *line, unsigned long *wanted)
+static int pids_remove(const struct line *line, unsigned long *wanted)
 {
 	char word[16];
-	int nr = find(line, *wanted, 0);
+	int nr = pids_find(line, *wanted, 0);
 
 	snprintf(word, sizeof(word), "%d", line->number);
 	if (nr < 0)
-		return refuse(-ENOENT, word, "is not in the list");
+		return pids_refuse(-ENOENT, word, "is not in the list");
 	*wanted &= ~BIT(nr);
 	return 0;
 }
 
 /* Apply all lines of @text to *@wanted; modifies @text. @wanted NULL: only check the syntax. */
-static int apply(char *text, unsigned long *wanted)
+static int pids_apply(char *text, unsigned long *wanted)
 {
 	struct line line;
 	bool remove;
@@ -313,9 +313,9 @@ static int apply(char *text, unsigned long *wanted)
 		if (!*word || *word == '#')
 			continue;
 		remove = *word == '!';
-		ret = parse(skip_spaces(word + remove), &line);
+		ret = pids_parse_line(skip_spaces(word + remove), &line);
 		if (!ret && wanted)
-			ret = remove ? take_away(&line, wanted) : add(&line, wanted);
+			ret = remove ? pids_remove(&line, wanted) : pids_add(&line, wanted);
 		if (ret)
 			return ret;
 	}
@@ -335,24 +335,24 @@ int mctracer_set_pids(char *text, bool append)
 	guard(mutex)(&pids_mutex);
 	before = used;
 	wanted = append ? used : 0;
-	ret = apply(copy, NULL) ?: apply(text, &wanted);
+	ret = pids_apply(copy, NULL) ?: pids_apply(text, &wanted);
 	if (ret)
 		wanted = before;
 	if (wanted != mctracer_pids)
 		mctracer_note_hole();	/* a task's calls may be recorded without their returns */
 	WRITE_ONCE(mctracer_pids, wanted);
-	unmark(used & ~wanted);
+	pids_unmark(used & ~wanted);
 	mctracer_forget_tasks(false);
 	return ret;
 }
 
 /* Print expression @nr; as a comment if its process has no pid in the reader's namespace. */
-static void show(struct seq_file *m, int nr)
+static void pids_show_expression(struct seq_file *m, int nr)
 {
 	static const char * const before[] = { "", "tid ", "", "not " };
 	static const char * const behind[] = { "", "", " children", "" };
 	const enum kind kind = expressions[nr].kind;
-	pid_t number = number_of(nr);
+	pid_t number = pids_number(nr);
 
 	if (number)
 		seq_printf(m, "%s%d%s\n", before[kind], number, behind[kind]);
@@ -366,5 +366,5 @@ void mctracer_show_pids(struct seq_file *m)
 
 	guard(mutex)(&pids_mutex);
 	for_each_set_bit(nr, &mctracer_pids, BITS_PER_LONG)
-		show(m, nr);
+		pids_show_expression(m, nr);
 }

@@ -68,7 +68,7 @@ void mctracer_kept_fill(struct mctracer_kept *kept)
  * Called by tracer.c around initializing the rings: with @forget before, to clear the memory, and
  * without it after, to write the header.
  */
-static void begin(bool forget)
+static void reserved_begin(bool forget)
 {
 	struct mctracer_kept kept;
 	int i;
@@ -105,7 +105,7 @@ int __init mctracer_reserved_use(const char *name)
 	if (IS_ENABLED(CONFIG_MODULES))
 		mctracer_kept_modules_watch();
 	mctracer_last_boot_found(area, size);
-	mctracer_give_memory(area + MCTRACER_KEPT_RINGS_AT, ring_size, begin);
+	mctracer_give_memory(area + MCTRACER_KEPT_RINGS_AT, ring_size, reserved_begin);
 	pr_info("rings of %zu KiB lie in memory that the next kernel may find\n",
 		ring_size / SZ_1K);
 	return 0;

@@ -18,7 +18,7 @@
  * 32-bit gets contiguous pages: the first access to vmalloc memory can fault there, which a hook
  * cannot handle.
  */
-static void *alloc_memory(size_t size, int node)
+static void *ring_alloc_memory(size_t size, int node)
 {
 	struct page *pages;
 
@@ -30,7 +30,7 @@ static void *alloc_memory(size_t size, int node)
 	return pages ? page_address(pages) : NULL;
 }
 
-static void free_memory(void *base, size_t size)
+static void ring_free_memory(void *base, size_t size)
 {
 	if (IS_ENABLED(CONFIG_64BIT))
 		vfree(base);
@@ -45,14 +45,14 @@ unsigned long mctracer_ring_pfn(const struct mctracer_ring *ring, size_t offset)
 	return page_to_pfn(virt_to_page(ring->base + offset));
 }
 
-static bool may_be_size(size_t size)
+static bool ring_size_is_valid(size_t size)
 {
 	return is_power_of_2(size) && size >= MCTRACER_RING_MIN_SIZE &&
 	       size <= MCTRACER_RING_MAX_SIZE;
 }
 
 /* Initialize @ring with memory at @base, which is all zeroes. */
-static void init(struct mctracer_ring *ring, void *base, size_t size)
+static void ring_init_at(struct mctracer_ring *ring, void *base, size_t size)
 {
 	ring->base = base;
 	ring->user = (struct mctracer_ring_header) {
@@ -76,33 +76,33 @@ int mctracer_ring_alloc(struct mctracer_ring *ring, size_t size, int node)
 {
 	void *base;
 
-	if (!may_be_size(size))
+	if (!ring_size_is_valid(size))
 		return -EINVAL;
-	base = alloc_memory(size, node);
+	base = ring_alloc_memory(size, node);
 	if (!base)
 		return -ENOMEM;
-	init(ring, base, size);
+	ring_init_at(ring, base, size);
 	return 0;
 }
 
 int mctracer_ring_place(struct mctracer_ring *ring, void *base, size_t size)
 {
-	if (!may_be_size(size))
+	if (!ring_size_is_valid(size))
 		return -EINVAL;
 	ring->lent = true;
-	init(ring, base, size);
+	ring_init_at(ring, base, size);
 	return 0;
 }
 
 void mctracer_ring_free(struct mctracer_ring *ring)
 {
 	if (!ring->lent)
-		free_memory(ring->base, mctracer_ring_size(ring));
+		ring_free_memory(ring->base, mctracer_ring_size(ring));
 	ring->base = NULL;
 }
 
 /* Load a counter that only grows. 32-bit writers store it in one step, but a load takes two. */
-static u64 load(const u64 *counter)
+static u64 ring_load_counter(const u64 *counter)
 {
 	const u32 *halves = (const u32 *)counter;
 	u32 high, low;
@@ -121,7 +121,7 @@ static u64 load(const u64 *counter)
 
 u64 mctracer_ring_end(const struct mctracer_ring *ring)
 {
-	return mctracer_position(load(&ring->user.head));
+	return mctracer_position(ring_load_counter(&ring->user.head));
 }
 
 u64 mctracer_ring_end_calls(const struct mctracer_ring *ring, u64 *end)
@@ -129,18 +129,18 @@ u64 mctracer_ring_end_calls(const struct mctracer_ring *ring, u64 *end)
 	u64 head, others;
 
 	do {
-		others = load(&ring->others);
+		others = ring_load_counter(&ring->others);
 		smp_rmb();	/* others before head ... */
-		head = load(&ring->user.head);
+		head = ring_load_counter(&ring->user.head);
 		smp_rmb();	/* ... before others: if unchanged, both are of one moment */
-	} while (load(&ring->others) != others);
+	} while (ring_load_counter(&ring->others) != others);
 	*end = mctracer_position(head);
 	return mctracer_ring_calls_at(ring, head, others);
 }
 
 u64 mctracer_ring_lost(const struct mctracer_ring *ring)
 {
-	return load(&ring->user.lost);
+	return ring_load_counter(&ring->user.lost);
 }
 
 void mctracer_ring_set_read(struct mctracer_ring *ring, u64 pos, u64 calls)

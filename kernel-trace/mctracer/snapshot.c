@@ -37,7 +37,7 @@ struct mctracer_snapshot {
  * that were overwritten meanwhile, up to the next sync point. Return the number of calls before the
  * end.
  */
-static u64 copy_words(struct snapshot_cpu *cpu, const struct mctracer_ring *ring)
+static u64 ring_copy_words(struct snapshot_cpu *cpu, const struct mctracer_ring *ring)
 {
 	const u64 quarter = mctracer_ring_quarter(ring), room = cpu->room * MCTRACER_WORD_SIZE;
 	struct mctracer_copy *copy = &cpu->copy;
@@ -65,14 +65,15 @@ static u64 copy_words(struct snapshot_cpu *cpu, const struct mctracer_ring *ring
 	return calls;
 }
 
-static void take_ring(struct mctracer_snapshot *snapshot, int i, const struct mctracer_ring *ring)
+static void ring_copy_take(struct mctracer_snapshot *snapshot, int i,
+			   const struct mctracer_ring *ring)
 {
 	struct mctracer_ring_counts *sum = &snapshot->counts;
 	struct mctracer_stream *stream = &snapshot->all.streams[i];
 	struct snapshot_cpu *cpu = &snapshot->cpus[i];
 	u64 calls, entries, lost, written;
 
-	calls = copy_words(cpu, ring);
+	calls = ring_copy_words(cpu, ring);
 	mctracer_cursor_begin(&stream->cursor, ring, &cpu->copy, false, ring->user.read, false);
 	lost = mctracer_ring_lost(ring) - ring->lost_before;
 	written = calls - ring->start_calls + lost;
@@ -88,7 +89,7 @@ static void take_ring(struct mctracer_snapshot *snapshot, int i, const struct mc
  * Allocate as much memory as the rings need now, plus a quarter of a ring for words that are
  * written before the copying. So mctracer_mutex is not held while memory is allocated.
  */
-static bool alloc_copies(struct mctracer_snapshot *snapshot, int only)
+static bool ring_copy_alloc_all(struct mctracer_snapshot *snapshot, int only)
 {
 	const struct mctracer_ring *ring;
 	struct snapshot_cpu *cpu;
@@ -135,7 +136,7 @@ struct mctracer_snapshot *mctracer_snapshot_take(int only)
 		return NULL;
 	snapshot->first = kvcalloc(nr_cpu_ids, sizeof(*snapshot->first), GFP_KERNEL | __GFP_NOWARN);
 	if (!snapshot->first || mctracer_streams_alloc(&snapshot->all, nr_cpu_ids) ||
-	    !alloc_copies(snapshot, only)) {
+	    !ring_copy_alloc_all(snapshot, only)) {
 		mctracer_snapshot_free(snapshot);
 		return NULL;
 	}
@@ -143,7 +144,7 @@ struct mctracer_snapshot *mctracer_snapshot_take(int only)
 	guard(mutex)(&mctracer_mutex);
 	for_each_possible_cpu(cpu)
 		if (snapshot->cpus[cpu].room)
-			take_ring(snapshot, cpu, per_cpu_ptr(&mctracer_rings, cpu));
+			ring_copy_take(snapshot, cpu, per_cpu_ptr(&mctracer_rings, cpu));
 	memcpy(snapshot->first, snapshot->all.streams, nr_cpu_ids * sizeof(*snapshot->first));
 	mctracer_streams_order(&snapshot->all);
 	return snapshot;

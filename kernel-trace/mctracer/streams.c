@@ -19,7 +19,7 @@ static bool stream_precedes(const struct mctracer_streams *all, unsigned int a, 
 }
 
 /* Move the entry at @i of the heap down to its place. */
-static void sift_stream_down(struct mctracer_streams *all, unsigned int i)
+static void stream_sift_down(struct mctracer_streams *all, unsigned int i)
 {
 	unsigned int *heap = all->heap, child;
 
@@ -41,7 +41,7 @@ void mctracer_streams_order(struct mctracer_streams *all)
 		if (all->streams[i].found != MCTRACER_FOUND_NOTHING)
 			all->heap[all->nr++] = i;
 	for (i = all->nr / 2; i; i--)
-		sift_stream_down(all, i - 1);
+		stream_sift_down(all, i - 1);
 }
 
 struct mctracer_stream *mctracer_streams_oldest(const struct mctracer_streams *all)
@@ -53,7 +53,7 @@ void mctracer_streams_moved(struct mctracer_streams *all)
 {
 	if (all->streams[all->heap[0]].found == MCTRACER_FOUND_NOTHING)
 		all->heap[0] = all->heap[--all->nr];
-	sift_stream_down(all, 0);
+	stream_sift_down(all, 0);
 }
 
 void mctracer_streams_advance(struct mctracer_streams *all)

@@ -4,13 +4,13 @@
 #include <linux/mctracer.h>
 #include <linux/sysrq.h>
 
-static void freeze(u8 key)
+static void sysrq_freeze(u8 key)
 {
 	mctracer_freeze(MCTRACER_SYSRQ);
 }
 
 static const struct sysrq_key_op freeze_op = {
-	.handler	= freeze,
+	.handler	= sysrq_freeze,
 	.help_msg	= "freeze-function-Trace(T)",
 	.action_msg	= "Freeze mctracer",
 	.enable_mask	= SYSRQ_ENABLE_DUMP,

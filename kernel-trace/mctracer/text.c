@@ -138,7 +138,7 @@ void mctracer_text_rewind(struct mctracer_text *text)
  * @function: the function's first address, low half, or 0. @lasting: the name stays valid while no
  * module is loaded or unloaded.
  */
-static size_t name_function(char *name, u32 low, u32 *function, bool *lasting)
+static size_t text_name_address(char *name, u32 low, u32 *function, bool *lasting)
 {
 	unsigned long address = (unsigned long)(long)(s32)low;
 	unsigned long size, offset;
@@ -164,11 +164,11 @@ size_t mctracer_name_address(char *name, u32 low, bool *lasting)
 {
 	u32 function;
 
-	return name_function(name, low, &function, lasting);
+	return text_name_address(name, low, &function, lasting);
 }
 
 /* Print the symbol of @low. Return the function's first address, low half, or 0 if unknown. */
-static u32 print_address(struct mctracer_text *text, u32 low)
+static u32 text_put_address(struct mctracer_text *text, u32 low)
 {
 	struct symbol *symbol = &text->symbols[hash_32(low, SYMBOLS_BITS)];
 	u32 function = 0, now = low;
@@ -184,7 +184,7 @@ static u32 print_address(struct mctracer_text *text, u32 low)
 		if (text->elsewhere)
 			length = text->elsewhere(text->data, text->name, &now);
 		if (!length)
-			length = name_function(text->name, now, &function, &lasting);
+			length = text_name_address(text->name, now, &function, &lasting);
 		if (!lasting || length > sizeof(symbol->text)) {
 			seq_buf_putmem(&text->line, text->name, length);
 			return function;
@@ -203,23 +203,23 @@ static u32 print_address(struct mctracer_text *text, u32 low)
  * LIVE precedes the freeing of init functions. A name that is looked up and cached after GOING or
  * LIVE is still the old name; the COMING of the next module at this address empties the cache.
  */
-static int module_event(struct notifier_block *nb, unsigned long event, void *data)
+static int text_module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
 	atomic_inc(&modules_changed);
 	return NOTIFY_DONE;
 }
 
 static struct notifier_block module_notifier = {
-	.notifier_call	= module_event,
+	.notifier_call	= text_module_event,
 };
 
-static int __init watch_modules(void)
+static int __init text_watch_modules(void)
 {
 	return register_module_notifier(&module_notifier);
 }
-core_initcall(watch_modules);
+core_initcall(text_watch_modules);
 
-static void forget_symbols(struct mctracer_text *text)
+static void text_invalidate_symbols(struct mctracer_text *text)
 {
 	int changed = atomic_read(&modules_changed);
 	size_t i;
@@ -251,7 +251,7 @@ const struct seq_buf *mctracer_text_header(struct mctracer_text *text,
 }
 
 /* seq_buf_printf() would take as long as the rest of the line. */
-static void print_time(struct mctracer_text *text, u64 time)
+static void text_put_time(struct mctracer_text *text, u64 time)
 {
 	char fraction[] = "000000000] ";
 	u64 seconds;
@@ -271,7 +271,7 @@ static void print_time(struct mctracer_text *text, u64 time)
 }
 
 /* Print the context in the letters of ftrace's latency format. */
-static void print_context(struct mctracer_text *text, u32 context)
+static void text_put_context(struct mctracer_text *text, u32 context)
 {
 	static const char resched[] = ".npN";	/* index: the task's flag, 2 * the count's flag */
 	u32 depth = min(context & MCTRACER_PREEMPT_DEPTH, 15U), flags;
@@ -296,7 +296,7 @@ static void print_context(struct mctracer_text *text, u32 context)
 }
 
 /* Print CPU, name and pid. A task's name may contain any bytes, but a line must stay one line. */
-static void print_who(struct mctracer_text *text, const struct mctracer_state *state, int cpu)
+static void text_put_task(struct mctracer_text *text, const struct mctracer_state *state, int cpu)
 {
 	char comm[MCTRACER_COMM_LEN], *c;
 
@@ -317,7 +317,7 @@ static void print_who(struct mctracer_text *text, const struct mctracer_state *s
 	seq_buf_putmem(&text->line, text->who_text, text->who_length);
 }
 
-static const struct seq_buf *print_gap(struct mctracer_text *text, u64 gap)
+static const struct seq_buf *text_put_gap(struct mctracer_text *text, u64 gap)
 {
 	const u64 lost = mctracer_gap_calls(gap);
 
@@ -331,18 +331,18 @@ static const struct seq_buf *print_gap(struct mctracer_text *text, u64 gap)
 	return &text->line;
 }
 
-static const struct seq_buf *print_frame(struct mctracer_text *text, u32 address)
+static const struct seq_buf *text_put_frame(struct mctracer_text *text, u32 address)
 {
 	seq_buf_clear(&text->line);
 	seq_buf_puts(&text->line, "    -- ");
-	forget_symbols(text);
-	print_address(text, address);
+	text_invalidate_symbols(text);
+	text_put_address(text, address);
 	seq_buf_putc(&text->line, '\n');
 	return &text->line;
 }
 
 /* Print a value. If it may be a kernel address, hash it as %p does for those who may not see it. */
-static void print_value(struct mctracer_text *text, u64 value)
+static void text_put_value(struct mctracer_text *text, u64 value)
 {
 	if (!text->addresses && value >= (u64)PAGE_OFFSET && value < (u64)MODULES_END)
 		seq_buf_printf(&text->line, "0x%p", (void *)(unsigned long)value);
@@ -354,17 +354,17 @@ static void print_value(struct mctracer_text *text, u64 value)
  * Print a return value, whose type is unknown: as an int if the upper half is all zeroes, or if the
  * value is negative and small (above all addresses); else as an address or 64-bit number.
  */
-static void print_result(struct mctracer_text *text, u64 result)
+static void text_put_result(struct mctracer_text *text, u64 result)
 {
 	seq_buf_putc(&text->line, ' ');
 	if (!(result >> 32) || result >= (u64)MODULES_END)
 		seq_buf_printf(&text->line, "%d", (s32)result);
 	else
-		print_value(text, result);
+		text_put_value(text, result);
 }
 
 /* Print all recorded argument registers: how many arguments the function has is unknown. */
-static void print_args(struct mctracer_text *text, const struct mctracer_state *state)
+static void text_put_args(struct mctracer_text *text, const struct mctracer_state *state)
 {
 	unsigned int i;
 
@@ -374,27 +374,27 @@ static void print_args(struct mctracer_text *text, const struct mctracer_state *
 	for (i = 0; i < state->nr_args; i++) {
 		if (i)
 			seq_buf_puts(&text->line, ", ");
-		print_value(text, state->args[i]);
+		text_put_value(text, state->args[i]);
 	}
 	seq_buf_putc(&text->line, ')');
 }
 
-static void print_took(struct mctracer_text *text, u64 ns, bool exact)
+static void text_put_duration(struct mctracer_text *text, u64 ns, bool exact)
 {
 	seq_buf_printf(&text->line, " after %s%llu ns", exact ? "" : "~", ns);
 }
 
 /* Print the return value and the time that a trigger has recorded with a return or mark. */
-static void print_outcome(struct mctracer_text *text, const struct mctracer_state *state)
+static void text_put_outcome(struct mctracer_text *text, const struct mctracer_state *state)
 {
 	if (state->has & MCTRACER_HAS_RESULT)
-		print_result(text, state->result);
+		text_put_result(text, state->result);
 	if (state->has & MCTRACER_HAS_TOOK)
-		print_took(text, state->took, true);
+		text_put_duration(text, state->took, true);
 }
 
-static const struct seq_buf *print_mark(struct mctracer_text *text,
-					const struct mctracer_cursor *cursor, int cpu)
+static const struct seq_buf *text_put_mark(struct mctracer_text *text,
+					   const struct mctracer_cursor *cursor, int cpu)
 {
 	static const char * const names[] = {
 		[MCTRACER_MARK_MARK]	 = "mark",
@@ -410,13 +410,13 @@ static const struct seq_buf *print_mark(struct mctracer_text *text,
 	seq_buf_clear(&text->line);
 	seq_buf_printf(&text->line, "# %s ",
 		       which < ARRAY_SIZE(names) ? names[which] : "unknown mark");
-	print_time(text, cursor->ns);
-	print_who(text, &cursor->state, cpu);
-	forget_symbols(text);
-	print_address(text, cursor->state.ip);
+	text_put_time(text, cursor->ns);
+	text_put_task(text, &cursor->state, cpu);
+	text_invalidate_symbols(text);
+	text_put_address(text, cursor->state.ip);
 	if (cursor->state.has)
 		seq_buf_puts(&text->line, " returns");
-	print_outcome(text, &cursor->state);
+	text_put_outcome(text, &cursor->state);
 	seq_buf_putc(&text->line, '\n');
 	return &text->line;
 }
@@ -425,7 +425,7 @@ static const struct seq_buf *print_mark(struct mctracer_text *text,
  * Print recorded memory: as text if all characters are printable, else in hexadecimal. Memory may
  * contain secrets: hide it from readers who may not see addresses.
  */
-static void print_data(struct mctracer_text *text, const struct mctracer_state *state)
+static void text_put_data(struct mctracer_text *text, const struct mctracer_state *state)
 {
 	const char *data = (const char *)state->data;
 	size_t n = strnlen(data, state->nr_data), i;
@@ -449,7 +449,7 @@ static void print_data(struct mctracer_text *text, const struct mctracer_state *
 }
 
 /* Print objects: "+#3:1" means that object 3 is argument 1, and is followed from here on. */
-static void print_objects(struct mctracer_text *text, const struct mctracer_state *state)
+static void text_put_objects(struct mctracer_text *text, const struct mctracer_state *state)
 {
 	unsigned int i, role;
 	u64 object;
@@ -470,8 +470,9 @@ static void print_objects(struct mctracer_text *text, const struct mctracer_stat
  * Track which calls have not returned, to find the call of each return. Each event counts once,
  * even if it is formatted twice.
  */
-static void follow(struct mctracer_text *text, const struct mctracer_stream *stream, int cpu,
-		   u32 function)
+static void text_track_open_calls(struct mctracer_text *text, const struct mctracer_stream *stream,
+				  int cpu,
+				  u32 function)
 {
 	const struct mctracer_cursor *cursor = &stream->cursor;
 	const struct mctracer_state *state = &cursor->state;
@@ -493,22 +494,22 @@ static void follow(struct mctracer_text *text, const struct mctracer_stream *str
 }
 
 /* Print the rest of a return's line, behind the function's name. */
-static void print_return(struct mctracer_text *text, const struct mctracer_cursor *cursor)
+static void text_put_return(struct mctracer_text *text, const struct mctracer_cursor *cursor)
 {
 	const struct mctracer_state *state = &cursor->state;
 	const struct mctracer_opencall *call = text->last.known ? &text->last.call : NULL;
 
 	seq_buf_puts(&text->line, state->value & MCTRACER_RETURN_TAIL ? " goes on" : " returns");
-	print_outcome(text, state);
-	print_objects(text, state);
+	text_put_outcome(text, state);
+	text_put_objects(text, state);
 	if (call && !(state->has & MCTRACER_HAS_TOOK))
-		print_took(text, max_t(s64, cursor->ns - call->ns, 0),
-			   cursor->exact && call->exact);
+		text_put_duration(text, max_t(s64, cursor->ns - call->ns, 0),
+				  cursor->exact && call->exact);
 	else if (!call && !state->has && !state->nr_objects)
 		seq_buf_puts(&text->line, ", called before");
 	if (call) {
 		seq_buf_puts(&text->line, " --> ");
-		print_address(text, call->parent_ip);
+		text_put_address(text, call->parent_ip);
 	}
 	seq_buf_putc(&text->line, '\n');
 }
@@ -525,36 +526,36 @@ const struct seq_buf *mctracer_text_event(struct mctracer_text *text,
 	if (cursor->after_cut || stream->missed || stream->found == MCTRACER_FOUND_GAP)
 		mctracer_text_rewind(text);
 	if (stream->missed)
-		return print_gap(text, stream->missed);
+		return text_put_gap(text, stream->missed);
 	if (stream->found == MCTRACER_FOUND_GAP)
-		return print_gap(text, state->value);
+		return text_put_gap(text, state->value);
 	if (stream->found == MCTRACER_FOUND_FRAME)
-		return print_frame(text, state->value);
+		return text_put_frame(text, state->value);
 	if (stream->found == MCTRACER_FOUND_MARK && state->value != MCTRACER_MARK_MARK &&
 	    state->value != MCTRACER_MARK_SNAPSHOT)
 		mctracer_text_rewind(text);	/* returns may be missing here */
 	if (stream->found == MCTRACER_FOUND_MARK)
-		return print_mark(text, cursor, cpu);
+		return text_put_mark(text, cursor, cpu);
 	seq_buf_clear(&text->line);
 	if (text->elsewhere || mctracer_option(MCTRACER_EXACT))
-		print_time(text, cursor->ns);
+		text_put_time(text, cursor->ns);
 	if (text->elsewhere ? !(state->context & MCTRACER_CONTEXT_UNKNOWN) :
 			      mctracer_option(MCTRACER_WITH_CONTEXT))
-		print_context(text, state->context);
-	forget_symbols(text);
-	print_who(text, state, cpu);
-	function = print_address(text, state->ip);
+		text_put_context(text, state->context);
+	text_invalidate_symbols(text);
+	text_put_task(text, state, cpu);
+	function = text_put_address(text, state->ip);
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS))
-		follow(text, stream, cpu, function);
+		text_track_open_calls(text, stream, cpu, function);
 	if (stream->found == MCTRACER_FOUND_RETURN) {
-		print_return(text, cursor);
+		text_put_return(text, cursor);
 		return &text->line;
 	}
-	print_args(text, state);
-	print_data(text, state);
-	print_objects(text, state);
+	text_put_args(text, state);
+	text_put_data(text, state);
+	text_put_objects(text, state);
 	seq_buf_puts(&text->line, " <-- ");
-	print_address(text, state->parent_ip);
+	text_put_address(text, state->parent_ip);
 	seq_buf_putc(&text->line, '\n');
 	return &text->line;
 }

@@ -7,7 +7,7 @@
  * The entry of a call that never returns stays until another call has the same address, or until a
  * full bucket evicts its oldest entry; if the evicted call was still running, it is not timed. The
  * tracer misses a return if no hook is called at that moment, or if the trigger was removed: the
- * number that since() returns has changed then, so the stale entry is not used.
+ * number that timed_since() returns has changed then, so the stale entry is not used.
  *
  * A context claims an entry by cmpxchg() before it writes the entry, and nobody else touches a
  * claimed entry. So an interrupt finds an entry free, claimed, or complete. T1: began is written
@@ -40,7 +40,7 @@
 struct timed_call {
 	unsigned long where;	/* address of the return address; or FREE, CLAIMED */
 	u64 began;		/* local_clock() at the call */
-	unsigned int since;	/* since() at the call */
+	unsigned int since;	/* timed_since() at the call */
 };
 
 static struct timed_call (*buckets)[WAYS];	/* NULL until a trigger needs it */
@@ -62,7 +62,7 @@ void mctracer_timed_forget(void)
 }
 
 /* Return a number that changes when returns may have been missed. Both addends only grow. */
-static __always_inline unsigned int since(void)
+static __always_inline unsigned int timed_since(void)
 {
 	return atomic_read(&forgotten) + READ_ONCE(mcount_away);
 }
@@ -83,28 +83,28 @@ void mctracer_timed_count_anew(void)
 	missed_before += mctracer_timed_missed();
 }
 
-static __always_inline struct timed_call *bucket_of(unsigned long where)
+static __always_inline struct timed_call *timed_bucket(unsigned long where)
 {
 	return buckets[hash_long(where / sizeof(where), BUCKETS_BITS)];
 }
 
-static __always_inline bool claim(struct timed_call *call, unsigned long where)
+static __always_inline bool timed_claim(struct timed_call *call, unsigned long where)
 {
 	return try_cmpxchg(&call->where, &where, CLAIMED);
 }
 
 /* Claim an entry: the one of @where, else a free one, else the oldest. NULL: others hold it. */
-static struct timed_call *claim_one(unsigned long where)
+static struct timed_call *timed_claim_any(unsigned long where)
 {
-	struct timed_call *calls = bucket_of(where), *oldest = NULL;
+	struct timed_call *calls = timed_bucket(where), *oldest = NULL;
 	unsigned long its = FREE, seen;
 	int i;
 
 	for (i = 0; i < WAYS; i++)
-		if (READ_ONCE(calls[i].where) == where && claim(&calls[i], where))
+		if (READ_ONCE(calls[i].where) == where && timed_claim(&calls[i], where))
 			return &calls[i];
 	for (i = 0; i < WAYS; i++)
-		if (READ_ONCE(calls[i].where) == FREE && claim(&calls[i], FREE))
+		if (READ_ONCE(calls[i].where) == FREE && timed_claim(&calls[i], FREE))
 			return &calls[i];
 	for (i = 0; i < WAYS; i++) {
 		seen = READ_ONCE(calls[i].where);
@@ -115,16 +115,16 @@ static struct timed_call *claim_one(unsigned long where)
 		}
 	}
 	this_cpu_inc(missed);
-	return oldest && claim(oldest, its) ? oldest : NULL;
+	return oldest && timed_claim(oldest, its) ? oldest : NULL;
 }
 
 void mctracer_timed_begin(const unsigned long *where)
 {
-	struct timed_call *call = claim_one((unsigned long)where);
+	struct timed_call *call = timed_claim_any((unsigned long)where);
 
 	if (!call)
 		return;
-	call->since = since();
+	call->since = timed_since();
 	WRITE_ONCE(call->began, local_clock_noinstr());
 	smp_store_release(&call->where, (unsigned long)where);	/* T1 */
 }
@@ -138,18 +138,18 @@ bool mctracer_timed_end(const unsigned long *where, u64 *took)
 
 	if (!READ_ONCE(buckets))
 		return false;
-	calls = bucket_of((unsigned long)where);
+	calls = timed_bucket((unsigned long)where);
 	for (i = 0; i < WAYS; i++) {
 		if (smp_load_acquire(&calls[i].where) != (unsigned long)where)	/* T1 */
 			continue;
 		began = READ_ONCE(calls[i].began);
 		its = READ_ONCE(calls[i].since);
-		if (!claim(&calls[i], (unsigned long)where))
+		if (!timed_claim(&calls[i], (unsigned long)where))
 			return false;
 		WRITE_ONCE(calls[i].where, FREE);
 		/* The clocks of two CPUs may differ slightly. */
 		*took = max_t(s64, local_clock_noinstr() - began, 0);
-		return its == since();
+		return its == timed_since();
 	}
 	return false;
 }

@@ -58,7 +58,7 @@ static mcount_direct_func_t hook;
 /* The hook must look up in mctracer_map which functions are selected. Under hook_mutex. */
 static bool look_up;
 
-static mcount_direct_func_t hook_chosen_for(unsigned long opts)
+static mcount_direct_func_t tracer_lookup_hook_for(unsigned long opts)
 {
 	if (opts & BIT(MCTRACER_EXACT))
 		return opts & BIT(MCTRACER_WITH_CONTEXT) ? mctracer_hook_chosen_exact_context :
@@ -67,7 +67,7 @@ static mcount_direct_func_t hook_chosen_for(unsigned long opts)
 						   mctracer_hook_chosen;
 }
 
-static mcount_direct_func_t hook_for(unsigned long opts, enum mctracer_following following)
+static mcount_direct_func_t tracer_hook_for(unsigned long opts, enum mctracer_following following)
 {
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && following)
 		return following == MCTRACER_FOLLOW_CALLS ? mcount_filter_stack_hook :
@@ -75,7 +75,7 @@ static mcount_direct_func_t hook_for(unsigned long opts, enum mctracer_following
 	if (!mctracer_clock_is_cycles())
 		return mctracer_hook_slow;
 	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) && look_up)
-		return hook_chosen_for(opts);
+		return tracer_lookup_hook_for(opts);
 	if (opts & BIT(MCTRACER_EXACT))
 		return opts & BIT(MCTRACER_WITH_CONTEXT) ? mctracer_hook_exact_context :
 							   mctracer_hook_exact;
@@ -83,7 +83,7 @@ static mcount_direct_func_t hook_for(unsigned long opts, enum mctracer_following
 }
 
 /* Return true if @func writes pairs of words, which must begin at even slots. */
-static bool needs_pairs(mcount_direct_func_t func)
+static bool tracer_hook_needs_pairs(mcount_direct_func_t func)
 {
 	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) &&
 	    (func == mctracer_hook_chosen || func == mctracer_hook_chosen_context))
@@ -91,7 +91,10 @@ static bool needs_pairs(mcount_direct_func_t func)
 	return func != mctracer_hook && func != mctracer_hook_context;
 }
 
-/* The choice that also records returns. set_hook() sets the hooks at returns to match the hook. */
+/*
+ * The choice that also records returns. tracer_set_hook() sets the hooks at returns to match the
+ * hook.
+ */
 static struct mcount_choice graph_choice = {
 	.kind = mctracer_site_kind,
 	.gate = mctracer_gate,
@@ -99,7 +102,7 @@ static struct mcount_choice graph_choice = {
 	.return_gate = IS_ENABLED(CONFIG_MCOUNT_RETURNS) ? mctracer_return_gate : NULL,
 };
 
-static void set_hook(mcount_direct_func_t new)
+static void tracer_set_hook(mcount_direct_func_t new)
 {
 	static const struct {
 		mcount_direct_func_t on_call, on_return, on_tail;
@@ -122,15 +125,15 @@ static void set_hook(mcount_direct_func_t new)
 	}
 }
 
-static int replace_hook(mcount_direct_func_t new)
+static int tracer_replace_hook(mcount_direct_func_t new)
 {
 	mcount_direct_func_t old = hook;
 	int ret;
 
-	set_hook(new);
+	tracer_set_hook(new);
 	ret = replace_mcount_direct(old, new);
 	if (ret)
-		set_hook(old);
+		tracer_set_hook(old);
 	return ret;
 }
 
@@ -142,7 +145,7 @@ static int replace_hook(mcount_direct_func_t new)
  * do not. So the slow hook is registered in between, which aligns each ring for pairs; then the
  * cached tasks are invalidated, so that all CPUs check again.
  */
-static int exchange_hook(mcount_direct_func_t new)
+static int tracer_exchange_hook(mcount_direct_func_t new)
 {
 	int ret = 0;
 
@@ -150,19 +153,20 @@ static int exchange_hook(mcount_direct_func_t new)
 
 	if (!mcount_direct_registered(hook))
 		return 0;
-	if (needs_pairs(hook) != needs_pairs(new) && new != mctracer_hook_slow) {
+	if (tracer_hook_needs_pairs(hook) != tracer_hook_needs_pairs(new) &&
+	    new != mctracer_hook_slow) {
 		WRITE_ONCE(mctracer_pairs, true);
-		ret = replace_hook(mctracer_hook_slow);
+		ret = tracer_replace_hook(mctracer_hook_slow);
 		if (ret) {
-			WRITE_ONCE(mctracer_pairs, needs_pairs(hook));
+			WRITE_ONCE(mctracer_pairs, tracer_hook_needs_pairs(hook));
 			return ret == -ENOENT ? 0 : ret;
 		}
 		mctracer_forget_tasks(false);
 	}
-	ret = replace_hook(new);
+	ret = tracer_replace_hook(new);
 	if (ret)
 		return ret == -ENOENT ? 0 : ret;
-	WRITE_ONCE(mctracer_pairs, needs_pairs(new));
+	WRITE_ONCE(mctracer_pairs, tracer_hook_needs_pairs(new));
 	return 0;
 }
 
@@ -176,7 +180,7 @@ bool mctracer_memory_available(size_t size)
 	       si_mem_available() >= (long)DIV_ROUND_UP(size, PAGE_SIZE);
 }
 
-static void free_rings(struct mctracer_ring __percpu *rings)
+static void tracer_free_rings(struct mctracer_ring __percpu *rings)
 {
 	int cpu;
 
@@ -184,7 +188,7 @@ static void free_rings(struct mctracer_ring __percpu *rings)
 		mctracer_ring_free(per_cpu_ptr(rings, cpu));
 }
 
-static void place_rings(struct mctracer_ring __percpu *rings)
+static void tracer_place_rings(struct mctracer_ring __percpu *rings)
 {
 	int cpu;
 
@@ -196,7 +200,7 @@ static void place_rings(struct mctracer_ring __percpu *rings)
 }
 
 /* Allocate rings of @size bytes for all CPUs. Return NULL if there is no memory. */
-static struct mctracer_ring __percpu *alloc_rings(size_t size)
+static struct mctracer_ring __percpu *tracer_alloc_rings(size_t size)
 {
 	struct mctracer_ring __percpu *rings;
 	int cpu;
@@ -209,12 +213,12 @@ static struct mctracer_ring __percpu *alloc_rings(size_t size)
 	if (!rings)
 		return NULL;
 	if (given.base) {
-		place_rings(rings);
+		tracer_place_rings(rings);
 		return rings;
 	}
 	for_each_possible_cpu(cpu) {
 		if (mctracer_ring_alloc(per_cpu_ptr(rings, cpu), size, cpu_to_node(cpu))) {
-			free_rings(rings);
+			tracer_free_rings(rings);
 			free_percpu(rings);
 			return NULL;
 		}
@@ -223,7 +227,7 @@ static struct mctracer_ring __percpu *alloc_rings(size_t size)
 }
 
 /* Move all words to the rings of @new. Writers must be paused, under mctracer_mutex. */
-static void move_rings(struct mctracer_ring __percpu *new)
+static void tracer_move_rings(struct mctracer_ring __percpu *new)
 {
 	int cpu;
 
@@ -247,14 +251,14 @@ void mctracer_unlock_copied(void)
 
 #define WATCH_SECONDS	5
 
-static void watch_fn(struct work_struct *work);
-static DECLARE_DELAYED_WORK(watch_work, watch_fn);
+static void tracer_watch_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(watch_work, tracer_watch_fn);
 
 /*
  * Switch to nanoseconds if the kernel does not trust the cycle counter any more. All cached tasks
  * are invalidated, so that the rings get clock words. Return 0 or an error.
  */
-static int check_clock(void)
+static int tracer_check_clock(void)
 {
 	int ret;
 
@@ -264,7 +268,7 @@ static int check_clock(void)
 		return 0;
 	/* First the slow hook: reading the other clock calls traced functions. */
 	WRITE_ONCE(mctracer_pairs, true);
-	ret = mctracer_is_following() ? 0 : exchange_hook(mctracer_hook_slow);
+	ret = mctracer_is_following() ? 0 : tracer_exchange_hook(mctracer_hook_slow);
 	if (ret) {
 		mctracer_report_failure("the hook for another clock", ret);
 		unregister_mcount_direct(hook);
@@ -275,14 +279,14 @@ static int check_clock(void)
 }
 
 /* The tracer's hook is not registered: fork and exec need not invalidate cached tasks. */
-static void leave_unused(void)
+static void tracer_set_unused(void)
 {
 	lockdep_assert_held(&hook_mutex);
 	static_branch_disable(&mctracer_in_use);
 }
 
 /* Runs every WATCH_SECONDS while the tracer's hook is registered, and once more after that. */
-static void watch_fn(struct work_struct *work)
+static void tracer_watch_fn(struct work_struct *work)
 {
 	bool registered = true;
 
@@ -290,10 +294,10 @@ static void watch_fn(struct work_struct *work)
 	mctracer_finish_armed();
 	/* hook_mutex may be held for a grace period: then wait for the next time. */
 	if (mutex_trylock(&hook_mutex)) {
-		check_clock();
+		tracer_check_clock();
 		registered = mcount_direct_registered(hook);
 		if (!registered)
-			leave_unused();
+			tracer_set_unused();
 		mutex_unlock(&hook_mutex);
 	}
 	if (registered)
@@ -306,13 +310,13 @@ size_t mctracer_ring_bytes(void)
 }
 
 /*
- * Pause all writers until resume(). Waits for a grace period.
+ * Pause all writers until tracer_resume_writers(). Waits for a grace period.
  *
  * A hook that starts now finds mctracer_stopped set, and counts its call as lost. A hook that found
  * it clear runs with preemption disabled, so the grace period waits for it. RCU does not wait for a
  * CPU that is going online or offline, so cpus_read_lock() excludes such CPUs.
  */
-static void pause(void)
+static void tracer_pause_writers(void)
 {
 	cpus_read_lock();
 	WRITE_ONCE(mctracer_stopped, true);
@@ -321,7 +325,7 @@ static void pause(void)
 	synchronize_rcu();
 }
 
-static void resume(void)
+static void tracer_resume_writers(void)
 {
 	mctracer_note_loss();
 	smp_wmb();	/* rings before mctracer_stopped; pairs with mctracer_note_task() */
@@ -330,23 +334,23 @@ static void resume(void)
 }
 
 /* Replace the rings with rings of @size bytes that have the latest words. Return 0 or -ENOMEM. */
-static int replace_rings(size_t size)
+static int tracer_replace_rings(size_t size)
 {
 	struct mctracer_ring __percpu *new;
 
-	new = alloc_rings(size);
+	new = tracer_alloc_rings(size);
 	if (!new)
 		return -ENOMEM;
 
-	pause();
+	tracer_pause_writers();
 	scoped_guard(mutex, &mctracer_mutex) {
-		move_rings(new);
+		tracer_move_rings(new);
 		mctracer_last_reader = NULL;
 		WRITE_ONCE(ring_size, size);
 	}
-	resume();
+	tracer_resume_writers();
 
-	free_rings(new);	/* the old memory */
+	tracer_free_rings(new);	/* the old memory */
 	free_percpu(new);
 	return 0;
 }
@@ -390,7 +394,7 @@ int mctracer_set_ring_size(u64 size)
 	if (!have_rings)
 		WRITE_ONCE(ring_size, size);
 	else if (size != ring_size)
-		ret = replace_rings(size);
+		ret = tracer_replace_rings(size);
 	atomic_set(&mappings, 0);
 	return ret;
 }
@@ -403,7 +407,7 @@ void __init mctracer_give_memory(void *base, size_t size, void (*begin)(bool for
 	WRITE_ONCE(ring_size, size);
 }
 
-static const struct mcount_choice *function_choice(void)
+static const struct mcount_choice *tracer_choice(void)
 {
 	static const struct mcount_choice function_choice = {
 		.kind = mctracer_site_kind,
@@ -422,17 +426,17 @@ static const struct mcount_choice *function_choice(void)
 /* The choice that mcount got last. Under hook_mutex. */
 static const struct mcount_choice *given_choice;
 
-static int register_hook(void)
+static int tracer_register_hook(void)
 {
 	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
 		return register_mcount_direct(hook);
-	given_choice = function_choice();
+	given_choice = tracer_choice();
 	return register_mcount_direct_chosen(hook, given_choice);
 }
 
-static int choose_functions(void)
+static int tracer_apply_choice(void)
 {
-	given_choice = function_choice();
+	given_choice = tracer_choice();
 	return mcount_choose(hook, given_choice);
 }
 
@@ -443,23 +447,24 @@ static int choose_functions(void)
  * only the pre-handler records. So the arg filter is registered after the pre-handler is set and
  * mctracer_following is written; and it is replaced before either changes back.
  */
-static int apply_following(void)
+static int tracer_apply_following(void)
 {
 	const enum mctracer_following before = READ_ONCE(mctracer_following);
 	const enum mctracer_following now = READ_ONCE(mctracer_follow_triggered);
 	int ret = 0;
 
 	if (!now && before)
-		ret = exchange_hook(hook_for(mctracer_options, now));
+		ret = tracer_exchange_hook(tracer_hook_for(mctracer_options, now));
 	if (ret)
 		return ret;
 	WRITE_ONCE(mctracer_following, now);
-	ret = choose_functions();
-	if (!ret && now && hook != hook_for(mctracer_options, now))
-		ret = exchange_hook(hook_for(mctracer_options, now));
+	ret = tracer_apply_choice();
+	if (!ret && now && hook != tracer_hook_for(mctracer_options, now))
+		ret = tracer_exchange_hook(tracer_hook_for(mctracer_options, now));
 	if (ret && ret != -ENOENT) {
 		WRITE_ONCE(mctracer_following, before);
-		exchange_hook(hook_for(mctracer_options, before));	/* patches no site */
+		/* patches no site */
+		tracer_exchange_hook(tracer_hook_for(mctracer_options, before));
 	}
 	return ret;
 }
@@ -468,7 +473,7 @@ static int apply_following(void)
  * Make a change of the selected functions take effect. @map: with static call sites, what
  * mctracer_map_make() has made. Return 0 or an error.
  */
-static int apply_functions(u8 *map)
+static int tracer_apply_functions(u8 *map)
 {
 	u8 *old;
 	int ret;
@@ -480,7 +485,8 @@ static int apply_functions(u8 *map)
 	mctracer_note_hole();
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC)) {
 		guard(mutex)(&hook_mutex);
-		ret = IS_ENABLED(CONFIG_MCOUNT_FILTER) ? apply_following() : choose_functions();
+		ret = IS_ENABLED(CONFIG_MCOUNT_FILTER) ? tracer_apply_following() :
+		      tracer_apply_choice();
 		mctracer_note_hole();
 		return ret == -ENOENT ? 0 : ret;
 	}
@@ -491,7 +497,7 @@ static int apply_functions(u8 *map)
 			smp_store_release(&mctracer_map, map);	/* contents before the pointer */
 		look_up = map;
 		/* Patches no site: can't fail. */
-		exchange_hook(hook_for(mctracer_options, MCTRACER_FOLLOW_NOT));
+		tracer_exchange_hook(tracer_hook_for(mctracer_options, MCTRACER_FOLLOW_NOT));
 		mctracer_map = map;
 	}
 	mctracer_chosen_synchronize();
@@ -503,7 +509,7 @@ static int apply_functions(u8 *map)
 /*
  * Set the option max_stack: with @on all functions call the pre-handler, not only triggered ones.
  */
-static int set_max_stack(bool on)
+static int tracer_set_max_stack(bool on)
 {
 	u8 *map = NULL;
 	int ret;
@@ -515,7 +521,7 @@ static int set_max_stack(bool on)
 	WRITE_ONCE(mctracer_gate_everywhere, on);
 	scoped_guard(mutex, &mctracer_sets_mutex)
 		ret = mctracer_map_make(&map);
-	ret = ret ?: apply_functions(map);
+	ret = ret ?: tracer_apply_functions(map);
 	if (ret)
 		WRITE_ONCE(mctracer_gate_everywhere, !on);
 	else
@@ -537,7 +543,7 @@ int mctracer_set_graph(bool on)
 	if (mctracer_graph == on)
 		return 0;
 	WRITE_ONCE(mctracer_graph, on);
-	ret = apply_functions(NULL);
+	ret = tracer_apply_functions(NULL);
 	if (ret)
 		WRITE_ONCE(mctracer_graph, !on);
 	mctracer_triggers_update();
@@ -549,7 +555,7 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 	int cpu, ret;
 
 	if (option == MCTRACER_MAX_STACK)
-		return set_max_stack(on);
+		return tracer_set_max_stack(on);
 
 	if (option >= MCTRACER_FREEZE_WARNING) {
 		assign_bit(option, &mctracer_options, on);	/* hooks don't look at these */
@@ -568,7 +574,8 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 	}
 
 	assign_bit(option, &mctracer_options, on);
-	ret = exchange_hook(hook_for(mctracer_options, READ_ONCE(mctracer_following)));
+	ret = tracer_exchange_hook(tracer_hook_for(mctracer_options,
+						   READ_ONCE(mctracer_following)));
 	if (ret)
 		assign_bit(option, &mctracer_options, !on);
 	/* A full ring may now have room, and the latest context words may be out of date. */
@@ -579,7 +586,7 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 int mctracer_set_functions(enum mctracer_function_list which, char *text, bool append)
 {
 	CLASS(mctracer_own_work, own)();
-	int ret = mctracer_functions_set(which, text, append, apply_functions);
+	int ret = mctracer_functions_set(which, text, append, tracer_apply_functions);
 
 	mctracer_triggers_update();
 	return ret;
@@ -589,14 +596,14 @@ int mctracer_set_triggers(char *text, bool append)
 {
 	CLASS(mctracer_own_work, own)();
 
-	return mctracer_triggers_set(text, append, apply_functions);
+	return mctracer_triggers_set(text, append, tracer_apply_functions);
 }
 
 #ifdef CONFIG_MODULES
 /* Return true if mcount needs another choice: for returns, or because objects are followed. */
-static bool needs_another_choice(void)
+static bool tracer_choice_is_stale(void)
 {
-	return READ_ONCE(given_choice) != function_choice() ||
+	return READ_ONCE(given_choice) != tracer_choice() ||
 	       READ_ONCE(mctracer_following) != READ_ONCE(mctracer_follow_triggered);
 }
 
@@ -604,7 +611,7 @@ static bool needs_another_choice(void)
  * Add the functions of a module that is being loaded. mcount's notifier runs later and asks for the
  * module's call sites then, so usually nothing else is necessary.
  */
-static int module_event(struct notifier_block *nb, unsigned long event, void *data)
+static int tracer_module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
 	bool changed;
 	int ret;
@@ -617,8 +624,8 @@ static int module_event(struct notifier_block *nb, unsigned long event, void *da
 	if (!changed)
 		return NOTIFY_DONE;
 	mctracer_forget_tasks(false);
-	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) && mctracer_started() && needs_another_choice()) {
-		ret = apply_functions(NULL);
+	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) && mctracer_started() && tracer_choice_is_stale()) {
+		ret = tracer_apply_functions(NULL);
 		if (ret)
 			mctracer_report_failure("functions of a module that came", ret);
 	}
@@ -626,19 +633,19 @@ static int module_event(struct notifier_block *nb, unsigned long event, void *da
 }
 
 static struct notifier_block module_notifier = {
-	.notifier_call	= module_event,
+	.notifier_call	= tracer_module_event,
 	.priority	= INT_MAX,
 };
 
-static int __init watch_modules(void)
+static int __init tracer_watch_modules(void)
 {
 	return register_module_notifier(&module_notifier);
 }
-core_initcall(watch_modules);
+core_initcall(tracer_watch_modules);
 #endif /* CONFIG_MODULES */
 
 /* Register the hook. @new: the rings to use, if there are none yet. On error nothing changes. */
-static int start(struct mctracer_ring __percpu *new)
+static int tracer_start(struct mctracer_ring __percpu *new)
 {
 	enum mctracer_crash frozen;
 	bool was_off, was_registered;
@@ -646,12 +653,12 @@ static int start(struct mctracer_ring __percpu *new)
 
 	guard(mutex)(&hook_mutex);
 
-	ret = check_clock();
+	ret = tracer_check_clock();
 	if (ret)
 		return ret;
 	if (new) {
 		guard(mutex)(&mctracer_mutex);
-		move_rings(new);
+		tracer_move_rings(new);
 	}
 
 	was_registered = mcount_direct_registered(hook);
@@ -659,14 +666,14 @@ static int start(struct mctracer_ring __percpu *new)
 	if (!was_registered) {
 		if (IS_ENABLED(CONFIG_MCOUNT_FILTER))
 			mctracer_follow_forget();	/* their ends may have been missed */
-		set_hook(hook_for(mctracer_options, READ_ONCE(mctracer_following)));
-		WRITE_ONCE(mctracer_pairs, needs_pairs(hook));
+		tracer_set_hook(tracer_hook_for(mctracer_options, READ_ONCE(mctracer_following)));
+		WRITE_ONCE(mctracer_pairs, tracer_hook_needs_pairs(hook));
 		mcount_on_resume(mctracer_note_hole);
 		mctracer_note_hole();
 	}
 	frozen = mctracer_thaw();
 	was_off = mctracer_turn_on();	/* first: a trigger may turn recording off at once */
-	ret = register_hook();
+	ret = tracer_register_hook();
 	if (!ret) {
 		mctracer_report_failure(NULL, 0);
 		queue_delayed_work(system_wq, &watch_work, WATCH_SECONDS * HZ);
@@ -680,10 +687,10 @@ static int start(struct mctracer_ring __percpu *new)
 	if (frozen != MCTRACER_NOT_FROZEN)
 		__mctracer_freeze(frozen, true);
 	if (!was_registered)
-		leave_unused();
+		tracer_set_unused();
 	if (new) {
 		guard(mutex)(&mctracer_mutex);
-		free_rings(&mctracer_rings);
+		tracer_free_rings(&mctracer_rings);
 	}
 	return ret;
 }
@@ -696,13 +703,13 @@ int mctracer_start(void)
 	CLASS(mctracer_own_work, own)();
 	guard(mutex)(&memory_mutex);
 	if (!have_rings) {
-		new = alloc_rings(ring_size);
+		new = tracer_alloc_rings(ring_size);
 		if (!new)
 			return -ENOMEM;
 	}
-	ret = start(new);
+	ret = tracer_start(new);
 	if (new) {
-		free_rings(new);	/* if not used */
+		tracer_free_rings(new);	/* if not used */
 		free_percpu(new);
 	}
 	return ret;
@@ -720,7 +727,7 @@ void mctracer_stop(void)
 	/* -ENOENT: another hook has replaced the tracer's, which does not run any more. */
 	unregister_mcount_direct(hook);
 	mctracer_forget_soon();
-	leave_unused();
+	tracer_set_unused();
 	WRITE_ONCE(mctracer_ending, false);
 	mctracer_forget_tasks(true);
 }

@@ -81,13 +81,13 @@ struct mctracer_hit_block {
 
 #define BLOCK_HITS	(PCPU_MIN_UNIT_SIZE / sizeof(unsigned long))
 
-static int refuse(const char *word, const char *why)
+static int trigger_refuse(const char *word, const char *why)
 {
 	return mctracer_expression_refuse(file, -EINVAL, word, why);
 }
 
 /* Return the action whose name @text begins with, or MCTRACER_ACTIONS. */
-static enum mctracer_action action_of(const char *text)
+static enum mctracer_action trigger_action_named(const char *text)
 {
 	size_t length = strcspn(text, ": \t");
 	int i;
@@ -98,27 +98,28 @@ static enum mctracer_action action_of(const char *text)
 	return i;
 }
 
-static bool begins_with_word(const char *text, const char *word)
+static bool trigger_begins_with_word(const char *text, const char *word)
 {
 	size_t length = strlen(word);
 
 	return !strncmp(text, word, length) && strchr(": \t", text[length]);
 }
 
-static bool is_when(const char *text)
+static bool trigger_begins_with_when(const char *text)
 {
-	return begins_with_word(text, "slow") || begins_with_word(text, "fail") ||
-	       begins_with_word(text, "followed");
+	return trigger_begins_with_word(text, "slow") || trigger_begins_with_word(text, "fail") ||
+	       trigger_begins_with_word(text, "followed");
 }
 
 /* Return the colon before [WHEN:]ACTION, or NULL. A colon of "mod:" is skipped. */
-static char *find_action(char *line)
+static char *trigger_find_action(char *line)
 {
 	char *colon, *word = line + (*line == '!');
 
 	for (colon = strchr(word, ':'); colon; colon = strchr(word, ':')) {
 		if ((colon - word != 3 || strncmp(word, "mod", 3)) &&
-		    (action_of(colon + 1) != MCTRACER_ACTIONS || is_when(colon + 1)))
+		    (trigger_action_named(colon + 1) != MCTRACER_ACTIONS ||
+		     trigger_begins_with_when(colon + 1)))
 			return colon;
 		word = colon + 1;
 	}
@@ -126,7 +127,7 @@ static char *find_action(char *line)
 }
 
 /* Parse a time like "10ms". */
-static int parse_time(u64 *ns, char *text)
+static int trigger_parse_time(u64 *ns, char *text)
 {
 	char *unit = text + strspn(text, "0123456789"), *end = unit;
 	u64 number;
@@ -139,10 +140,10 @@ static int parse_time(u64 *ns, char *text)
 		    !strncmp(unit, units[i].name, end - unit))
 			break;
 	if (unit == text || *end || i == ARRAY_SIZE(units))
-		return refuse(text, "needs a time like 10ms, in s, ms, us or ns");
+		return trigger_refuse(text, "needs a time like 10ms, in s, ms, us or ns");
 	*unit = '\0';
 	if (kstrtou64(text, 10, &number) || number > div64_u64(MAX_TIME, units[i].ns))
-		return refuse(text, "is too long");
+		return trigger_refuse(text, "is too long");
 	*ns = number * units[i].ns;
 	return 0;
 }
@@ -150,20 +151,20 @@ static int parse_time(u64 *ns, char *text)
 /*
  * Parse "slow TIME:", "fail:" or "followed:", if *@text begins with it, and move *@text behind it.
  */
-static int parse_when(struct mctracer_trigger *trigger, char **text)
+static int trigger_parse_when(struct mctracer_trigger *trigger, char **text)
 {
 	char *word = *text, *colon = strchr(word, ':');
 
-	if (!is_when(word))
+	if (!trigger_begins_with_when(word))
 		return 0;
-	if (begins_with_word(word, "followed") && !IS_ENABLED(CONFIG_MCOUNT_FILTER))
+	if (trigger_begins_with_word(word, "followed") && !IS_ENABLED(CONFIG_MCOUNT_FILTER))
 		return mctracer_expression_refuse(file, -EOPNOTSUPP, word,
 						  "needs CONFIG_MCOUNT_FILTER");
-	if (!begins_with_word(word, "followed") && !IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+	if (!trigger_begins_with_word(word, "followed") && !IS_ENABLED(CONFIG_MCOUNT_RETURNS))
 		return mctracer_expression_refuse(file, -EOPNOTSUPP, word,
 						  "needs CONFIG_MCOUNT_RETURNS");
-	if (!colon || action_of(colon + 1) == MCTRACER_ACTIONS)
-		return refuse(word, "needs an action after it");
+	if (!colon || trigger_action_named(colon + 1) == MCTRACER_ACTIONS)
+		return trigger_refuse(word, "needs an action after it");
 	*colon = '\0';
 	*text = colon + 1;
 	word = strim(word);
@@ -175,17 +176,17 @@ static int parse_when(struct mctracer_trigger *trigger, char **text)
 		trigger->when = MCTRACER_WHEN_FOLLOWED;
 		return 0;
 	}
-	if (!begins_with_word(word, "slow"))
-		return refuse(word, "takes no parameter");
+	if (!trigger_begins_with_word(word, "slow"))
+		return trigger_refuse(word, "takes no parameter");
 	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
 		return -EOPNOTSUPP;	/* never reached: the compiler drops the rest */
 	trigger->when = MCTRACER_WHEN_SLOW;
-	return parse_time(&trigger->longer, skip_spaces(word + strlen("slow"))) ?:
+	return trigger_parse_time(&trigger->longer, skip_spaces(word + strlen("slow"))) ?:
 	       mctracer_timed_alloc();
 }
 
 /* Parse the " OPTION=VALUE" of @trigger; without one, use the default. */
-static int parse_option(struct mctracer_trigger *trigger, char *text)
+static int trigger_parse_option(struct mctracer_trigger *trigger, char *text)
 {
 	const enum mctracer_action action = trigger->action;
 	const char *name = actions[action].option;
@@ -198,39 +199,39 @@ static int parse_option(struct mctracer_trigger *trigger, char *text)
 		return 0;
 	length = name ? strlen(name) : 0;
 	if (!length || strncmp(text, name, length) || text[length] != '=')
-		return refuse(text, "is not an option of this action");
+		return trigger_refuse(text, "is not an option of this action");
 	if (kstrtouint(text + length + 1, 10, &value))
-		return refuse(text, "has no number");
+		return trigger_refuse(text, "has no number");
 	if (value < actions[action].min || value > actions[action].max)
-		return refuse(text, "is too small, or too large");
+		return trigger_refuse(text, "is too small, or too large");
 	trigger->option = value;
 	return 0;
 }
 
-static bool needs_args(enum mctracer_action action)
+static bool action_needs_args(enum mctracer_action action)
 {
 	return action == MCTRACER_DO_ARGS || action == MCTRACER_DO_DATA;
 }
 
-static bool needs_filter(enum mctracer_action action)
+static bool action_needs_filter(enum mctracer_action action)
 {
 	return action == MCTRACER_DO_FOLLOW || action == MCTRACER_DO_UNFOLLOW;
 }
 
 /* Return true if the object, or the object derived from it, is the return value. */
-static bool needs_return(const struct mctracer_trigger *trigger)
+static bool trigger_needs_return(const struct mctracer_trigger *trigger)
 {
 	return trigger->from == MCTRACER_OPERAND_RET || trigger->to == MCTRACER_OPERAND_RET;
 }
 
-static int parse_operand(struct mctracer_trigger *trigger, char *text)
+static int trigger_parse_operand(struct mctracer_trigger *trigger, char *text)
 {
 	const char *why;
 	int ret = mctracer_operand_parse(trigger, text, &why);
 
 	if (ret)
 		return mctracer_expression_refuse(file, ret, text, why);
-	if (needs_return(trigger) && !IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+	if (trigger_needs_return(trigger) && !IS_ENABLED(CONFIG_MCOUNT_RETURNS))
 		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
 						  "needs CONFIG_MCOUNT_RETURNS");
 	if (trigger->from == MCTRACER_OPERAND_RET)
@@ -241,57 +242,57 @@ static int parse_operand(struct mctracer_trigger *trigger, char *text)
 }
 
 /* Parse "[WHEN:]ACTION[ OPTION][:COUNT]". */
-static int parse_action(struct mctracer_trigger *trigger, char *text)
+static int trigger_parse_action(struct mctracer_trigger *trigger, char *text)
 {
 	char *count;
 	u64 n;
 	int ret;
 
-	ret = parse_when(trigger, &text);
+	ret = trigger_parse_when(trigger, &text);
 	if (ret)
 		return ret;
 	count = strchr(text, ':');
-	trigger->action = action_of(text);
+	trigger->action = trigger_action_named(text);
 	if (trigger->action == MCTRACER_DO_RET && !IS_ENABLED(CONFIG_MCOUNT_RETURNS))
 		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
 						  "needs CONFIG_MCOUNT_RETURNS");
-	if (needs_args(trigger->action) && !IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
+	if (action_needs_args(trigger->action) && !IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
 		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
 						  "needs CONFIG_MCOUNT_DYNAMIC");
-	if (needs_filter(trigger->action) && !IS_ENABLED(CONFIG_MCOUNT_FILTER))
+	if (action_needs_filter(trigger->action) && !IS_ENABLED(CONFIG_MCOUNT_FILTER))
 		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
 						  "needs CONFIG_MCOUNT_FILTER");
-	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && needs_filter(trigger->action) &&
+	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && action_needs_filter(trigger->action) &&
 	    mctracer_follow_alloc())
 		return -ENOMEM;
-	if ((needs_args(trigger->action) || needs_filter(trigger->action)) &&
+	if ((action_needs_args(trigger->action) || action_needs_filter(trigger->action)) &&
 	    trigger->when != MCTRACER_WHEN_CALLED && trigger->when != MCTRACER_WHEN_FOLLOWED)
-		return refuse(text, "arguments are known at calls only, not at returns");
-	if ((needs_filter(trigger->action) || trigger->action == MCTRACER_DO_RET) &&
+		return trigger_refuse(text, "arguments are known at calls only, not at returns");
+	if ((action_needs_filter(trigger->action) || trigger->action == MCTRACER_DO_RET) &&
 	    trigger->when == MCTRACER_WHEN_FOLLOWED)
-		return refuse(text, "can't be combined with followed:");
+		return trigger_refuse(text, "can't be combined with followed:");
 	if (trigger->action == MCTRACER_DO_RET && trigger->when == MCTRACER_WHEN_CALLED)
 		trigger->when = MCTRACER_WHEN_RETURNS;
 	if (count) {
 		*count++ = '\0';
 		count = strim(count);
 		if (trigger->action == MCTRACER_DO_COUNT)
-			return refuse(count, "the action count takes no :COUNT");
+			return trigger_refuse(count, "the action count takes no :COUNT");
 		if (kstrtou64(count, 10, &n) || n > S64_MAX)
-			return refuse(count, "is not a count");
+			return trigger_refuse(count, "is not a count");
 		atomic64_set(&trigger->left, n);
 		trigger->counted = true;
 	}
 	text += strlen(actions[trigger->action].name);
-	return actions[trigger->action].operand ? parse_operand(trigger, text) :
-						  parse_option(trigger, text);
+	return actions[trigger->action].operand ? trigger_parse_operand(trigger, text) :
+						  trigger_parse_option(trigger, text);
 }
 
 /*
  * Return the normalized text of [WHEN:]ACTION[ OPTION], which distinguishes lines for the same
  * function; or NULL if there is no memory. The caller frees it.
  */
-static char *purpose_of(const struct mctracer_trigger *trigger)
+static char *trigger_purpose(const struct mctracer_trigger *trigger)
 {
 	const char *name = actions[trigger->action].name, *option = actions[trigger->action].option;
 	const bool usual = trigger->option == actions[trigger->action].usual;
@@ -314,13 +315,13 @@ static char *purpose_of(const struct mctracer_trigger *trigger)
 		       kasprintf(GFP_KERNEL, "%s%s %s=%u", when, name, option, trigger->option);
 }
 
-static bool is_everything(const struct mctracer_expression *e)
+static bool trigger_matches_all(const struct mctracer_expression *e)
 {
 	return !e->module && !e->name[strspn(e->name, "*?")];
 }
 
 /* Parse @line, which is modified, and append its expression to @to, or remove an equal one. */
-static int parse_line(struct mctracer_expressions *to, char *line)
+static int trigger_parse_line(struct mctracer_expressions *to, char *line)
 {
 	struct mctracer_trigger *trigger __free(kfree) = kzalloc(sizeof(*trigger), GFP_KERNEL);
 	char *purpose __free(kfree) = NULL;
@@ -330,15 +331,15 @@ static int parse_line(struct mctracer_expressions *to, char *line)
 
 	if (!trigger)
 		return -ENOMEM;
-	colon = find_action(line);
+	colon = trigger_find_action(line);
 	if (!colon)
-		return refuse(line,
-			      "needs :args :data :stacktrace :count :mark :traceon :traceoff :snapshot :ret :follow or :unfollow");
+		return trigger_refuse(line,
+				      "needs :args :data :stacktrace :count :mark :traceon :traceoff :snapshot :ret :follow or :unfollow");
 	*colon = '\0';
-	ret = parse_action(trigger, colon + 1);
+	ret = trigger_parse_action(trigger, colon + 1);
 	if (ret)
 		return ret;
-	purpose = purpose_of(trigger);
+	purpose = trigger_purpose(trigger);
 	if (!purpose)
 		return -ENOMEM;
 	ret = mctracer_expression_parse(to, line, purpose, file);
@@ -353,14 +354,14 @@ static int parse_line(struct mctracer_expressions *to, char *line)
 		mctracer_expression_drop(e);
 		return 0;
 	}
-	if (actions[trigger->action].writes && !trigger->counted && is_everything(e) &&
+	if (actions[trigger->action].writes && !trigger->counted && trigger_matches_all(e) &&
 	    (trigger->when == MCTRACER_WHEN_CALLED || trigger->when == MCTRACER_WHEN_RETURNS))
-		return refuse(e->name, "all functions write too much: needs a :COUNT");
+		return trigger_refuse(e->name, "all functions write too much: needs a :COUNT");
 	e->data = no_free_ptr(trigger);
 	return 0;
 }
 
-static int parse(struct mctracer_expressions *to, char *text)
+static int trigger_parse(struct mctracer_expressions *to, char *text)
 {
 	char *line;
 	int ret;
@@ -368,14 +369,14 @@ static int parse(struct mctracer_expressions *to, char *text)
 	while ((line = strsep(&text, "\n"))) {
 		line[strcspn(line, "#")] = '\0';
 		line = strim(line);
-		ret = *line ? parse_line(to, line) : 0;
+		ret = *line ? trigger_parse_line(to, line) : 0;
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-static u64 sum_of(const struct mctracer_triggered *at)
+static u64 trigger_site_hits(const struct mctracer_triggered *at)
 {
 	u64 sum = 0;
 	int cpu;
@@ -386,9 +387,10 @@ static u64 sum_of(const struct mctracer_triggered *at)
 }
 
 /* Return the entry of @table for @site and @trigger, or NULL. */
-static const struct mctracer_triggered *find(const struct mctracer_triggered_sites *table,
-					     unsigned long site,
-					     const struct mctracer_trigger *trigger)
+static const struct mctracer_triggered *
+trigger_table_find(const struct mctracer_triggered_sites *table,
+		   unsigned long site,
+		   const struct mctracer_trigger *trigger)
 {
 	const struct mctracer_triggered *at = mctracer_triggered_at(table, site);
 
@@ -400,7 +402,7 @@ static const struct mctracer_triggered *find(const struct mctracer_triggered_sit
 	return NULL;
 }
 
-static void put_block(struct mctracer_hit_block *block)
+static void hit_block_put(struct mctracer_hit_block *block)
 {
 	if (--block->users)
 		return;
@@ -408,7 +410,7 @@ static void put_block(struct mctracer_hit_block *block)
 	kfree(block);
 }
 
-static void free_table(struct mctracer_triggered_sites *table)
+static void trigger_table_free(struct mctracer_triggered_sites *table)
 {
 	if (table)
 		kvfree(table->by_trigger);
@@ -416,15 +418,15 @@ static void free_table(struct mctracer_triggered_sites *table)
 }
 
 /* Add the hits of @at to its trigger, and drop @at, which no hook uses any more. */
-static void retire_site(struct mctracer_triggered *at)
+static void trigger_site_retire(struct mctracer_triggered *at)
 {
 	struct mctracer_trigger *trigger = at->trigger;
 
 	if (at->unknown)
-		trigger->unknown += sum_of(at);
+		trigger->unknown += trigger_site_hits(at);
 	else
-		trigger->hits += sum_of(at);
-	put_block(at->block);
+		trigger->hits += trigger_site_hits(at);
+	hit_block_put(at->block);
 	if (!--trigger->pending && trigger->gone)
 		kfree(trigger);
 }
@@ -433,7 +435,7 @@ static void retire_site(struct mctracer_triggered *at)
  * Free @table, which was replaced, and retire its dropped sites, after waiting for hooks that still
  * use it. So the caller must hold none of the mutexes that loading a module takes.
  */
-static void retire_table(struct mctracer_triggered_sites *table)
+static void trigger_table_retire(struct mctracer_triggered_sites *table)
 {
 	struct mctracer_triggered *at;
 	bool begins = false;
@@ -448,17 +450,17 @@ static void retire_table(struct mctracer_triggered_sites *table)
 			if (!at->dropped)
 				continue;
 			begins |= at->begins;
-			retire_site(at);
+			trigger_site_retire(at);
 		}
 	}
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && begins)
 		mctracer_timed_forget();	/* the tracer misses their returns */
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && begins)
 		mctracer_awaited_forget();
-	free_table(table);
+	trigger_table_free(table);
 }
 
-static int compare_triggered(const void *a, const void *b)
+static int trigger_compare_sites(const void *a, const void *b)
 {
 	const struct mctracer_triggered *x = a, *y = b;
 
@@ -467,14 +469,14 @@ static int compare_triggered(const void *a, const void *b)
 	return (int)x->trigger->action - (int)y->trigger->action;
 }
 
-static bool is_recorded(unsigned long site, bool returns)
+static bool trigger_site_is_recorded(unsigned long site, bool returns)
 {
 	guard(preempt)();
 	return mctracer_site_chosen(site) && (!returns || READ_ONCE(mctracer_graph));
 }
 
 /* Return true if the pre-handler only has to count at the site of @at. */
-static bool only_counts(const struct mctracer_triggered *at)
+static bool trigger_site_only_counts(const struct mctracer_triggered *at)
 {
 	return at->trigger->action == MCTRACER_DO_COUNT && !at->begins &&
 	       at->trigger->when != MCTRACER_WHEN_FOLLOWED &&
@@ -482,17 +484,17 @@ static bool only_counts(const struct mctracer_triggered *at)
 	       !mctracer_gate_everywhere && !READ_ONCE(mctracer_follow_triggered);
 }
 
-static bool needs_result(const struct mctracer_trigger *trigger)
+static bool trigger_needs_result(const struct mctracer_trigger *trigger)
 {
 	return trigger->when == MCTRACER_WHEN_FAILS || trigger->action == MCTRACER_DO_RET ||
-	       needs_return(trigger);
+	       trigger_needs_return(trigger);
 }
 
 /*
  * Return true if @trigger needs sites of this kind: with @returns those before returns, else those
  * at the head of functions.
  */
-static bool is_for(const struct mctracer_trigger *trigger, bool returns)
+static bool trigger_needs_site(const struct mctracer_trigger *trigger, bool returns)
 {
 	if (trigger->when == MCTRACER_WHEN_SLOW || trigger->to == MCTRACER_OPERAND_RET)
 		return true;
@@ -500,36 +502,38 @@ static bool is_for(const struct mctracer_trigger *trigger, bool returns)
 			   trigger->when == MCTRACER_WHEN_FAILS);
 }
 
-static void add(struct mctracer_triggered_sites *table, unsigned long site,
-		struct mctracer_trigger *trigger, bool returns, bool tail)
+static void trigger_table_add(struct mctracer_triggered_sites *table, unsigned long site,
+			      struct mctracer_trigger *trigger, bool returns, bool tail)
 {
-	const struct mctracer_triggered *before = find(mctracer_triggered, site, trigger);
+	const struct mctracer_triggered *before = trigger_table_find(mctracer_triggered, site,
+								     trigger);
 
 	table->sites[++table->nr] = (struct mctracer_triggered) {
 		.site = site,
 		.trigger = trigger,
 		.hits = before ? before->hits : NULL,
 		.block = before ? before->block : NULL,
-		.recorded = is_recorded(site, returns),
+		.recorded = trigger_site_is_recorded(site, returns),
 		.returns = returns,
 		.begins = !returns && (trigger->when == MCTRACER_WHEN_SLOW ||
 				       trigger->to == MCTRACER_OPERAND_RET),
 		.tail = tail,
-		.unknown = tail && needs_result(trigger),
+		.unknown = tail && trigger_needs_result(trigger),
 	};
 }
 
 /* Add the site of @hit to @table, if its trigger needs it. Else store the reason. */
-static void add_hit(struct mctracer_triggered_sites *table, const struct mctracer_hit *hit)
+static void trigger_table_add_hit(struct mctracer_triggered_sites *table,
+				  const struct mctracer_hit *hit)
 {
 	struct mctracer_trigger *trigger = hit->by->data;
 
-	if (!is_for(trigger, hit->returns)) {
+	if (!trigger_needs_site(trigger, hit->returns)) {
 		if (!hit->by->why)
 			hit->by->why = "it does not return";
 		return;
 	}
-	add(table, hit->site, trigger, hit->returns, hit->tail);
+	trigger_table_add(table, hit->site, trigger, hit->returns, hit->tail);
 	if (table->sites[table->nr].begins)
 		hit->by->why = hit->by->why ?: "it does not return";
 	else if (table->sites[table->nr].unknown)
@@ -538,12 +542,12 @@ static void add_hit(struct mctracer_triggered_sites *table, const struct mctrace
 		hit->by->sites++;
 }
 
-static bool is_in(unsigned long site, const struct module *mod)
+static bool trigger_site_is_in_module(unsigned long site, const struct module *mod)
 {
 	return mod && within_module(site, mod);
 }
 
-static int compare_by_trigger(const void *a, const void *b)
+static int trigger_compare_triggers(const void *a, const void *b)
 {
 	const struct mctracer_triggered *x = *(const struct mctracer_triggered *const *)a;
 	const struct mctracer_triggered *y = *(const struct mctracer_triggered *const *)b;
@@ -554,7 +558,7 @@ static int compare_by_trigger(const void *a, const void *b)
 }
 
 /* Return a table with room for @nr sites, or NULL if there is no memory. */
-static struct mctracer_triggered_sites *alloc_table(size_t nr)
+static struct mctracer_triggered_sites *trigger_table_alloc(size_t nr)
 {
 	struct mctracer_triggered_sites *table;
 
@@ -573,8 +577,9 @@ static struct mctracer_triggered_sites *alloc_table(size_t nr)
  * Fill @table with the sites of @hits. With @mod, @hits are of this module only, and sites
  * elsewhere are copied from the current table, if any. Return how many sites have no counters yet.
  */
-static size_t fill_table(struct mctracer_triggered_sites *table, const struct mctracer_hits *hits,
-			 const struct module *mod)
+static size_t trigger_table_fill(struct mctracer_triggered_sites *table,
+				 const struct mctracer_hits *hits,
+				 const struct module *mod)
 {
 	const struct mctracer_triggered_sites *old = mctracer_triggered;
 	const struct mctracer_hit *hit, *end = hits->hits + hits->nr, *before = NULL;
@@ -587,22 +592,23 @@ static size_t fill_table(struct mctracer_triggered_sites *table, const struct mc
 		hit->by->why = NULL;
 	}
 	for (i = 1; i <= others; i++)
-		if (!is_in(old->sites[i].site, mod))
-			add(table, old->sites[i].site, old->sites[i].trigger,
-			    old->sites[i].returns, old->sites[i].tail);
+		if (!trigger_site_is_in_module(old->sites[i].site, mod))
+			trigger_table_add(table, old->sites[i].site, old->sites[i].trigger,
+					  old->sites[i].returns, old->sites[i].tail);
 	for (hit = hits->hits; hit < end; before = hit++) {
 		if (before && before->site == hit->site && before->by == hit->by)
 			continue;	/* an alias of the function */
-		add_hit(table, hit);
+		trigger_table_add_hit(table, hit);
 	}
 	table->sites[table->nr + 1] = (struct mctracer_triggered) {};
-	sort(table->sites + 1, table->nr, sizeof(*table->sites), compare_triggered, NULL);
+	sort(table->sites + 1, table->nr, sizeof(*table->sites), trigger_compare_sites, NULL);
 	for (i = 1; i <= table->nr; i++) {
-		table->sites[i].counts = only_counts(&table->sites[i]);
+		table->sites[i].counts = trigger_site_only_counts(&table->sites[i]);
 		table->by_trigger[i - 1] = &table->sites[i];
 		missing += !table->sites[i].hits;
 	}
-	sort(table->by_trigger, table->nr, sizeof(*table->by_trigger), compare_by_trigger, NULL);
+	sort(table->by_trigger, table->nr, sizeof(*table->by_trigger), trigger_compare_triggers,
+	     NULL);
 	return missing;
 }
 
@@ -612,17 +618,17 @@ struct new_hits {
 	size_t nr;
 };
 
-static size_t nr_blocks(size_t nr)
+static size_t hit_blocks_for(size_t nr)
 {
 	return DIV_ROUND_UP(nr, BLOCK_HITS);
 }
 
-/* Free @new, except for blocks that give_hits() has given to sites. */
-static void free_hits(struct new_hits *new)
+/* Free @new, except for blocks that hit_blocks_give() has given to sites. */
+static void hit_blocks_free(struct new_hits *new)
 {
 	size_t i;
 
-	for (i = 0; new->blocks && i < nr_blocks(new->nr); i++) {
+	for (i = 0; new->blocks && i < hit_blocks_for(new->nr); i++) {
 		if (!new->blocks[i] || new->blocks[i]->users)
 			continue;
 		free_percpu(new->blocks[i]->hits);
@@ -632,7 +638,7 @@ static void free_hits(struct new_hits *new)
 	*new = (struct new_hits) {};
 }
 
-static int alloc_hits(struct new_hits *new, size_t nr)
+static int hits_alloc(struct new_hits *new, size_t nr)
 {
 	struct mctracer_hit_block *block;
 	size_t i;
@@ -640,8 +646,8 @@ static int alloc_hits(struct new_hits *new, size_t nr)
 	*new = (struct new_hits) { .nr = nr };
 	if (!nr)
 		return 0;
-	new->blocks = kvcalloc(nr_blocks(nr), sizeof(*new->blocks), GFP_KERNEL);
-	for (i = 0; new->blocks && i < nr_blocks(nr); i++) {
+	new->blocks = kvcalloc(hit_blocks_for(nr), sizeof(*new->blocks), GFP_KERNEL);
+	for (i = 0; new->blocks && i < hit_blocks_for(nr); i++) {
 		block = kzalloc(sizeof(*block), GFP_KERNEL);
 		if (!block)
 			break;
@@ -651,14 +657,14 @@ static int alloc_hits(struct new_hits *new, size_t nr)
 		if (!block->hits)
 			break;
 	}
-	if (new->blocks && i == nr_blocks(nr))
+	if (new->blocks && i == hit_blocks_for(nr))
 		return 0;
-	free_hits(new);
+	hit_blocks_free(new);
 	return -ENOMEM;
 }
 
 /* Give counters of @new to all sites of @table without any. @new must have enough. */
-static void give_hits(struct mctracer_triggered_sites *table, struct new_hits *new)
+static void hit_blocks_give(struct mctracer_triggered_sites *table, struct new_hits *new)
 {
 	struct mctracer_triggered *at;
 	size_t n = 0, i;
@@ -674,7 +680,7 @@ static void give_hits(struct mctracer_triggered_sites *table, struct new_hits *n
 	}
 }
 
-static bool has_returns(const struct mctracer_triggered_sites *table)
+static bool trigger_table_has_returns(const struct mctracer_triggered_sites *table)
 {
 	size_t i;
 
@@ -684,7 +690,7 @@ static bool has_returns(const struct mctracer_triggered_sites *table)
 	return false;
 }
 
-static enum mctracer_following what_follows(const struct mctracer_triggered_sites *table)
+static enum mctracer_following trigger_table_following(const struct mctracer_triggered_sites *table)
 {
 	enum mctracer_following following = MCTRACER_FOLLOW_NOT;
 	const struct mctracer_trigger *trigger;
@@ -700,15 +706,15 @@ static enum mctracer_following what_follows(const struct mctracer_triggered_site
 }
 
 /* Return true if @table times calls that @old does not time. */
-static bool times_others(const struct mctracer_triggered_sites *table,
-			 const struct mctracer_triggered_sites *old)
+static bool trigger_table_times_more(const struct mctracer_triggered_sites *table,
+				     const struct mctracer_triggered_sites *old)
 {
 	const struct mctracer_triggered *at;
 	size_t i;
 
 	for (i = 1; table && i <= table->nr; i++) {
 		at = &table->sites[i];
-		if (at->begins && !find(old, at->site, at->trigger))
+		if (at->begins && !trigger_table_find(old, at->site, at->trigger))
 			return true;
 	}
 	return false;
@@ -716,9 +722,10 @@ static bool times_others(const struct mctracer_triggered_sites *table,
 
 /*
  * Make hooks use @table. Return the table before. Its sites that @table lacks are marked as
- * dropped, until retire_table() or until this function makes hooks use it again.
+ * dropped, until trigger_table_retire() or until this function makes hooks use it again.
  */
-static struct mctracer_triggered_sites *exchange_table(struct mctracer_triggered_sites *table)
+static struct mctracer_triggered_sites *
+trigger_table_exchange(struct mctracer_triggered_sites *table)
 {
 	struct mctracer_triggered_sites *old = mctracer_triggered;
 	struct mctracer_triggered *at;
@@ -732,17 +739,17 @@ static struct mctracer_triggered_sites *exchange_table(struct mctracer_triggered
 	}
 	for (i = 1; old && i <= old->nr; i++) {
 		at = &old->sites[i];
-		at->dropped = !find(table, at->site, at->trigger);
+		at->dropped = !trigger_table_find(table, at->site, at->trigger);
 		at->trigger->pending += at->dropped;
 	}
 	smp_store_release(&mctracer_triggered, table);	/* contents before the pointer */
-	WRITE_ONCE(mctracer_returns_triggered, has_returns(table));
-	WRITE_ONCE(mctracer_follow_triggered, what_follows(table));
+	WRITE_ONCE(mctracer_returns_triggered, trigger_table_has_returns(table));
+	WRITE_ONCE(mctracer_follow_triggered, trigger_table_following(table));
 	return old;
 }
 
 /* Free the list @gone and its triggers, except for triggers that the list @kept has, too. */
-static void free_lines(struct mctracer_expressions *gone, struct mctracer_expressions *kept)
+static void trigger_free_lines(struct mctracer_expressions *gone, struct mctracer_expressions *kept)
 {
 	struct mctracer_trigger *trigger;
 	struct mctracer_expression *e;
@@ -768,7 +775,7 @@ static void free_lines(struct mctracer_expressions *gone, struct mctracer_expres
 }
 
 /* Bring each site's recorded and counts up to date after a change of lists, mode or options. */
-static void update(void)
+static void trigger_update_sites(void)
 {
 	struct mctracer_triggered *at;
 	size_t i;
@@ -776,15 +783,15 @@ static void update(void)
 	lockdep_assert_held(&mctracer_sets_mutex);
 	for (i = 1; mctracer_triggered && i <= mctracer_triggered->nr; i++) {
 		at = &mctracer_triggered->sites[i];
-		WRITE_ONCE(at->recorded, is_recorded(at->site, at->returns));
-		WRITE_ONCE(at->counts, only_counts(at));
+		WRITE_ONCE(at->recorded, trigger_site_is_recorded(at->site, at->returns));
+		WRITE_ONCE(at->counts, trigger_site_only_counts(at));
 	}
 }
 
 void mctracer_triggers_update(void)
 {
 	guard(mutex)(&mctracer_sets_mutex);
-	update();
+	trigger_update_sites();
 }
 
 /* A change of the lines, which can be undone. */
@@ -801,12 +808,12 @@ struct change {
  * Find the sites for the lines @new, NULL for none, and allocate a table. Under no mutex that
  * loading a module takes, because it may wait for memory.
  */
-static int prepare(struct change *change, struct mctracer_expressions *new)
+static int trigger_prepare_change(struct change *change, struct mctracer_expressions *new)
 {
 	int ret;
 
 	kvfree(change->hits.hits);
-	free_table(change->table);
+	trigger_table_free(change->table);
 	change->hits = (struct mctracer_hits) {};
 	change->table = NULL;
 	change->modules = mctracer_modules_seen();
@@ -815,7 +822,7 @@ static int prepare(struct change *change, struct mctracer_expressions *new)
 	ret = mctracer_functions_find(new, NULL, true, &change->hits);
 	if (ret)
 		return ret;
-	change->table = alloc_table(change->hits.nr);
+	change->table = trigger_table_alloc(change->hits.nr);
 	return change->table ? 0 : -ENOMEM;
 }
 
@@ -823,7 +830,8 @@ static int prepare(struct change *change, struct mctracer_expressions *new)
  * Make hooks use the prepared table. Return 0, -EAGAIN if a module was loaded meanwhile, -ENOSPC if
  * *@missing counters are needed, or another error.
  */
-static int exchange_lines(struct change *change, struct mctracer_expressions *new, size_t *missing)
+static int trigger_exchange_lines(struct change *change, struct mctracer_expressions *new,
+				  size_t *missing)
 {
 	int ret;
 
@@ -831,19 +839,19 @@ static int exchange_lines(struct change *change, struct mctracer_expressions *ne
 	if (mctracer_modules_seen() != change->modules)
 		return -EAGAIN;
 	if (new) {
-		*missing = fill_table(change->table, &change->hits, NULL);
+		*missing = trigger_table_fill(change->table, &change->hits, NULL);
 		if (*missing > change->counters.nr)
 			return -ENOSPC;
 		ret = mctracer_functions_check(file, new);
 		if (ret)
 			return ret;
-		give_hits(change->table, &change->counters);
+		hit_blocks_give(change->table, &change->counters);
 	}
-	change->times_others = times_others(change->table, mctracer_triggered);
+	change->times_others = trigger_table_times_more(change->table, mctracer_triggered);
 	change->before = lines;
 	lines = new;
-	change->table = exchange_table(change->table);
-	update();
+	change->table = trigger_table_exchange(change->table);
+	trigger_update_sites();
 	return 0;
 }
 
@@ -851,25 +859,25 @@ static int exchange_lines(struct change *change, struct mctracer_expressions *ne
  * Replace the lines with @new. O(n log n) for n sites and lines, repeated for each module that is
  * loaded meanwhile. Return 0 or an error.
  */
-static int begin_change(struct change *change, struct mctracer_expressions *new)
+static int trigger_begin_change(struct change *change, struct mctracer_expressions *new)
 {
 	size_t missing;
 	int ret;
 
 	do {
-		ret = prepare(change, new);
+		ret = trigger_prepare_change(change, new);
 		if (!ret)
-			ret = exchange_lines(change, new, &missing);
+			ret = trigger_exchange_lines(change, new, &missing);
 		while (ret == -ENOSPC) {
-			free_hits(&change->counters);
-			ret = alloc_hits(&change->counters, missing) ?:
-			      exchange_lines(change, new, &missing);
+			hit_blocks_free(&change->counters);
+			ret = hits_alloc(&change->counters, missing) ?:
+			      trigger_exchange_lines(change, new, &missing);
 		}
 	} while (ret == -EAGAIN);
 	kvfree(change->hits.hits);
-	free_hits(&change->counters);
+	hit_blocks_free(&change->counters);
 	if (ret)
-		free_table(change->table);
+		trigger_table_free(change->table);
 	return ret;
 }
 
@@ -878,7 +886,7 @@ static int begin_change(struct change *change, struct mctracer_expressions *new)
  * set *@error: then no trigger acts any more. This is rare, so it may wait for memory under
  * mctracer_sets_mutex.
  */
-static struct mctracer_triggered_sites *refill(int *error)
+static struct mctracer_triggered_sites *trigger_table_remake(int *error)
 {
 	struct mctracer_triggered_sites *table = NULL, *gone;
 	struct new_hits counters = {};
@@ -886,18 +894,19 @@ static struct mctracer_triggered_sites *refill(int *error)
 
 	*error = mctracer_functions_find(lines, NULL, true, &hits);
 	if (!*error) {
-		table = alloc_table(hits.nr);
-		*error = table ? alloc_hits(&counters, fill_table(table, &hits, NULL)) : -ENOMEM;
+		table = trigger_table_alloc(hits.nr);
+		*error = table ? hits_alloc(&counters, trigger_table_fill(table, &hits, NULL)) :
+			 -ENOMEM;
 	}
 	if (*error) {
-		free_table(table);
+		trigger_table_free(table);
 		table = NULL;
 	} else {
-		give_hits(table, &counters);
+		hit_blocks_give(table, &counters);
 	}
-	gone = exchange_table(table);
+	gone = trigger_table_exchange(table);
 	kvfree(hits.hits);
-	free_hits(&counters);
+	hit_blocks_free(&counters);
 	return gone;
 }
 
@@ -906,7 +915,7 @@ static struct mctracer_triggered_sites *refill(int *error)
  * and the table before may point to counters that were freed with the new one: then make another
  * table.
  */
-static void undo_change(struct change *change)
+static void trigger_undo_change(struct change *change)
 {
 	struct mctracer_triggered_sites *gone, *unused = NULL;
 	int ret = 0;
@@ -914,44 +923,44 @@ static void undo_change(struct change *change)
 	scoped_guard(mutex, &mctracer_sets_mutex) {
 		lines = change->before;
 		if (!lines || mctracer_modules_seen() == change->modules) {
-			gone = exchange_table(change->table);
+			gone = trigger_table_exchange(change->table);
 		} else {
-			gone = refill(&ret);
+			gone = trigger_table_remake(&ret);
 			unused = change->table;
 		}
-		update();
+		trigger_update_sites();
 	}
 	if (ret)
 		mctracer_report_failure("triggers: no line acts", ret);
-	retire_table(gone);
-	retire_table(unused);
+	trigger_table_retire(gone);
+	trigger_table_retire(unused);
 }
 
 /*
  * Replace the lines with @new, or NULL for none, and store the old ones at @before for the caller
  * to free. @apply: as in mctracer_functions_set(). Return 0, or an error, and all is as before.
  */
-static int exchange(struct mctracer_expressions *new, int (*apply)(u8 *map),
-		    struct mctracer_expressions **before)
+static int trigger_set_lines(struct mctracer_expressions *new, int (*apply)(u8 *map),
+			     struct mctracer_expressions **before)
 {
 	struct change change = {};
 	u8 *map = NULL;
 	int ret;
 
-	ret = begin_change(&change, new);
+	ret = trigger_begin_change(&change, new);
 	if (ret)
 		return ret;
 	scoped_guard(mutex, &mctracer_sets_mutex)
 		ret = mctracer_map_make(&map);
 	ret = ret ?: apply(map);
 	if (ret) {
-		undo_change(&change);
+		trigger_undo_change(&change);
 		return ret;
 	}
 	/* Timed calls may have returned unseen while only some call sites were patched. */
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && change.times_others)
 		mctracer_timed_forget();
-	retire_table(change.table);
+	trigger_table_retire(change.table);
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && !READ_ONCE(mctracer_follow_triggered))
 		mctracer_follow_forget();	/* no trigger follows any more */
 	*before = change.before;
@@ -969,11 +978,11 @@ int mctracer_triggers_set(char *text, bool append, int (*apply)(u8 *map))
 		return -ENOMEM;
 	if (append)
 		ret = mctracer_expressions_copy(lines, new);
-	ret = ret ?: parse(new, text);
+	ret = ret ?: trigger_parse(new, text);
 	gone = new;
-	ret = ret ?: exchange(list_empty(&new->list) ? NULL : new, apply, &gone);
+	ret = ret ?: trigger_set_lines(list_empty(&new->list) ? NULL : new, apply, &gone);
 	scoped_guard(mutex, &mctracer_sets_mutex) {
-		free_lines(gone, lines);
+		trigger_free_lines(gone, lines);
 		if (!ret && !lines)
 			mctracer_expressions_free(new);
 		if (lines && list_empty(&lines->list)) {
@@ -990,12 +999,13 @@ int mctracer_triggers_set(char *text, bool append, int (*apply)(u8 *map))
 /*
  * Return true if @table has sites at addresses of @mod, perhaps of a module that was there before.
  */
-static bool has_sites_in(const struct mctracer_triggered_sites *table, const struct module *mod)
+static bool trigger_table_has_module(const struct mctracer_triggered_sites *table,
+				     const struct module *mod)
 {
 	size_t i;
 
 	for (i = 1; table && i <= table->nr; i++)
-		if (is_in(table->sites[i].site, mod))
+		if (trigger_site_is_in_module(table->sites[i].site, mod))
 			return true;
 	return false;
 }
@@ -1014,8 +1024,8 @@ struct addition {
  * Return 1 if something has changed, 0, -ENOMEM, or -ENOSPC if @addition needs a table or counters
  * as its room and missing require.
  */
-static int try_add_module(struct addition *addition, struct module *mod,
-			  struct mctracer_triggered_sites **gone)
+static int trigger_try_add_module(struct addition *addition, struct module *mod,
+				  struct mctracer_triggered_sites **gone)
 {
 	size_t others, room;
 	int ret;
@@ -1028,54 +1038,54 @@ static int try_add_module(struct addition *addition, struct module *mod,
 	ret = mctracer_functions_find(lines, mod->name, true, &addition->hits);
 	if (ret)
 		return ret;
-	if (!addition->hits.nr && !has_sites_in(mctracer_triggered, mod))
+	if (!addition->hits.nr && !trigger_table_has_module(mctracer_triggered, mod))
 		return 0;
 	room = others + addition->hits.nr;
 	if (!addition->table || room > addition->room) {
 		addition->room = room;
 		return -ENOSPC;
 	}
-	addition->missing = fill_table(addition->table, &addition->hits, mod);
+	addition->missing = trigger_table_fill(addition->table, &addition->hits, mod);
 	if (addition->missing > addition->counters.nr)
 		return -ENOSPC;
-	give_hits(addition->table, &addition->counters);
-	*gone = exchange_table(addition->table);
+	hit_blocks_give(addition->table, &addition->counters);
+	*gone = trigger_table_exchange(addition->table);
 	addition->table = NULL;
-	update();
+	trigger_update_sites();
 	return 1;
 }
 
 /* Add the sites of @mod. Return 1 if something has changed, 0, or -ENOMEM. */
-static int add_module(struct module *mod, struct mctracer_triggered_sites **gone)
+static int trigger_add_module(struct module *mod, struct mctracer_triggered_sites **gone)
 {
 	struct addition addition = {};
 	int ret;
 
 	for (;;) {
-		ret = try_add_module(&addition, mod, gone);
+		ret = trigger_try_add_module(&addition, mod, gone);
 		if (ret != -ENOSPC)
 			break;
-		free_table(addition.table);
-		free_hits(&addition.counters);
-		addition.table = alloc_table(addition.room);
-		ret = addition.table ? alloc_hits(&addition.counters, addition.missing) : -ENOMEM;
+		trigger_table_free(addition.table);
+		hit_blocks_free(&addition.counters);
+		addition.table = trigger_table_alloc(addition.room);
+		ret = addition.table ? hits_alloc(&addition.counters, addition.missing) : -ENOMEM;
 		if (ret)
 			break;
 	}
 	kvfree(addition.hits.hits);
-	free_table(addition.table);
-	free_hits(&addition.counters);
+	trigger_table_free(addition.table);
+	hit_blocks_free(&addition.counters);
 	return ret;
 }
 
 bool mctracer_triggers_module_coming(struct module *mod)
 {
 	struct mctracer_triggered_sites *gone = NULL;
-	int ret = add_module(mod, &gone);
+	int ret = trigger_add_module(mod, &gone);
 
 	if (ret < 0)
 		mctracer_report_failure("triggers: functions of a module that came", ret);
-	retire_table(gone);
+	trigger_table_retire(gone);
 	return ret > 0;
 }
 #endif /* CONFIG_MODULES */
@@ -1087,7 +1097,7 @@ struct sites_of {
 };
 
 /* Find the sites of @trigger in the current table. O(log n + its sites). */
-static struct sites_of find_sites_of(const struct mctracer_trigger *trigger)
+static struct sites_of trigger_find_sites(const struct mctracer_trigger *trigger)
 {
 	const struct mctracer_triggered_sites *table = mctracer_triggered;
 	size_t low = 0, high = table ? table->nr : 0, middle;
@@ -1108,14 +1118,14 @@ static struct sites_of find_sites_of(const struct mctracer_trigger *trigger)
 	return sites;
 }
 
-static void show_function(struct seq_file *m, u64 hits, unsigned long begin)
+static void trigger_show_function(struct seq_file *m, u64 hits, unsigned long begin)
 {
 	if (hits)
 		seq_printf(m, "#\t%llu\t%ps\n", hits, (void *)begin);
 }
 
 /* Print each function that has hits. Sites without a symbol were in a module that is gone. */
-static void show_functions(struct seq_file *m, struct sites_of sites)
+static void trigger_show_functions(struct seq_file *m, struct sites_of sites)
 {
 	unsigned long begin, last = 0, size, offset;
 	const struct mctracer_triggered *at;
@@ -1127,34 +1137,34 @@ static void show_functions(struct seq_file *m, struct sites_of sites)
 		if (at->unknown)
 			continue;
 		if (!kallsyms_lookup_size_offset(at->site, &size, &offset)) {
-			of_gone += sum_of(at);
+			of_gone += trigger_site_hits(at);
 			continue;
 		}
 		begin = at->site - offset;
 		if (begin != last) {
-			show_function(m, hits, last);
+			trigger_show_function(m, hits, last);
 			hits = 0;
 		}
 		last = begin;
-		hits += sum_of(at);
+		hits += trigger_site_hits(at);
 	}
-	show_function(m, hits, last);
+	trigger_show_function(m, hits, last);
 	if (of_gone)
 		seq_printf(m, "#\t%llu\tof modules that are gone\n", of_gone);
 }
 
-static void show_line(struct seq_file *m, const struct mctracer_expression *e)
+static void trigger_show_line(struct seq_file *m, const struct mctracer_expression *e)
 {
 	const struct mctracer_trigger *trigger = e->data;
-	struct sites_of sites = find_sites_of(trigger);
+	struct sites_of sites = trigger_find_sites(trigger);
 	u64 hits = trigger->hits, unknown = trigger->unknown;
 	size_t i;
 
 	for (i = 0; i < sites.nr; i++) {
 		if (sites.first[i]->unknown)
-			unknown += sum_of(sites.first[i]);
+			unknown += trigger_site_hits(sites.first[i]);
 		else
-			hits += sum_of(sites.first[i]);
+			hits += trigger_site_hits(sites.first[i]);
 	}
 	mctracer_expression_show(e, m);
 	seq_printf(m, ":%s", e->purpose);
@@ -1165,7 +1175,7 @@ static void show_line(struct seq_file *m, const struct mctracer_expression *e)
 		seq_printf(m, ", %llu returned by others", unknown);
 	seq_printf(m, "%s\n", mctracer_expression_waits(e) ? ", not loaded" : "");
 	if (trigger->action == MCTRACER_DO_COUNT && sites.nr > 1)
-		show_functions(m, sites);
+		trigger_show_functions(m, sites);
 }
 
 /* Print the file triggers. O(n log n) for n sites and lines. */
@@ -1178,7 +1188,7 @@ void mctracer_triggers_show(struct seq_file *m)
 		list_for_each_entry(e, &lines->list, list) {
 			if (seq_has_overflowed(m))
 				return;		/* seq_file calls this again with a larger buffer */
-			show_line(m, e);
+			trigger_show_line(m, e);
 		}
 	}
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && mctracer_timed_missed())

@@ -272,7 +272,7 @@ struct estimate {
 	uint64_t quarter;	/* the quarter that has the time */
 };
 
-/* Do the same as find_pace() of cursor.c. */
+/* Do the same as cursor_find_pace() of cursor.c. */
 static void find_pace(struct estimate *e, const struct word *word, const struct word *end)
 {
 	uint64_t step;
@@ -296,7 +296,7 @@ static void find_pace(struct estimate *e, const struct word *word, const struct 
 		e->next_pace = 1;
 }
 
-/* Do the same as take_time() of cursor.c: the pace starts anew in each quarter. */
+/* Do the same as cursor_take_time() of cursor.c: the pace starts anew in each quarter. */
 static void take_time(struct estimate *e, const struct cpu *cpu, const struct word *word)
 {
 	const struct word *words = cpu->words.at;
