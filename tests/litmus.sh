@@ -122,7 +122,7 @@ mctracer_ring_put( hook_put_event("
 			'WRITE_ONCE\(ring->task|task_cpus_set|current->(pid|tgid)|READ_ONCE\(comm' \
 			'WRITE_ONCE(ring->task task_cpus_set current->pid current->tgid READ_ONCE(comm'
 		in_order "$m/note.c" mctracer_note_task 'ring->(skipped|task), [a-zA-Z]*|F2|emit_task_is_recorded\(\)|emit_words\([^)]*\)' \
-			"wanted() ring->task, NULL ring->skipped, current F2 emit_task_is_recorded() ring->skipped, NULL \
+			"emit_task_is_recorded() ring->task, NULL ring->skipped, current F2 emit_task_is_recorded() ring->skipped, NULL \
 emit_words(what, MCTRACER_NO_CONTEXT) emit_task_is_recorded() ring->task, NULL"
 		in_order "$m/note.c" emit_invalidate_cpu 'READ_ONCE\(ring->[a-z]*|WRITE_ONCE\(ring->[a-z]*' \
 			"READ_ONCE(ring->task WRITE_ONCE(ring->task READ_ONCE(ring->skipped WRITE_ONCE(ring->skipped \

@@ -74,7 +74,20 @@ plain()
 	[ ! -s "$T/headless" ]
 }
 
-plan 8
+# named: static functions of the kernel's side; backtraces and kprobes name them without their file.
+named()
+{
+	git ls-files 'kernel-trace/*.[ch]' 'arch-x86/*.[ch]' 'include/*.h' ':!kernel-trace/*/tests' |
+		xargs grep -HoE '^static [^=;(]*[ *][a-z_0-9]+\(' |
+		sed -n 's/^\([^:]*\):.*[ *]\([a-z0-9_]*\)($/\2 \1/p' | grep -v '^__' | sort -u >"$T/statics"
+	[ "$(wc -l <"$T/statics")" -gt 400 ] || return 1
+	cut -d ' ' -f 1 "$T/statics" | uniq -d | sed 's/$/ stands in several files/' >"$T/misnamed"
+	sed -n '/^[^ ]*_/!s/ .*/ is one bare word/p' "$T/statics" >>"$T/misnamed"
+	cat "$T/misnamed"
+	[ ! -s "$T/misnamed" ]
+}
+
+plan 9
 # shellcheck disable=SC2086	# a list of files
 check "shellcheck finds nothing in the scripts" shellcheck $shell scripts/lib.sh \
 	scripts/guests.sh scripts/kbuild.sh scripts/test-lib.sh
@@ -87,9 +100,11 @@ check "every script has a comment that describes it" headers
 if is_git "$REPO"; then
 	check "every file has a licence line" licensed
 	check "every sentence has a subject" plain
+	check "a static function's name is unique and more than one word" named
 else
 	skip "every file has a licence line" "not a git tree: there is no list of files"
 	skip "every sentence has a subject" "not a git tree: there is no list of files"
+	skip "a static function's name is unique and more than one word" "not a git tree: there is no list of files"
 fi
 check "no file has a path of someone's machine" no_machine_paths
 finish

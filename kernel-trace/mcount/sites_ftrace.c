@@ -100,7 +100,7 @@ NOKPROBE_SYMBOL(mcount_ftrace_call);
  * FTRACE_OPS_FL_PERMANENT keeps kernel.ftrace_enabled at 1.
  */
 #define SITES_OPS(stub) {							\
-	.func = mcount_ftrace_call,							\
+	.func = mcount_ftrace_call,						\
 	.trampoline = (unsigned long)(stub),					\
 	.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_DYNAMIC |		\
 		 FTRACE_OPS_FL_PERMANENT,					\

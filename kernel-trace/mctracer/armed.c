@@ -13,7 +13,7 @@
  * the CPU's last traced call in this state, either the CPU comes online and armed_cpu_online()
  * runs, or the CPU dies or fails to start and armed_cpu_dead() runs. Both run the work that is
  * still needed. With only one CPU, suspend ends without either callback: the tracer's watch,
- * watch_fn() in tracer.c, checks for armed work every few seconds.
+ * tracer_watch_fn() in tracer.c, checks for armed work every few seconds.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>

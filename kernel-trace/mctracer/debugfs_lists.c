@@ -307,7 +307,7 @@ void __init mctracer_create_lists(struct dentry *dir)
 {
 	size_t i;
 
-	/* As in create_cpu_dir(). Files of debugfs_create_file() have no flush(). */
+	/* As in debugfs_create_cpu_dir(). Files of debugfs_create_file() have no flush(). */
 	for (i = 0; i < ARRAY_SIZE(lists); i++)
 		debugfs_create_file_unsafe(lists[i].name, 0600, dir, (void *)&lists[i],
 					   &list_fops);

@@ -25,7 +25,8 @@ static_assert(PREEMPT_MASK == MCTRACER_PREEMPT_DEPTH && SOFTIRQ_OFFSET == MCTRAC
 
 /*
  * The raw context, which hooks compare at each call: the preempt count, with the hook's own
- * increment, and these two flags in free bits. context_said() converts it to a context word's data.
+ * increment, and these two flags in free bits. emit_context_data() converts it to a context word's
+ * data.
  */
 #define RAW_IRQS_ON		BIT(24)
 #define RAW_NEED_RESCHED	BIT(25)

@@ -524,7 +524,7 @@ bool mctracer_clock_is_lost(void);
 void mctracer_clock_to_ns(void);
 /*
  * Return the time, and in *@clock its conversion to nanoseconds on this CPU. Any context; but
- * without the cycle counter this may call traced functions: see begin() in note.c.
+ * without the cycle counter this may call traced functions: see emit_begin() in note.c.
  */
 u64 mctracer_clock_read(struct mctracer_clock *clock);
 

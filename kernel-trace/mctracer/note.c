@@ -528,12 +528,12 @@ unsigned long mctracer_note_task(unsigned long unused)
 				return 0;
 		}
 		held = emit_is_held();
-		smp_rmb();	/* load mctracer_stopped before the ring: pairs with resume() */
+		smp_rmb();	/* mctracer_stopped before the ring: with tracer_resume_writers() */
 		/* The skipped task must come here again, to invalidate the task cached now. */
 		WRITE_ONCE(ring->skipped, NULL);
 		if (held || emit_ring_is_full(ring)) {
 			WRITE_ONCE(ring->renew, true);
-			/* After a pause, resume() notes the loss. */
+			/* After a pause, tracer_resume_writers() notes the loss. */
 			if (!held && ring->user.lost == ring->lost_noted)
 				mctracer_note_loss();
 			emit_count_lost();

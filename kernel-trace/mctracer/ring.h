@@ -51,7 +51,7 @@
  * the ring, or after the writer has its slot reserved. The words of a packet are reserved
  * together. To record a time with a word, the writer loads head, reads the clock, and
  * reserves the slot only if head is unchanged: so times are in the order of positions.
- * (reserve_with_time() in hook.h is a quicker variant, which may omit the time.)
+ * (hook_reserve_with_time() in hook.h is a quicker variant, which may omit the time.)
  *
  * From before the first step to after the last the writer must not be preempted or
  * migrated: otherwise the slot would stay half-written for long, or another CPU would write
@@ -194,7 +194,7 @@ struct mctracer_ring {
 	u32 lap_factor;		/* moves a position's lowest lap bit to bit 31 */
 
 	/* Written by the ring's CPU: */
-	u32 context;		/* of the latest words, as raw_context() returns it */
+	u32 context;		/* of the latest words, as hook_raw_context() returns it */
 	u32 time_low;		/* low half of the position behind the hook's latest time */
 	u64 others;
 	u64 noted_at;		/* the latest sync point whose sync words are written */
