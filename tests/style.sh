@@ -77,12 +77,12 @@ plain()
 # named: static functions of the kernel's side; backtraces and kprobes name them without their file.
 named()
 {
-	git ls-files 'kernel-trace/*.[ch]' 'arch-x86/*.[ch]' 'include/*.h' ':!kernel-trace/*/tests' |
+	git ls-files 'kernel-trace/*.[ch]' 'arch-x86/*.[ch]' 'include/*.h' ':!kernel-trace/*/tests/*' |
 		xargs grep -HoE '^static [^=;(]*[ *][a-z_0-9]+\(' |
-		sed -n 's/^\([^:]*\):.*[ *]\([a-z0-9_]*\)($/\2 \1/p' | grep -v '^__' | sort -u >"$T/statics"
-	[ "$(wc -l <"$T/statics")" -gt 400 ] || return 1
-	cut -d ' ' -f 1 "$T/statics" | uniq -d | sed 's/$/ stands in several files/' >"$T/misnamed"
-	sed -n '/^[^ ]*_/!s/ .*/ is one bare word/p' "$T/statics" >>"$T/misnamed"
+		sed -n 's/^\([^:]*\):.*[ *]\([a-z0-9_]*\)($/\2 \1/p' | grep -v '^__' | sort -u >"$T/names"
+	[ "$(wc -l <"$T/names")" -gt 400 ] || return 1
+	cut -d ' ' -f 1 "$T/names" | uniq -d | sed 's/$/ stands in several files/' >"$T/misnamed"
+	sed -n '/^[^ ]*_/!s/ .*/ is one bare word/p' "$T/names" >>"$T/misnamed"
 	cat "$T/misnamed"
 	[ ! -s "$T/misnamed" ]
 }
