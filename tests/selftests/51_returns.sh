@@ -229,11 +229,17 @@ sane_times()
 
 # before_is_right: succeed if a return is shown as "called before" exactly when the trace has no
 # open call of its function and task, and each other return shows its duration. Names of several
-# functions are ignored, and at most 128 open calls of a task are known.
+# functions are ignored, and at most 128 open calls of a task are known. At the first record of a
+# CPU whose older records were overwritten, no call counts as open: it may have returned there.
 before_is_right()
 {
 	awk '$2 ~ /^[tTwW]$/ { print $3 }' /proc/kallsyms | sort | uniq -d > "$MCT_TMP/several"
 	awk 'FILENAME == several { same[$1]; next }
+	FILENAME == stats {
+		if ($1 ~ /^[0-9]+$/ && $4 + $7)
+			cut[$1 ":"]
+		next
+	}
 	/^# lost [0-9]/ { split("", depth); split("", oldest) }
 	/^#/ { next }
 	{
@@ -245,6 +251,11 @@ before_is_right()
 		name = $(i + 3)
 		sub(/[+].*/, "", name)
 		sub(/[.]cold$/, "", name)
+		if ($(i + 1) in cut) {
+			delete cut[$(i + 1)]
+			split("", depth)
+			split("", oldest)
+		}
 	}
 	/ <-- / {
 		open[task, ++depth[task]] = name
@@ -271,7 +282,8 @@ before_is_right()
 		if (!bad)
 			print n[1] + 0 " called before, " n[0] + 0 " that took some time"
 		exit bad || !n[0] || !n[1]
-	}' several="$MCT_TMP/several" "$MCT_TMP/several" "$MCT_TRACE" > "$MCT_TMP/before"
+	}' several="$MCT_TMP/several" stats="$MCT_STATS" "$MCT_TMP/several" "$MCT_STATS" \
+		"$MCT_TRACE" > "$MCT_TMP/before"
 	set -- $?
 	cat "$MCT_TMP/before"
 	return "$1"
