@@ -51,6 +51,7 @@ static bool pipe_put_next(struct pipe_reader *reader, struct iov_iter *to, bool 
 				    mctracer_text_event(reader->text, next, cpu)))
 		return false;
 	mctracer_consume_take(cpu);
+	mctracer_last_reader = reader;
 	return true;
 }
 
@@ -83,7 +84,6 @@ static ssize_t pipe_put_lines(struct pipe_reader *reader, struct iov_iter *to)
 	/* If anybody else has consumed or cleared events, calls have ended that seem to be open. */
 	if (mctracer_last_reader != reader)
 		mctracer_text_rewind(reader->text);
-	mctracer_last_reader = reader;
 	start = jiffies;
 	while (pipe_put_next(reader, to, iov_iter_count(to) == room) &&
 	       !signal_pending(current) &&

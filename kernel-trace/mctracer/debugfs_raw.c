@@ -218,7 +218,6 @@ static ssize_t raw_consume(struct raw_reader *reader, struct mctracer_ring *ring
 	if (ret)
 		return ret;
 	live = mctracer_started();
-	mctracer_last_reader = reader;
 	start = jiffies;
 	while (ring->base && iov_iter_count(to) >= MCTRACER_READ_MIN &&
 	       !signal_pending(current) && !mctracer_time_is_up(start)) {
@@ -236,6 +235,8 @@ static ssize_t raw_consume(struct raw_reader *reader, struct mctracer_ring *ring
 		if (ret <= 0)
 			break;
 	}
+	if (iov_iter_count(to) < room)
+		mctracer_last_reader = reader;
 	mctracer_unlock_copied();
 	return iov_iter_count(to) < room ? room - iov_iter_count(to) : ret > 0 ? 0 : ret;
 }

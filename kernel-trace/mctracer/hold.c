@@ -55,7 +55,6 @@ static void snapshot_copy_fn(struct work_struct *work)
 	snapshot = mctracer_snapshot_take(MCTRACER_ALL_CPUS);
 	if (!snapshot)
 		pr_warn("no memory for a snapshot\n");
-	mctracer_note_loss();
 	WRITE_ONCE(mctracer_holding, false);
 	mctracer_forget_tasks(true);
 	scoped_guard(mutex, &held_mutex) {

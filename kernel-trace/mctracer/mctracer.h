@@ -164,7 +164,10 @@ DEFINE_CLASS(mctracer_own_work, int, mctracer_end_own_work(_T), mctracer_begin_o
  * counted. Call this before recording resumes. O(possible CPUs). Any context.
  */
 void mctracer_note_hole(void);
-/* The same, because some CPUs have lost calls, which they count. */
+/*
+ * Have all CPUs write a gap before they record again, because some CPUs have lost calls, which they
+ * count. O(possible CPUs). Any context.
+ */
 void mctracer_note_loss(void);
 /*
  * After all rings were cleared, the holes from before need no gaps: pass what mctracer_hole_count()

@@ -533,8 +533,10 @@ unsigned long mctracer_note_task(unsigned long unused)
 		WRITE_ONCE(ring->skipped, NULL);
 		if (held || emit_ring_is_full(ring)) {
 			WRITE_ONCE(ring->renew, true);
-			/* After a pause, tracer_resume_writers() notes the loss. */
-			if (!held && ring->user.lost == ring->lost_noted)
+			/* What ends a hold invalidates the cached tasks of all CPUs. */
+			if (ring->user.lost == ring->lost_noted && held)
+				atomic_long_inc(&holes);
+			else if (ring->user.lost == ring->lost_noted)
 				mctracer_note_loss();
 			emit_count_lost();
 			return 0;

@@ -327,7 +327,6 @@ static void tracer_pause_writers(void)
 
 static void tracer_resume_writers(void)
 {
-	mctracer_note_loss();
 	smp_wmb();	/* rings before mctracer_stopped; pairs with mctracer_note_task() */
 	WRITE_ONCE(mctracer_stopped, false);
 	mctracer_forget_tasks(true);

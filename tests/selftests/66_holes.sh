@@ -20,7 +20,7 @@ reader=
 put graph "$mode" || skip_all "this kernel does not see returns"
 put function "$mode"
 
-plan 32
+plan 33
 
 at_end()
 {
@@ -164,6 +164,14 @@ echo > "$(per_cpu 1 trace)"
 move_to 0
 step
 check "clear of one CPU: a return has no call from before" unpaired
+
+# Only the reader's calls are counted, and it sleeps: a resize loses nothing.
+trace_clear
+step
+put 512 "$MCT_SIZE"
+step
+equal "a resize without a lost call writes no gap" 0 \
+	"$(grep -c -e '^# lost [0-9]' -e '^# other CPUs lost calls$' "$MCT_TRACE")"
 trace_off
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
 check "the trace is well-formed" examine "$MCT_TMP/trace"

@@ -253,7 +253,7 @@ static void end_all(struct walker *walker)
 		close_to(walker, task, 0, true);
 }
 
-/* The same, and report that calls are missing. */
+/* End all open calls of all tasks, and report that calls are missing. */
 static void forget(struct walker *walker)
 {
 	end_all(walker);
