@@ -12,7 +12,9 @@
 #include <linux/tracepoint.h>
 
 #include "base.h"
-#include "mctracer/mctracer.h"
+#include "mctracer/control/control.h"
+#include "mctracer/record/record.h"
+#include "mctracer/select/select.h"
 
 #undef pr_fmt
 #define pr_fmt(fmt) "mctracer: " fmt

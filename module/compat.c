@@ -14,9 +14,12 @@
 
 #include "compat.h"
 #include "base.h"
-#include "mctracer/debugfs.h"
-#include "mctracer/mctracer.h"
-#include "mctracer/triggers.h"
+#include "mctracer/control/control.h"
+#include "mctracer/files/debugfs.h"
+#include "mctracer/files/text.h"
+#include "mctracer/record/record.h"
+#include "mctracer/record/triggers.h"
+#include "mctracer/select/select.h"
 
 #undef pr_fmt
 #define pr_fmt(fmt) "mctracer: " fmt
@@ -96,14 +99,6 @@ bool mctracer_compat_ready;
 /* Exported for modules with direct hooks. Assembly can't export it here, see compat.h. */
 void arch_mcount_call_preserving(void);
 EXPORT_SYMBOL_GPL(arch_mcount_call_preserving);
-
-/*
- * Create no last_boot: persistent rings are requested on the command line, before modules are
- * loaded.
- */
-void __init mctracer_create_last_boot(struct dentry *parent)
-{
-}
 
 /* ftrace */
 

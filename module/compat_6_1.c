@@ -9,7 +9,9 @@
 #include "compat.h"
 #include "base.h"
 #include "arch/mcount_steps.h"
-#include "mctracer/mctracer.h"
+#include "mctracer/control/control.h"
+#include "mctracer/record/record.h"
+#include "mctracer/select/select.h"
 
 /* Take no steps by ORC, whose entries differ in 6.1: the kernel's unwinder does all of them. */
 unsigned int mcount_take_steps(struct mcount_place *at, u32 *callers, u32 *stacks,

@@ -17,7 +17,9 @@
 #include <linux/vmalloc.h>
 
 #include "base.h"
-#include "mctracer/mctracer.h"
+#include "mctracer/control/control.h"
+#include "mctracer/record/record.h"
+#include "mctracer/select/select.h"
 
 #define MARKS_BITS	15
 #define MARKS		(1 << MARKS_BITS)

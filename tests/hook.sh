@@ -7,7 +7,7 @@
 # shellcheck source=scripts/kbuild.sh
 . "$REPO/scripts/kbuild.sh"
 
-dir=kernel/trace/mctracer
+dir=kernel/trace/mctracer/record
 tree=$("$REPO/scripts/kernel-tree") || exit 1
 
 build()	# FLAVOUR: build the flavour, and set $out to its directory

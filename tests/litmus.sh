@@ -53,7 +53,7 @@ reached()	# FILE LABEL
 
 labels()	# print the labels of the barriers in the code
 {
-	cat "$tree/$m"/*.[ch] |
+	cat "$tree/$m"/*/*.[ch] |
 		sed -n 's/.*smp_[rw]*mb();.*\/\* \([WRF][0-9]*\) \*\/.*/\1/p' | sort -u
 }
 
@@ -83,57 +83,57 @@ modelled()
 {
 	w='mctracer_ring_(reserve|reserve_at|slot|put|put_ip|commit)\('
 	{
-		in_order "$m/ring.h" mctracer_ring_slot 'W1|ring->base' 'W1 ring->base'
-		in_order "$m/ring.h" mctracer_ring_put 'WRITE_ONCE\(slot...|W2' \
+		in_order "$m/ring/ring.h" mctracer_ring_slot 'W1|ring->base' 'W1 ring->base'
+		in_order "$m/ring/ring.h" mctracer_ring_put 'WRITE_ONCE\(slot...|W2' \
 			'WRITE_ONCE(slot[0] W2 WRITE_ONCE(slot[1]'
-		in_order "$m/ring.h" mctracer_ring_put_ip 'WRITE_ONCE\(slot...|W2' 'WRITE_ONCE(slot[0] W2'
-		in_order "$m/ring.h" mctracer_ring_commit 'WRITE_ONCE\(slot...' 'WRITE_ONCE(slot[1]'
-		in_order "$m/hook.c" mctracer_hook_time "$w" \
+		in_order "$m/ring/ring.h" mctracer_ring_put_ip 'WRITE_ONCE\(slot...|W2' 'WRITE_ONCE(slot[0] W2'
+		in_order "$m/ring/ring.h" mctracer_ring_commit 'WRITE_ONCE\(slot...' 'WRITE_ONCE(slot[1]'
+		in_order "$m/record/hook.c" mctracer_hook_time "$w" \
 			'mctracer_ring_reserve_at( mctracer_ring_slot( mctracer_ring_put('
-		in_order "$m/hook.h" hook_record "$w|hook_reserve_with_time|hook_put_event\(" \
+		in_order "$m/record/hook.h" hook_record "$w|hook_reserve_with_time|hook_put_event\(" \
 			"mctracer_ring_reserve( hook_reserve_with_time mctracer_ring_reserve_at( mctracer_ring_slot( \
 mctracer_ring_put( hook_put_event("
-		in_order "$m/hook.h" hook_put_event "$w" \
+		in_order "$m/record/hook.h" hook_put_event "$w" \
 			'mctracer_ring_put_ip( mctracer_ring_commit( mctracer_ring_put_ip( mctracer_ring_commit('
-		in_order "$m/note.c" emit_reserve "$w|emit_put_words" \
+		in_order "$m/record/emit.c" emit_reserve "$w|emit_put_words" \
 			'mctracer_ring_reserve_at( mctracer_ring_reserve_at( emit_put_words'
-		in_order "$m/note.c" emit_put_event 'emit_reserve|emit_put_words' \
+		in_order "$m/record/emit.c" emit_put_event 'emit_reserve|emit_put_words' \
 			'emit_reserve emit_put_words emit_put_words emit_put_words emit_put_words'
-		in_order "$m/note.c" emit_put_words "$w" 'mctracer_ring_slot( mctracer_ring_put('
-		in_order "$m/note.c" emit_words 'emit_reserve|emit_put_words' 'emit_reserve emit_put_words'
-		in_order "$m/note.c" mctracer_note_block "$w|emit_put_words" 'mctracer_ring_reserve_at( emit_put_words'
+		in_order "$m/record/emit.c" emit_put_words "$w" 'mctracer_ring_slot( mctracer_ring_put('
+		in_order "$m/record/emit.c" emit_words 'emit_reserve|emit_put_words' 'emit_reserve emit_put_words'
+		in_order "$m/record/emit.c" mctracer_note_block "$w|emit_put_words" 'mctracer_ring_reserve_at( emit_put_words'
 
-		in_order "$m/ring.h" mctracer_slot_load 'READ_ONCE\([^)]*\)|R1' \
+		in_order "$m/ring/ring.h" mctracer_slot_load 'READ_ONCE\([^)]*\)|R1' \
 			'READ_ONCE(*(const u64 *) READ_ONCE(halves[1]) R1 READ_ONCE(halves[0])'
-		in_order "$m/ring.c" mctracer_ring_read 'mctracer_ring_load|R2|mctracer_ring_end|V[12]' \
+		in_order "$m/ring/ring.c" mctracer_ring_read 'mctracer_ring_load|R2|mctracer_ring_end|V[12]' \
 			'mctracer_ring_load R2 mctracer_ring_end V1 V2'
-		in_order "$m/snapshot.c" ring_copy_words 'mctracer_ring_load|R2|= mctracer_ring_oldest.*V1' \
+		in_order "$m/control/ring_copy.c" ring_copy_words 'mctracer_ring_load|R2|= mctracer_ring_oldest.*V1' \
 			'mctracer_ring_load R2 = mctracer_ring_oldest(ring); /* V1'
-		in_order "$m/debugfs_raw.c" raw_copy_words 'mctracer_slot_load|V2' 'mctracer_slot_load V2'
-		in_order "$m/debugfs_raw.c" raw_copy_words_to_user 'mctracer_slot_load|V2|unsafe_put_user' \
+		in_order "$m/files/debugfs_raw.c" raw_copy_words 'mctracer_slot_load|V2' 'mctracer_slot_load V2'
+		in_order "$m/files/debugfs_raw.c" raw_copy_words_to_user 'mctracer_slot_load|V2|unsafe_put_user' \
 			'mctracer_slot_load unsafe_put_user V2 mctracer_slot_load V2 unsafe_put_user'
-		in_order "$m/debugfs_raw.c" raw_consume_some 'raw_copy_words[a-z_]*|raw_whole_packets\(ring|R2|mctracer_ring_end|V1|mctracer_put|set_read' \
+		in_order "$m/files/debugfs_raw.c" raw_consume_some 'raw_copy_words[a-z_]*|raw_whole_packets\(ring|R2|mctracer_ring_end|V1|mctracer_put|set_read' \
 			'mctracer_ring_end raw_copy_words_to_user raw_copy_words raw_whole_packets(ring R2 mctracer_ring_end mctracer_ring_end V1 mctracer_put mctracer_put set_read'
-		in_order "$m/ring.c" ring_load_counter 'halves\[[01]\]|smp_rmb' 'halves[1] smp_rmb halves[0] smp_rmb halves[1]'
+		in_order "$m/ring/ring.c" ring_load_counter 'halves\[[01]\]|smp_rmb' 'halves[1] smp_rmb halves[0] smp_rmb halves[1]'
 
-		in_order "$m/note.c" task_cpus_set 'F2|READ_ONCE\(\*cpus|set_bit' \
+		in_order "$m/record/emit.c" task_cpus_set 'F2|READ_ONCE\(\*cpus|set_bit' \
 			'F2 READ_ONCE(*cpus set_bit F2'
-		in_order "$m/note.c" emit_describe_task \
+		in_order "$m/record/emit.c" emit_describe_task \
 			'WRITE_ONCE\(ring->task|task_cpus_set|current->(pid|tgid)|READ_ONCE\(comm' \
 			'WRITE_ONCE(ring->task task_cpus_set current->pid current->tgid READ_ONCE(comm'
-		in_order "$m/note.c" mctracer_note_task 'ring->(skipped|task), [a-zA-Z]*|F2|emit_task_is_recorded\(\)|emit_words\([^)]*\)' \
+		in_order "$m/record/emit.c" mctracer_note_task 'ring->(skipped|task), [a-zA-Z]*|F2|emit_task_is_recorded\(\)|emit_words\([^)]*\)' \
 			"emit_task_is_recorded() ring->task, NULL ring->skipped, current F2 emit_task_is_recorded() ring->skipped, NULL \
 emit_words(what, MCTRACER_NO_CONTEXT) emit_task_is_recorded() ring->task, NULL"
-		in_order "$m/note.c" emit_invalidate_cpu 'READ_ONCE\(ring->[a-z]*|WRITE_ONCE\(ring->[a-z]*' \
+		in_order "$m/record/emit.c" emit_invalidate_cpu 'READ_ONCE\(ring->[a-z]*|WRITE_ONCE\(ring->[a-z]*' \
 			"READ_ONCE(ring->task WRITE_ONCE(ring->task READ_ONCE(ring->skipped WRITE_ONCE(ring->skipped \
 READ_ONCE(ring->described WRITE_ONCE(ring->described"
-		in_order "$m/note.c" mctracer_forget_tasks 'F1|emit_invalidate_cpu' 'F1 emit_invalidate_cpu'
-		in_order "$m/note.c" __mctracer_task_changed 'F1|task_cpus_of|emit_invalidate_cpu' 'F1 task_cpus_of emit_invalidate_cpu'
-		in_order "$m/tracer.c" tracer_pause_writers 'mctracer_stopped, [a-z]*|mctracer_forget_tasks' \
+		in_order "$m/record/emit.c" mctracer_forget_tasks 'F1|emit_invalidate_cpu' 'F1 emit_invalidate_cpu'
+		in_order "$m/record/emit.c" __mctracer_task_changed 'F1|task_cpus_of|emit_invalidate_cpu' 'F1 task_cpus_of emit_invalidate_cpu'
+		in_order "$m/control/tracer.c" tracer_pause_writers 'mctracer_stopped, [a-z]*|mctracer_forget_tasks' \
 			'mctracer_stopped, true mctracer_forget_tasks'
-		in_order "$m/tracer.c" tracer_resume_writers 'mctracer_stopped, [a-z]*|mctracer_forget_tasks' \
+		in_order "$m/control/tracer.c" tracer_resume_writers 'mctracer_stopped, [a-z]*|mctracer_forget_tasks' \
 			'mctracer_stopped, false mctracer_forget_tasks'
-		in_order "$m/pids.c" mctracer_set_pids 'pids_apply\(text|WRITE_ONCE\(mctracer_pids|pids_unmark|mctracer_forget_tasks' \
+		in_order "$m/select/pids.c" mctracer_set_pids 'pids_apply\(text|WRITE_ONCE\(mctracer_pids|pids_unmark|mctracer_forget_tasks' \
 			'pids_apply(text WRITE_ONCE(mctracer_pids pids_unmark mctracer_forget_tasks'
 		# One function writes the name; in 7.3 another one clears its rest.
 		named=$(grep -oE '(strscpy_pad|memset)\(&?tsk->comm' "$tree/fs/exec.c" | tail -n 1)

@@ -3,8 +3,8 @@
  * Measures the record path on the real processor: calls, from a program, the code that a
  * traced kernel function runs, as the kernel's build compiled it.
  *
- * The program is linked with hook.o, note.o and mcount_64.o of a kernel, in which "run"
- * changes only the names of the per-CPU sections. This file does, for one CPU, what the
+ * The program is linked with hook.o, emit.o, state.o and mcount_64.o of a kernel, in
+ * which "run" changes only the names of the per-CPU sections. This file does, for one CPU, what the
  * rest of the kernel does for these objects:
  *
  *  - per-CPU variables are addressed relative to %gs. As in the kernel, the
@@ -18,7 +18,7 @@
  *    every function of that kernel.
  *  - clock.c: times are those of the cycle counter.
  *
- * Few calls leave the hook for note.o: the first call in each block of the ring, as in
+ * Few calls leave the hook for emit.o: the first call in each block of the ring, as in
  * the kernel.
  *
  * Prints "NAME PICOSECONDS ITERATIONS" lines, the median of each loop for an iteration;
@@ -49,7 +49,7 @@
 #define PREEMPT_ENABLED	0x8000000080000000
 #define WORD		sizeof(uint64_t)
 
-/* The same as in kernel/trace/mctracer/ring.h; verify() would notice a difference. */
+/* The same as in kernel/trace/mctracer/ring/ring.h; verify() would notice a difference. */
 struct mctracer_ring {
 	struct mctracer_ring_header user;
 

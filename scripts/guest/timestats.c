@@ -5,7 +5,7 @@
  * Measures the errors of times in compact form, in which most calls have no time. Reads
  * files of words (per_cpu/cpuN/raw of CPU 0, 1 and so on), recorded with the option "time",
  * so that each call has its exact time. Keeps only those times that compact form records
- * (see kernel/trace/mctracer/hook.c and note.c): where the task changed; where the kernel
+ * (see kernel/trace/mctracer/record/hook.c and emit.c): where the task changed; where the kernel
  * was entered, which means that the caller is in noinstr text (between START and END; by
  * default from /proc/kallsyms); and at the first call of each block of the ring. Estimates
  * the other times as the kernel does (see cursor.c), and prints "NAME VALUE" lines, whole
@@ -32,7 +32,7 @@
 
 #include "mctracer_decode.h"
 
-/* In words; the same as in kernel/trace/mctracer/ring.h and cursor.c. */
+/* In words; the same as in kernel/trace/mctracer/ring/ring.h and cursor.c. */
 #define BLOCK		64
 #define LOOK_AHEAD	(2 * BLOCK)
 #define TASK_WORDS	4

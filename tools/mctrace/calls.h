@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The open calls of each task, calls that have not returned: the known part of the task's stack. A
- * return ends the latest open call of its function; see kernel/trace/mctracer/opencalls.h.
+ * return ends the latest open call of its function; see kernel/trace/mctracer/ring/open_calls.h.
  */
 #ifndef _MCTRACE_CALLS_H
 #define _MCTRACE_CALLS_H

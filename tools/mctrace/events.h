@@ -2,7 +2,7 @@
 /*
  * Read the events of a recording, of all CPUs, in time order: calls, returns, marks, and gaps. Each
  * event has the time that the kernel's own trace prints, to the nanosecond, even if the time is
- * estimated: see kernel/trace/mctracer/cursor.h.
+ * estimated: see kernel/trace/mctracer/ring/cursor.h.
  */
 #ifndef _MCTRACE_EVENTS_H
 #define _MCTRACE_EVENTS_H

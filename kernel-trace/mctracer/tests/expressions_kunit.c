@@ -5,7 +5,7 @@
 #include <linux/list.h>
 #include <linux/string.h>
 
-#include "../expressions.h"
+#include "../select/expressions.h"
 
 static int expressions_init(struct kunit *test)
 {

@@ -14,10 +14,12 @@
 
 #include <asm/sections.h>
 
-#include "../last_boot.h"
-#include "../mctracer.h"
-#include "../streams.h"
-#include "../words.h"
+#include "../crash/last_boot.h"
+#include "../files/text.h"
+#include "../ring/cursor.h"
+#include "../ring/ring.h"
+#include "../ring/streams.h"
+#include "../ring/words.h"
 
 #define WORDS		MCTRACER_RING_MIN_WORDS
 #define RING_SIZE	MCTRACER_RING_MIN_SIZE

@@ -10,9 +10,9 @@
 #include <linux/sched.h>
 #include <linux/smp.h>
 
-#include "../cursor.h"
-#include "../ring.h"
-#include "../words.h"
+#include "../ring/cursor.h"
+#include "../ring/ring.h"
+#include "../ring/words.h"
 
 #define WORDS		MCTRACER_RING_MIN_WORDS
 #define WORD		MCTRACER_WORD_SIZE

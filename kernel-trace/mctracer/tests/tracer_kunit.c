@@ -7,7 +7,7 @@
 #include <linux/kthread.h>
 #include <linux/mutex.h>
 
-#include "../mctracer.h"
+#include "../control/control.h"
 
 static DECLARE_COMPLETION(stopped);
 

@@ -2,7 +2,7 @@
 /* KUnit tests of mctracer's words: composing and decoding. */
 #include <kunit/test.h>
 
-#include "../words.h"
+#include "../ring/words.h"
 
 static void words_data(struct kunit *test)
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Write the rings of a crashed kernel to a recording for mctrace. kernel/trace/mctracer/ring.h and
+Write the rings of a crashed kernel to a recording for mctrace. kernel/trace/mctracer/ring/ring.h and
 include/uapi/linux/mctracer.h describe rings, tools/tracing/mctrace/recording.h recordings. Words
 are copied; only calls, returns and counts are recognized.
 """

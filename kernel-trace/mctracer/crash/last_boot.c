@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Copy the trace of an earlier boot, and convert its addresses; see last_boot.h. */
+#include <linux/cleanup.h>
+#include <linux/err.h>
+#include <linux/errno.h>
+#include <linux/kallsyms.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/overflow.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "../ring/cursor.h"
+#include "../ring/ring.h"
+#include "../ring/words.h"
+#include "last_boot.h"
+
+#undef pr_fmt
+#define pr_fmt(fmt) "mctracer: " fmt
+
+#define GFP_LAST	(GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+static void last_boot_free(struct mctracer_last_boot *last)
+{
+	u32 i;
+
+	if (IS_ENABLED(CONFIG_MODULES) && last->modules)
+		mctracer_kept_modules_forget(last->modules);
+	for (i = 0; i < last->kept.nr_rings; i++)
+		kvfree(last->rings[i].copy.words);
+	kvfree(last->modules);
+	kvfree(last->streams);
+	vfree(last->shape);
+	kvfree(last);
+}
+
+static bool last_boot_copy_modules(struct mctracer_last_boot *last, const void *area)
+{
+	const struct mctracer_kept_module *from = area + MCTRACER_KEPT_MODULES_AT;
+	struct mctracer_kept_module one;
+	int i;
+
+	last->modules = kvmalloc_array(MCTRACER_KEPT_MODULES, sizeof(*last->modules), GFP_LAST);
+	if (!last->modules)
+		return false;
+	for (i = 0; i < MCTRACER_KEPT_MODULES; i++) {
+		one = from[i];
+		if (mctracer_judge_module(&one))
+			last->modules[last->nr_modules++].was = one;
+	}
+	return true;
+}
+
+static bool last_boot_copy_ring(struct mctracer_last_boot *last, u32 i, const u64 *ring)
+{
+	struct mctracer_stream *stream = &last->streams[i];
+	struct mctracer_copy *copy = &last->rings[i].copy;
+	struct mctracer_judge_range range;
+
+	mctracer_judge_range(&range, ring, last->kept.ring_size / MCTRACER_WORD_SIZE);
+	if (!range.words)
+		return true;
+	copy->words = kvmalloc_array(range.words, sizeof(u64), GFP_LAST);
+	if (!copy->words)
+		return false;
+	mctracer_judge_words(copy->words, ring, &range, &last->kept, &last->sums);
+	copy->end = range.words * MCTRACER_WORD_SIZE;
+	mctracer_cursor_begin(&stream->cursor, last->shape, copy, false, 0, false);
+	if (!(stream->cursor.state.known & MCTRACER_KNOWS_CLOCK)) {
+		stream->cursor.state.clock = last->kept.clock;
+		stream->cursor.state.known |= MCTRACER_KNOWS_CLOCK;
+	}
+	if (!(stream->cursor.state.known & MCTRACER_KNOWS_CONTEXT))
+		stream->cursor.state.context = MCTRACER_CONTEXT_UNKNOWN;
+	last->rings[i].calls = stream->cursor.state.calls;
+	stream->found = mctracer_cursor_next(&stream->cursor);
+	return true;
+}
+
+struct mctracer_last_boot *mctracer_last_boot_take(const void *area, size_t size,
+						   const char **wrong)
+{
+	struct mctracer_kept kept, now;
+	struct mctracer_last_boot *last;
+	u32 i;
+
+	*wrong = mctracer_judge_header(&kept, area, size);
+	if (*wrong)
+		return ERR_PTR(-ENODATA);
+	last = kvzalloc(struct_size(last, rings, kept.nr_rings), GFP_LAST);
+	if (!last)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&last->users, 1);
+	mctracer_kept_fill(&now);
+	last->kept = kept;
+	last->text = now.text;
+	last->same = mctracer_judge_same(&kept, &now);
+	last->shape = vzalloc(sizeof(*last->shape));
+	last->streams = kvmalloc_array(kept.nr_rings, sizeof(*last->streams), GFP_LAST);
+	if (!last->shape || !last->streams || !last_boot_copy_modules(last, area))
+		goto no_memory;
+	last->shape->mask = kept.ring_size - 1;
+	for (i = 0; i < kept.nr_rings; i++)
+		if (!last_boot_copy_ring(last, i,
+					 area + MCTRACER_KEPT_RINGS_AT + i * kept.ring_size))
+			goto no_memory;
+	return last;
+
+no_memory:
+	last_boot_free(last);
+	return ERR_PTR(-ENOMEM);
+}
+
+void mctracer_last_boot_put(struct mctracer_last_boot *last)
+{
+	if (refcount_dec_and_test(&last->users))
+		last_boot_free(last);
+}
+
+/* Return true if @low, a return address, is of code in the range: it may be the range's end. */
+static bool last_boot_range_has(u32 low, u32 begin, u32 size)
+{
+	return low - begin - 1 < size;
+}
+
+static const struct mctracer_old_module *last_boot_module(const struct mctracer_last_boot *last,
+							  u32 low)
+{
+	const struct mctracer_old_module *module;
+
+	for (module = last->modules; module < last->modules + last->nr_modules; module++)
+		if (last_boot_range_has(low, module->was.text, module->was.size))
+			return module;
+	return NULL;
+}
+
+static bool last_boot_is_text(const struct mctracer_last_boot *last, u32 low)
+{
+	return last_boot_range_has(low, last->kept.text, last->kept.text_end - last->kept.text);
+}
+
+/* Relocate *@low to the running kernel. Return false if its code is not there. */
+static bool last_boot_relocate(const struct mctracer_last_boot *last, u32 *low)
+{
+	const struct mctracer_old_module *module;
+	u32 now;
+
+	if (!last->same)
+		return false;
+	if (last_boot_is_text(last, *low)) {
+		*low += last->text - last->kept.text;
+		return true;
+	}
+	module = last_boot_module(last, *low);
+	now = module ? READ_ONCE(module->now) : 0;
+	if (now)
+		*low += now - module->was.text;
+	return now;
+}
+
+size_t mctracer_last_boot_name(const void *data, char *name, u32 *low)
+{
+	const struct mctracer_last_boot *last = data;
+	const struct mctracer_old_module *module;
+
+	if (last_boot_relocate(last, low))
+		return 0;
+	if (last_boot_is_text(last, *low))
+		return scnprintf(name, KSYM_SYMBOL_LEN, "[_stext+%#x]", *low - last->kept.text);
+	module = last_boot_module(last, *low);
+	if (module)
+		return scnprintf(name, KSYM_SYMBOL_LEN, "[%s+%#x]", module->was.name,
+				 *low - module->was.text);
+	return scnprintf(name, KSYM_SYMBOL_LEN, "[unknown]");
+}
+
+static u32 last_boot_convert(const struct mctracer_last_boot *last, u32 low)
+{
+	if (last_boot_relocate(last, &low))
+		return low | BIT(31);
+	if (!last->same && last_boot_is_text(last, low))
+		return (low - last->kept.text + last->kept.linked) | BIT(31);
+	return MCTRACER_NOWHERE;
+}
+
+u64 mctracer_last_boot_word(const struct mctracer_last_boot *last, u64 word)
+{
+	const u64 low_half = U32_MAX, data = mctracer_word_data(word);
+	u64 parent;
+
+	if (!(word & MCTRACER_WORD_VALID))
+		return 0;
+	if (mctracer_word_is_call(word)) {
+		parent = last_boot_convert(last, word >> 32 | BIT(31));
+		return parent << 32 | MCTRACER_WORD_VALID | last_boot_convert(last, word);
+	}
+	if (mctracer_word_type(word) == MCTRACER_RETURN)
+		return mctracer_word(MCTRACER_RETURN,
+				     (data & ~(u64)(u32)INT_MAX) |
+				     (last_boot_convert(last, data | BIT(31)) & INT_MAX));
+	if (mctracer_word_is_other(word, MCTRACER_FRAME) ||
+	    mctracer_word_is_other(word, MCTRACER_MARK))
+		return mctracer_word(MCTRACER_OTHER,
+				     (data & ~low_half) | last_boot_convert(last, data));
+	return word;
+}
+
+static bool possible;
+static DEFINE_MUTEX(found_mutex);
+static struct mctracer_last_boot *found;
+
+bool mctracer_last_boot_possible(void)
+{
+	return possible;
+}
+
+void mctracer_last_boot_found(const void *area, size_t size)
+{
+	struct mctracer_last_boot *last;
+	const char *wrong;
+
+	possible = true;
+	last = mctracer_last_boot_take(area, size, &wrong);
+	if (PTR_ERR_OR_ZERO(last) == -ENODATA) {
+		pr_info("no trace of an earlier boot in reserved memory: %s\n", wrong);
+	} else if (IS_ERR(last)) {
+		pr_warn("no memory for the trace of an earlier boot: it is lost\n");
+	} else {
+		pr_info("the trace of an earlier boot: %llu calls and returns; %llu words and %llu pages were damaged\n",
+			last->sums.events, last->sums.bad_words, last->sums.bad_pages);
+		if (IS_ENABLED(CONFIG_MODULES))
+			mctracer_kept_modules_match(last->modules, last->nr_modules);
+		guard(mutex)(&found_mutex);
+		found = last;
+	}
+}
+
+struct mctracer_last_boot *mctracer_last_boot_get(void)
+{
+	guard(mutex)(&found_mutex);
+	if (found)
+		refcount_inc(&found->users);
+	return found;
+}
+
+void mctracer_last_boot_clear(void)
+{
+	struct mctracer_last_boot *last;
+
+	scoped_guard(mutex, &found_mutex) {
+		last = found;
+		found = NULL;
+	}
+	if (last)
+		mctracer_last_boot_put(last);
+}

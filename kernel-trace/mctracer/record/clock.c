@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Read the clock that times are taken from, and provide its conversion to nanoseconds.
+ *
+ * The clock is the cycle counter as long as the kernel trusts it, because nothing costs less; its
+ * times match the kernel's log. When the kernel finds that the counter stops, changes its rate or
+ * differs between CPUs, the clock becomes CLOCK_MONOTONIC in nanoseconds. The rings record where
+ * the conversion changes, so no earlier event loses its time.
+ */
+#include <linux/cc_platform.h>
+#include <linux/printk.h>
+#include <linux/sched/clock.h>
+#include <linux/timekeeping.h>
+#include <linux/timex.h>
+
+#include <asm/timer.h>
+#include <asm/tsc.h>
+
+#include "record.h"
+
+#undef pr_fmt
+#define pr_fmt(fmt) "mctracer: " fmt
+
+static bool use_cycles = true;	/* under hook_mutex (tracer.c) */
+
+bool mctracer_clock_is_cycles(void)
+{
+	return READ_ONCE(use_cycles);
+}
+
+bool mctracer_clock_is_lost(void)
+{
+	/*
+	 * A hypervisor may intercept rdtsc. If it can't see the guest's registers, rdtsc raises an
+	 * exception, and the exception's handler is traced: each hook in the handler would read the
+	 * counter again, without end. The slow hook refuses calls made while it reads a clock.
+	 */
+	if (!use_cycles || cc_platform_has(CC_ATTR_GUEST_STATE_ENCRYPT))
+		return use_cycles;
+	/* A recorded time has 60 bits. */
+	return check_tsc_unstable() || get_cycles() >= BIT_ULL(59);
+}
+
+void mctracer_clock_to_ns(void)
+{
+	pr_warn("the cycle counter can't be used: tracing more slowly, by CLOCK_MONOTONIC\n");
+	WRITE_ONCE(use_cycles, false);
+}
+
+u64 mctracer_clock_read(struct mctracer_clock *clock)
+{
+	struct cyc2ns_data data;
+
+	if (!mctracer_clock_is_cycles()) {
+		*clock = (struct mctracer_clock) { .mult = 1, .is_ns = true };
+		return ktime_get_mono_fast_ns();
+	}
+	cyc2ns_read_begin(&data);
+	cyc2ns_read_end();
+	*clock = (struct mctracer_clock) {
+		.mult	= data.cyc2ns_mul,
+		.shift	= data.cyc2ns_shift,
+		.offset	= data.cyc2ns_offset + READ_ONCE(__sched_clock_offset),
+	};
+	return get_cycles();
+}

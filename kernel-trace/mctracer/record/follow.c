@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Keep the table of followed objects, by address. Each object gets a number of its own when it
+ * begins to be followed: so an object that later lies at the same address has another number.
+ *
+ * The hook has already looked up each argument in mcount's arg filter, which also passes values
+ * that only look like an object; this table decides. A place of the table is free, claimed, or has
+ * an address. The context that changes a place to claimed owns the place until it stores another
+ * state. Nobody waits for the owner: an interrupt or NMI that finds a place claimed treats it as
+ * holding no object when it searches, and as taken when it needs a free one.
+ *
+ * O1: a place's object is stored before the address, and loaded after it. O2: the place is claimed
+ * before the object is stored, and a reader of the object loads the address again: if that has
+ * changed, the reader takes the object for unknown. The same address may by then belong to another
+ * object: then both objects were there during the lookup.
+ *
+ * Two CPUs that begin to follow the same address at once may use two places. Lookups find the
+ * first, and mctracer_unfollow() frees both.
+ */
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/err.h>
+#include <linux/errno.h>
+#include <linux/hash.h>
+#include <linux/lockdep.h>
+#include <linux/mcount.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include <asm/barrier.h>
+
+#include "follow.h"
+#include "record.h"
+#include "selected.h"
+
+#define OBJECTS_MAX	1024
+#define BUCKETS_BITS	10
+#define WAYS		8	/* with OBJECTS_MAX objects, one in a million has no room */
+
+#define FREE		0UL
+#define CLAIMED		1UL	/* no object is there */
+
+struct place {
+	unsigned long address;
+	struct mctracer_object object;
+	unsigned int since;	/* mcount_away then: if it differs, the end may be missed */
+};
+
+static struct place (*buckets)[WAYS];	/* NULL until a trigger needs it */
+static atomic_t nr_objects, last_number;
+static atomic_t nr_reused;		/* objects allocated again before an end was seen */
+static unsigned int swept;		/* mcount_away at the last follow_sweep() */
+
+int mctracer_follow_alloc(void)
+{
+	lockdep_assert_held(&mctracer_lists_mutex);
+	if (!buckets)
+		WRITE_ONCE(buckets, kvcalloc(1 << BUCKETS_BITS, sizeof(*buckets), GFP_KERNEL));
+	return buckets ? 0 : -ENOMEM;
+}
+
+static __always_inline struct place *follow_bucket(unsigned long address)
+{
+	return buckets[hash_long(address, BUCKETS_BITS)];
+}
+
+static __always_inline bool follow_claim(struct place *place, unsigned long from)
+{
+	return try_cmpxchg(&place->address, &from, CLAIMED);	/* O2 */
+}
+
+struct mctracer_object mctracer_object_at(unsigned long address)
+{
+	struct place *places = follow_bucket(address);
+	struct mctracer_object object = {};
+	unsigned int since;
+	int i;
+
+	for (i = 0; i < WAYS && address > CLAIMED; i++) {
+		if (smp_load_acquire(&places[i].address) != address)	/* O1 */
+			continue;
+		object.number = READ_ONCE(places[i].object.number);
+		object.calls = READ_ONCE(places[i].object.calls);
+		since = READ_ONCE(places[i].since);
+		smp_rmb();						/* O2 */
+		if (READ_ONCE(places[i].address) == address && since == READ_ONCE(mcount_away))
+			return object;
+		object.number = 0;
+	}
+	return object;
+}
+
+/* Small numbers and error pointers are not followed. */
+bool mctracer_may_follow(unsigned long address)
+{
+	return address >= PAGE_SIZE && !IS_ERR_VALUE(address);
+}
+
+/* Publish @object at @address in @place, which the caller has claimed. */
+static void follow_publish(struct place *place, unsigned long address,
+			   struct mctracer_object object)
+{
+	WRITE_ONCE(place->object.number, object.number);
+	WRITE_ONCE(place->object.calls, object.calls);
+	WRITE_ONCE(place->since, READ_ONCE(mcount_away));
+	smp_store_release(&place->address, address);	/* O1 */
+}
+
+/* Free @place, which the caller has claimed, and which had @address. */
+static void follow_free_place(struct place *place, unsigned long address)
+{
+	mcount_filter_remove(address);
+	smp_store_release(&place->address, FREE);	/* after mcount_filter_remove() */
+	atomic_dec(&nr_objects);
+}
+
+/* Free places from before the hook was away (mcount_away). Called once each time it was. */
+static void follow_sweep(void)
+{
+	const unsigned int away = READ_ONCE(mcount_away);
+	unsigned long address;
+	struct place *place;
+	int i, way;
+
+	for (i = 0; i < 1 << BUCKETS_BITS; i++) {
+		for (way = 0; way < WAYS; way++) {
+			place = &buckets[i][way];
+			address = smp_load_acquire(&place->address);	/* O1 */
+			/* Don't claim a valid place: an unfollow meanwhile would fail for good. */
+			if (address <= CLAIMED || READ_ONCE(place->since) == away)
+				continue;
+			/*
+			 * If the address was unfollowed and followed again in between, its object
+			 * ends too early, rather than never.
+			 */
+			if (follow_claim(place, address))
+				follow_free_place(place, address);
+		}
+	}
+}
+
+struct mctracer_object mctracer_follow(unsigned long address, bool calls)
+{
+	struct mctracer_object object = mctracer_object_at(address);
+	struct place *places = follow_bucket(address);
+	int i;
+
+	if (object.number)
+		return object;
+	if (READ_ONCE(swept) != READ_ONCE(mcount_away)) {
+		WRITE_ONCE(swept, READ_ONCE(mcount_away));
+		follow_sweep();
+	}
+	if (atomic_inc_return(&nr_objects) > OBJECTS_MAX)
+		goto full;
+	for (i = 0; i < WAYS; i++) {
+		if (READ_ONCE(places[i].address) != FREE || !follow_claim(&places[i], FREE))
+			continue;
+		do {
+			object.number = atomic_inc_return(&last_number);
+		} while (!object.number);
+		object.calls = calls;
+		/* First: a call that passes the filter and finds no object loses nothing. */
+		mcount_filter_add(address);
+		follow_publish(&places[i], address, object);
+		return object;
+	}
+full:
+	atomic_dec(&nr_objects);
+	return object;
+}
+
+bool mctracer_unfollow(unsigned long address)
+{
+	struct place *places = follow_bucket(address);
+	bool was = false;
+	int i;
+
+	for (i = 0; i < WAYS && address > CLAIMED; i++) {
+		if (READ_ONCE(places[i].address) != address || !follow_claim(&places[i], address))
+			continue;
+		follow_free_place(&places[i], address);
+		was = true;
+	}
+	return was;
+}
+
+/* An allocator returns @address: an object there has ended, although no trigger saw the end. */
+void mctracer_end_unseen(unsigned long address)
+{
+	const bool known = mctracer_object_at(address).number;
+
+	if (mctracer_unfollow(address) && known)
+		atomic_inc(&nr_reused);
+}
+
+unsigned int mctracer_follow_reused(void)
+{
+	return atomic_read(&nr_reused);
+}
+
+unsigned int mctracer_follow_now(void)
+{
+	return atomic_read(&nr_objects);
+}
+
+void mctracer_followed(struct mctracer_args *args)
+{
+	struct mctracer_object object;
+	unsigned int i;
+
+	/* Leave room for an object that this call begins to follow. */
+	for (i = 0; i < args->nr && args->nr_objects < MCTRACER_OBJECTS - 1; i++) {
+		object = mctracer_object_at(args->values[i]);
+		if (!object.number)
+			continue;
+		mctracer_concerns(args, object.number, i + 1, 0);
+		if (object.calls)
+			args->calls_of = object.number;
+	}
+}
+
+void mctracer_follow_forget(void)
+{
+	unsigned int i, way;
+
+	for (i = 0; buckets && i < 1 << BUCKETS_BITS; i++)
+		for (way = 0; way < WAYS; way++)
+			mctracer_unfollow(READ_ONCE(buckets[i][way].address));
+	atomic_set(&nr_reused, 0);
+	mctracer_below_forget();
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The body of all hooks: record a call or return in the ring. Each hook inlines hook_record() with
+ * other constants.
+ */
+#ifndef _KERNEL_TRACE_MCTRACER_HOOK_H
+#define _KERNEL_TRACE_MCTRACER_HOOK_H
+
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/irqflags.h>
+#include <linux/mcount.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/thread_info.h>
+#include <linux/timex.h>
+#include <asm/sections.h>
+
+#include "../ring/ring.h"
+#include "record.h"
+#include "selected.h"
+
+/* The preempt count's fields have the layout of MCTRACER_PREEMPT_DEPTH and so on. */
+static_assert(PREEMPT_MASK == MCTRACER_PREEMPT_DEPTH && SOFTIRQ_OFFSET == MCTRACER_SOFTIRQ &&
+	      HARDIRQ_MASK == MCTRACER_HARDIRQ && NMI_MASK == MCTRACER_NMI);
+
+/*
+ * The raw context, which hooks compare at each call: the preempt count, with the hook's own
+ * increment, and these two flags in free bits. emit_context_data() converts it to a context word's
+ * data.
+ */
+#define RAW_IRQS_ON		BIT(24)
+#define RAW_NEED_RESCHED	BIT(25)
+
+static __always_inline u32 hook_raw_context(void)
+{
+	u32 raw = raw_cpu_read(pcpu_hot.preempt_count);
+
+	raw ^= (arch_local_save_flags() & X86_EFLAGS_IF) / X86_EFLAGS_IF * RAW_IRQS_ON;
+	raw ^= (READ_ONCE(current_thread_info()->flags) & _TIF_NEED_RESCHED) / _TIF_NEED_RESCHED *
+	       RAW_NEED_RESCHED;
+	return raw;
+}
+
+/*
+ * True if the caller is entry code: the kernel was entered from user space, from idle, or by an
+ * interrupt or exception. For most callers the first comparison decides.
+ */
+#define called_by_entry_code()							\
+	(unlikely(mcount_direct_parent_ip() >= (unsigned long)__noinstr_text_start) && \
+	 ({ barrier(); mcount_direct_parent_ip() < (unsigned long)__noinstr_text_end; }))
+
+/* Read the time as the halves of a time word, in units of two cycles: so one shift is enough. */
+static __always_inline void hook_read_clock(u32 *low, u32 *high)
+{
+	asm volatile("rdtsc" : "=a" (*low), "=d" (*high));
+	*low >>= 1;
+}
+
+/* What a hook records. MCTRACER_HOOK_TAIL: a jump to a function, which returns in its place. */
+enum mctracer_hook_at {
+	MCTRACER_HOOK_CALL,
+	MCTRACER_HOOK_RETURN,
+	MCTRACER_HOOK_TAIL,
+};
+
+/*
+ * Call @func(@arg), in the slow path. Return true if its result is not 0: at returns no register is
+ * free for the result itself.
+ */
+static __always_inline bool hook_slow_path(const enum mctracer_hook_at at,
+					   unsigned long (*func)(unsigned long), unsigned long arg)
+{
+	return at == MCTRACER_HOOK_CALL ? mcount_direct_call(func, arg) :
+					  mcount_direct_ask(func, arg);
+}
+
+/*
+ * Return true if the current task is recorded. Preemption must be disabled, from here until the
+ * words are written: so the task, the answer and the ring belong together.
+ */
+static __always_inline bool hook_must_record(const enum mctracer_hook_at at)
+{
+	return likely(raw_cpu_read(mctracer_rings.task) == current) ||
+	       (raw_cpu_read(mctracer_rings.skipped) != current &&
+		hook_slow_path(at, mctracer_note_task, 0));
+}
+
+/*
+ * Reserve two words, and read a time that lies between the times before and after them in the ring.
+ * If an interrupt has written words before the reserved ones, read the time again. If an interrupt
+ * has also written words after them, the new time may be too late: use 0, which means no time. This
+ * is faster than reserving only if there was no interrupt.
+ */
+static __always_inline u64 hook_reserve_with_time(u32 *low, u32 *high)
+{
+	u64 before, head;
+
+	before = mctracer_ring_head(&mctracer_rings);
+	hook_read_clock(low, high);
+	head = mctracer_ring_reserve(&mctracer_rings, MCTRACER_STEP(2, 1));
+	if (unlikely(head != before)) {
+		hook_read_clock(low, high);
+		barrier();	/* the time before head */
+		before = head + 2 * MCTRACER_WORD_SIZE;
+		if (mctracer_ring_head_low(&mctracer_rings) != (u32)before)
+			*high = *low = 0;
+	}
+	return head;
+}
+
+/* With static call sites: return the called function's enum mcount_site. */
+static __always_inline unsigned int hook_site_kind(void)
+{
+	unsigned long at = mctracer_map_index(mcount_direct_ip());
+
+	if (likely(at < mctracer_map_size))
+		return READ_ONCE(mctracer_map)[at];
+	barrier();	/* load ip again below, instead of keeping it in a register */
+	return mcount_direct_call(mctracer_ip_kind, mcount_direct_ip());
+}
+
+/* With static call sites: return true if the called function is recorded. */
+static __always_inline bool hook_is_selected(void)
+{
+	unsigned int kind = hook_site_kind();
+
+	if (kind == MCOUNT_NOTHING)
+		return false;
+	return likely(kind == MCOUNT_HOOK) ||
+	       mcount_direct_call(mctracer_gate_ips, (unsigned long)mcount_direct_ips());
+}
+
+static __always_inline void hook_put_event(u32 *slot, u32 lap, const enum mctracer_hook_at at)
+{
+	if (at == MCTRACER_HOOK_CALL) {
+		mctracer_ring_put_ip(slot, mcount_direct_ip());
+		mctracer_ring_commit(slot, lap, mcount_direct_parent_ip());
+		return;
+	}
+	mctracer_ring_put_ip(slot, MCTRACER_RETURN << MCTRACER_TYPE_SHIFT |
+				   (at == MCTRACER_HOOK_TAIL ? MCTRACER_RETURN_TAIL : 0));
+	mctracer_ring_commit(slot, lap, mcount_direct_ip());
+}
+
+/*
+ * Record one call or return. With @exact, its time goes before it. With @context, the context goes
+ * before both if it has changed; an interrupt may write its own context after that, so check again
+ * if reserving fails. With @choose, record only selected functions.
+ */
+static __always_inline void hook_record(const enum mctracer_hook_at at, const bool exact,
+					const bool context, const bool choose)
+{
+	const u64 step = exact ? MCTRACER_STEP(2, 1) : MCTRACER_STEP(1, 0);
+	u32 *slot, lap, low, high, raw;
+	u64 head;
+
+	if (choose && !hook_is_selected())
+		return;
+	preempt_disable_notrace();
+	if (!hook_must_record(at)) {
+		preempt_enable_notrace();
+		return;
+	}
+	if (at == MCTRACER_HOOK_CALL && !exact && called_by_entry_code())
+		mctracer_hook_time();
+
+	if (context)
+		raw = hook_raw_context();
+	if (!exact && !context) {
+		head = mctracer_ring_reserve(&mctracer_rings, step);
+	} else if (!context) {
+		head = hook_reserve_with_time(&low, &high);
+	} else {
+		do {
+			head = mctracer_ring_head(&mctracer_rings);
+			while (unlikely(raw_cpu_read(mctracer_rings.context) != raw)) {
+				hook_slow_path(at, mctracer_note_context, raw);
+				head = mctracer_ring_head(&mctracer_rings);
+			}
+			if (exact)
+				hook_read_clock(&low, &high);
+		} while (!mctracer_ring_reserve_at(&mctracer_rings, head, step));
+	}
+
+	if (unlikely(!(head & (exact ? MCTRACER_EXACT_BLOCK - 2 * MCTRACER_WORD_SIZE :
+				       MCTRACER_COMPACT_BLOCK - MCTRACER_WORD_SIZE))))
+		mcount_direct_call_void(mctracer_note_block);
+	slot = mctracer_ring_slot(&mctracer_rings, head);
+	lap = mctracer_ring_lap(&mctracer_rings, head);
+	if (exact) {
+		mctracer_ring_put(slot, lap, high, low);
+		slot += 2;
+	}
+	hook_put_event(slot, lap, at);
+	preempt_enable_notrace();
+}
+
+/* Record a return or tail jump in the slow path, which works with any clock. */
+static __always_inline void hook_record_return_slow(const enum mctracer_hook_at at)
+{
+	preempt_disable_notrace();
+	hook_slow_path(at, at == MCTRACER_HOOK_TAIL ? mctracer_note_tail : mctracer_note_return,
+		       mcount_direct_ip());
+	preempt_enable_notrace();
+}
+
+#endif /* _KERNEL_TRACE_MCTRACER_HOOK_H */

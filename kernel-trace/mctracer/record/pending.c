@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Remember pending returns: calls in progress whose return value must be followed, because an
+ * argument is a followed object ("follow N -> ret").
+ *
+ * The address of a call's return address on the stack identifies the call: no other call has that
+ * address until this one returns, whatever task or interrupt runs (see timed.c). A caller claims an
+ * entry by cmpxchg(), and only the claim's owner writes the entry. An entry whose return the tracer
+ * misses stays until a call at the same address, for the same argument, replaces it, or until
+ * another call needs the room.
+ */
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/hash.h>
+#include <linux/lockdep.h>
+#include <linux/mcount.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include <asm/barrier.h>
+
+#include "pending.h"
+#include "selected.h"
+
+#define BUCKETS_BITS	7
+#define WAYS		8
+
+#define FREE		0UL
+#define CLAIMED		1UL	/* return addresses are aligned */
+
+/*
+ * Only code on the stack that @where points into makes an entry with that @where. So @from does not
+ * change while @where stays the same.
+ */
+struct awaited {
+	unsigned long where;	/* address of the return address; or FREE, CLAIMED */
+	struct mctracer_object object;
+	unsigned int since;	/* pending_since() at the call */
+	u8 from;		/* the argument's number: with @where, the key */
+};
+
+static struct awaited (*buckets)[WAYS];	/* NULL until a trigger needs it */
+
+static atomic_t forgotten;		/* how often all entries were invalidated */
+
+void mctracer_awaited_forget(void)
+{
+	atomic_inc(&forgotten);
+}
+
+/* Return a number that changes when returns may have been missed. Both addends only grow. */
+static __always_inline unsigned int pending_since(void)
+{
+	return atomic_read(&forgotten) + READ_ONCE(mcount_away);
+}
+
+int mctracer_awaited_alloc(void)
+{
+	lockdep_assert_held(&mctracer_lists_mutex);
+	if (!buckets)
+		WRITE_ONCE(buckets, kvcalloc(1 << BUCKETS_BITS, sizeof(*buckets), GFP_KERNEL));
+	return buckets ? 0 : -ENOMEM;
+}
+
+static __always_inline struct awaited *pending_bucket(unsigned long where)
+{
+	return buckets[hash_long(where / sizeof(where), BUCKETS_BITS)];
+}
+
+static __always_inline bool pending_claim(struct awaited *call, unsigned long where)
+{
+	return try_cmpxchg(&call->where, &where, CLAIMED);
+}
+
+struct mctracer_object mctracer_awaited(const unsigned long *where, u8 from)
+{
+	struct awaited *calls = pending_bucket((unsigned long)where);
+	struct mctracer_object object = {};
+	int i;
+
+	for (i = 0; i < WAYS; i++) {
+		if (READ_ONCE(calls[i].where) != (unsigned long)where ||
+		    READ_ONCE(calls[i].from) != from ||
+		    !pending_claim(&calls[i], (unsigned long)where))
+			continue;
+		if (calls[i].since == pending_since())
+			object = calls[i].object;
+		smp_store_release(&calls[i].where, FREE);	/* after the loads */
+		break;
+	}
+	return object;
+}
+
+/*
+ * Claim a free entry, or else evict the bucket's first one. NULL: another context has claimed that.
+ */
+static struct awaited *pending_claim_any(unsigned long where)
+{
+	struct awaited *calls = pending_bucket(where);
+	unsigned long its;
+	int i;
+
+	for (i = 0; i < WAYS; i++)
+		if (READ_ONCE(calls[i].where) == FREE && pending_claim(&calls[i], FREE))
+			return &calls[i];
+	its = READ_ONCE(calls[0].where);
+	return its != CLAIMED && pending_claim(&calls[0], its) ? &calls[0] : NULL;
+}
+
+void mctracer_await(const unsigned long *where, u8 from, struct mctracer_object object)
+{
+	struct awaited *call;
+
+	mctracer_awaited(where, from);
+	call = object.number ? pending_claim_any((unsigned long)where) : NULL;
+	if (!call)
+		return;
+	call->object = object;
+	call->since = pending_since();
+	WRITE_ONCE(call->from, from);
+	smp_store_release(&call->where, (unsigned long)where);	/* after the fields */
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Remember when calls began, for the trigger condition "slow TIME". The address of a call's return
+ * address on the stack identifies the call: no other call has that address until this one returns,
+ * whatever task or interrupt runs.
+ *
+ * The entry of a call that never returns stays until another call has the same address, or until a
+ * full bucket evicts its oldest entry; if the evicted call was still running, it is not timed. The
+ * tracer misses a return if no hook is called at that moment, or if the trigger was removed: the
+ * number that timed_since() returns has changed then, so the stale entry is not used.
+ *
+ * A context claims an entry by cmpxchg() before it writes the entry, and nobody else touches a
+ * claimed entry. So an interrupt finds an entry free, claimed, or complete. T1: began is written
+ * before where, and read after where.
+ */
+#include <linux/atomic.h>
+#include <linux/cache.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/hash.h>
+#include <linux/lockdep.h>
+#include <linux/mcount.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/sched/clock.h>
+#include <linux/slab.h>
+
+#include <asm/barrier.h>
+
+#include "selected.h"
+#include "triggers.h"
+
+#define BUCKETS_BITS	10
+#define WAYS		8
+
+#define FREE		0UL
+#define CLAIMED		1UL	/* return addresses are aligned */
+
+struct timed_call {
+	unsigned long where;	/* address of the return address; or FREE, CLAIMED */
+	u64 began;		/* local_clock() at the call */
+	unsigned int since;	/* timed_since() at the call */
+};
+
+static struct timed_call (*buckets)[WAYS];	/* NULL until a trigger needs it */
+static DEFINE_PER_CPU(unsigned long, missed);	/* evicted or untimed calls */
+static unsigned long missed_before;	/* sum of missed when the count was last reset */
+static atomic_t forgotten;		/* how often all entries were invalidated */
+
+int mctracer_timed_alloc(void)
+{
+	lockdep_assert_held(&mctracer_lists_mutex);
+	if (!buckets)
+		WRITE_ONCE(buckets, kvcalloc(1 << BUCKETS_BITS, sizeof(*buckets), GFP_KERNEL));
+	return buckets ? 0 : -ENOMEM;
+}
+
+void mctracer_timed_forget(void)
+{
+	atomic_inc(&forgotten);
+}
+
+/* Return a number that changes when returns may have been missed. Both addends only grow. */
+static __always_inline unsigned int timed_since(void)
+{
+	return atomic_read(&forgotten) + READ_ONCE(mcount_away);
+}
+
+unsigned long mctracer_timed_missed(void)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(missed, cpu));
+	return sum - missed_before;
+}
+
+void mctracer_timed_count_anew(void)
+{
+	lockdep_assert_held(&mctracer_sets_mutex);
+	missed_before += mctracer_timed_missed();
+}
+
+static __always_inline struct timed_call *timed_bucket(unsigned long where)
+{
+	return buckets[hash_long(where / sizeof(where), BUCKETS_BITS)];
+}
+
+static __always_inline bool timed_claim(struct timed_call *call, unsigned long where)
+{
+	return try_cmpxchg(&call->where, &where, CLAIMED);
+}
+
+/* Claim an entry: the one of @where, else a free one, else the oldest. NULL: others hold it. */
+static struct timed_call *timed_claim_any(unsigned long where)
+{
+	struct timed_call *calls = timed_bucket(where), *oldest = NULL;
+	unsigned long its = FREE, seen;
+	int i;
+
+	for (i = 0; i < WAYS; i++)
+		if (READ_ONCE(calls[i].where) == where && timed_claim(&calls[i], where))
+			return &calls[i];
+	for (i = 0; i < WAYS; i++)
+		if (READ_ONCE(calls[i].where) == FREE && timed_claim(&calls[i], FREE))
+			return &calls[i];
+	for (i = 0; i < WAYS; i++) {
+		seen = READ_ONCE(calls[i].where);
+		if (seen > CLAIMED &&
+		    (!oldest || READ_ONCE(calls[i].began) < READ_ONCE(oldest->began))) {
+			oldest = &calls[i];
+			its = seen;
+		}
+	}
+	this_cpu_inc(missed);
+	return oldest && timed_claim(oldest, its) ? oldest : NULL;
+}
+
+void mctracer_timed_begin(const unsigned long *where)
+{
+	struct timed_call *call = timed_claim_any((unsigned long)where);
+
+	if (!call)
+		return;
+	call->since = timed_since();
+	WRITE_ONCE(call->began, local_clock_noinstr());
+	smp_store_release(&call->where, (unsigned long)where);	/* T1 */
+}
+
+bool mctracer_timed_end(const unsigned long *where, u64 *took)
+{
+	struct timed_call *calls;
+	unsigned int its;
+	u64 began;
+	int i;
+
+	if (!READ_ONCE(buckets))
+		return false;
+	calls = timed_bucket((unsigned long)where);
+	for (i = 0; i < WAYS; i++) {
+		if (smp_load_acquire(&calls[i].where) != (unsigned long)where)	/* T1 */
+			continue;
+		began = READ_ONCE(calls[i].began);
+		its = READ_ONCE(calls[i].since);
+		if (!timed_claim(&calls[i], (unsigned long)where))
+			return false;
+		WRITE_ONCE(calls[i].where, FREE);
+		/* The clocks of two CPUs may differ slightly. */
+		*took = max_t(s64, local_clock_noinstr() - began, 0);
+		return its == timed_since();
+	}
+	return false;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Failures of notifiers and works, which no system call can return. */
+#include <linux/cleanup.h>
+#include <linux/err.h>
+#include <linux/mcount.h>
+#include <linux/mutex.h>
+#include <linux/printk.h>
+#include <linux/seq_file.h>
+
+#include "select.h"
+
+#undef pr_fmt
+#define pr_fmt(fmt) "mctracer: " fmt
+
+/* The latest failure that no system call could return; NULL: none. */
+static const char *failed_what;
+static int failed_why;
+static DEFINE_MUTEX(failed_mutex);	/* protects both */
+
+void mctracer_report_failure(const char *what, int error)
+{
+	guard(mutex)(&failed_mutex);
+	failed_what = what;
+	failed_why = error;
+	if (what)
+		pr_err("%s: %pe\n", what, ERR_PTR(error));
+}
+
+void mctracer_show_failure(struct seq_file *m)
+{
+	int error = mcount_error();
+
+	if (error)
+		seq_printf(m, "# failed: nobody is called: %pe\n", ERR_PTR(error));
+	guard(mutex)(&failed_mutex);
+	if (failed_what)
+		seq_printf(m, "# failed: %s: %pe\n", failed_what, ERR_PTR(failed_why));
+}

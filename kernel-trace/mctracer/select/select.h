@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What users select: tasks, functions, and functions with triggers. All functions may sleep. */
+#ifndef _KERNEL_TRACE_MCTRACER_SELECT_H
+#define _KERNEL_TRACE_MCTRACER_SELECT_H
+
+#include <linux/mctracer.h>
+#include <linux/types.h>
+
+#include "../record/selected.h"
+
+struct mctracer_expression;
+struct mctracer_expressions;
+struct module;
+struct seq_file;
+
+/*
+ * Set the expressions of the file "pid" to @text, or @append them; modifies @text. May sleep.
+ * Return 0; or -EINVAL, -ESRCH, -ENOENT, -ENOSPC or -ENOMEM, with the old expressions in force,
+ * after logging why.
+ */
+int mctracer_set_pids(char *text, bool append);
+void mctracer_show_pids(struct seq_file *m);
+
+/* triggers.c: all functions may sleep. */
+
+/* Set the triggers, as mctracer_functions_set() sets functions. */
+int mctracer_triggers_set(char *text, bool append, int (*apply)(u8 *map));
+void mctracer_triggers_show(struct seq_file *m);
+/* Update the triggers after the selection of functions, or the option max_stack, has changed. */
+void mctracer_triggers_update(void);
+/* Add the functions of @mod. Return true if hooks must see a change. */
+bool mctracer_triggers_module_coming(struct module *mod);
+
+/* functions.c: all functions may sleep. */
+
+/* Call sites, ascending; an entry for each pair of a site and an expression that matches it. */
+struct mctracer_hits {
+	struct mctracer_hit {
+		unsigned long site;
+		struct mctracer_expression *by;
+		bool returns;	/* the site is before a return, */
+		bool tail;	/* or before a jump to another function */
+	} *hits;
+	size_t nr, room;
+};
+
+/*
+ * Find the functions that @expressions match, in the module @only, or everywhere if NULL; with
+ * @returns, also sites before returns. Free @hits->hits with kvfree(), also on error. Return 0,
+ * -ENOMEM or -EINTR.
+ */
+int mctracer_functions_find(struct mctracer_expressions *expressions, const char *only,
+			    bool returns, struct mctracer_hits *hits);
+/*
+ * Check that each new one of @expressions, just written to @file, matches something. Return 0, or
+ * -ENOENT after logging why.
+ */
+int mctracer_functions_check(const char *file, struct mctracer_expressions *expressions);
+
+/* Return how many modules were loaded so far: another number if one was. */
+unsigned int mctracer_modules_seen(void);
+/* Select functions of @mod, which is being loaded. Return true if the selection has changed. */
+bool mctracer_functions_module_coming(struct module *mod);
+/* Return the call sites of all functions, or ERR_PTR(-ENOMEM). Free them with kvfree(). */
+struct mctracer_sites *mctracer_functions_all(void);
+/*
+ * Set the list to the expressions in @text, or @append them; modifies @text. @apply must make hooks
+ * use the new list and @map, from mctracer_map_make(), and free the old map. Return 0, -EINVAL,
+ * -ENOENT, -ENOMEM, -EINTR or the error of @apply, with the list unchanged; the log has the word.
+ */
+int mctracer_functions_set(enum mctracer_function_list which, char *text, bool append,
+			   int (*apply)(u8 *map));
+void mctracer_functions_show(enum mctracer_function_list which, struct seq_file *m);
+
+/*
+ * Report that @what has failed in a notifier or a work, where no system call can return @error: in
+ * the log, and in the file stats until the tracer is started again. @what NULL: clear the failure.
+ */
+void mctracer_report_failure(const char *what, int error);
+/* Print failures as comment lines. */
+void mctracer_show_failure(struct seq_file *m);
+
+#endif /* _KERNEL_TRACE_MCTRACER_SELECT_H */
