@@ -102,7 +102,6 @@ uintptr_t this_cpu_off __attribute__((section("percpu")));
 
 /* Symbols that the objects use. */
 extern bool mctracer_pairs;
-unsigned long mctracer_pids;
 int mctracer_following;	/* an enum; 0: nothing is followed */
 void *mctracer_chosen[2];	/* the lists filter and notrace */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The hook that works with each clock, and the one for functions whose call site is not mcount's. */
+/* The hook for each clock, and the hook for functions whose call site is not mcount's. */
 #include <linux/kconfig.h>
 #include <linux/mcount.h>
 #include <linux/preempt.h>

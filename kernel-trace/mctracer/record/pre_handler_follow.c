@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Follow objects, for the pre-handlers: the actions follow and unfollow. See pre_handler.c for rules. */
+/*
+ * Follow objects, for the pre-handlers: the actions follow and unfollow. See pre_handler.c for
+ * rules.
+ */
 #include <linux/compiler.h>
 #include <linux/mcount.h>
 #include <linux/minmax.h>

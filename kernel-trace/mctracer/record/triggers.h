@@ -89,9 +89,9 @@ struct mctracer_occasion {
 };
 
 /*
- * pre_handler.c, for calls and returns: count the hit and run the action. @record: the call or return must
- * be recorded; @done: it has been recorded. Return the new value of @done. Any context, with
- * preemption disabled.
+ * pre_handler.c, for calls and returns: count the hit and run the action. @record: the call or
+ * return must be recorded; @done: it has been recorded. Return the new value of @done. Any context,
+ * with preemption disabled.
  */
 bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_occasion *occasion,
 		  bool record, bool done);
@@ -110,13 +110,18 @@ static __always_inline void mctracer_take_args(struct mctracer_occasion *at)
 void mctracer_read_memory(const struct mctracer_memory *memory, unsigned long address,
 			  struct mctracer_args *args);
 
-/* pre_handler.c: record the call or return with @n @callers. Any context, with preemption disabled. */
+/*
+ * trigger_context.c: record the call or return with @n @callers. Any context, with preemption
+ * disabled.
+ */
 void mctracer_record_occasion(const struct mctracer_occasion *at, const u32 *callers,
 			      unsigned int n);
 /* Use up one of the trigger's :COUNT. Return false if none is left. */
 bool mctracer_take_one(struct mctracer_trigger *trigger);
 
-/* pre_handler_follow.c, for pre-handlers. All of these store the objects they find in @at's args. */
+/*
+ * pre_handler_follow.c, for pre-handlers. All of these store the objects they find in @at's args.
+ */
 
 /* Run the action follow. */
 void mctracer_gate_follow(struct mctracer_trigger *trigger, struct mctracer_occasion *at);
