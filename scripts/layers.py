@@ -7,9 +7,9 @@ The layers are those that FOLDER/Makefile lists, one "obj-y += NAME/" line each:
 headers, and uses functions and variables, of its own layer and of layers above it in that list.
 No files use each other in a circle. Print each violation, and exit with 1 if there is one.
 
-A name belongs to the .c file that defines it: at the begin of a line, not static, without extern.
-Names that are defined by a macro are looked for under the macro's first argument. A use is the
-name anywhere in the code of another .c file. Inline functions belong to their users.
+A name belongs to the .c file that defines it: at the beginning of a line, without static or
+extern. DEFINE_x(type, name) defines a name, other macros do not. A .c file uses a name if the name
+stands anywhere in its code. Calls that inline functions of headers make are not followed.
 """
 import re
 import sys
