@@ -37,9 +37,9 @@ static void hangs(void *data, struct task_struct *task)
  */
 static void says(void *data, const char *text, size_t len)
 {
-	if (mctracer_option(MCTRACER_FREEZE_SOFT_LOCKUP) && strnstr(text, "soft lockup - CPU#", len))
+	if (mctracer_option(MCTRACER_OPT_FREEZE_SOFT_LOCKUP) && strnstr(text, "soft lockup - CPU#", len))
 		mctracer_may_freeze(MCTRACER_SOFT_LOCKUP, false);
-	if (mctracer_option(MCTRACER_FREEZE_HARD_LOCKUP) && strnstr(text, "hard LOCKUP on cpu ", len))
+	if (mctracer_option(MCTRACER_OPT_FREEZE_HARD_LOCKUP) && strnstr(text, "hard LOCKUP on cpu ", len))
 		mctracer_may_freeze(MCTRACER_HARD_LOCKUP, false);
 }
 

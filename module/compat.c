@@ -516,7 +516,7 @@ static void quit(void)
 	mctracer_set_functions(MCTRACER_FILTER, nothing, false);
 	mctracer_set_functions(MCTRACER_NOTRACE, nothing, false);
 	mctracer_set_pids(nothing, false);
-	mctracer_held_clear();
+	mctracer_snapshot_clear();
 	stop_hotplug();
 	stop_work();
 	undo_all(&others);

@@ -8,8 +8,8 @@
 #	W2 mctracer_ring_put(), _put_ip()		P0: lower half before the upper
 #	R1 mctracer_slot_load() on 32-bit		P1: upper half before the lower
 #	R2 mctracer_ring_read(), raw_copy_words(), ring_copy_words()	P1: both halves before head
-#	F1 mctracer_forget_tasks(), __mctracer_task_changed()	P0: a task's attributes before the cached task
-#	F2 task_cpus_set(), for emit_describe_task(), mctracer_note_task()	P1: the cached task before its attributes
+#	F1 mctracer_invalidate_tasks(), __mctracer_task_changed()	P0: a task's attributes before the cached task
+#	F2 task_cpus_set(), for emit_describe_task(), mctracer_emit_task()	P1: the cached task before its attributes
 #	load()						load.py: high before low before high
 #
 # A test's line "Needs:" names barriers. Each is removed in turn, wherever its label marks it, and the state must then
@@ -101,7 +101,7 @@ mctracer_ring_put( hook_put_event("
 			'emit_reserve emit_put_words emit_put_words emit_put_words emit_put_words'
 		in_order "$m/record/emit.c" emit_put_words "$w" 'mctracer_ring_slot( mctracer_ring_put('
 		in_order "$m/record/emit.c" emit_words 'emit_reserve|emit_put_words' 'emit_reserve emit_put_words'
-		in_order "$m/record/emit.c" mctracer_note_block "$w|emit_put_words" 'mctracer_ring_reserve_at( emit_put_words'
+		in_order "$m/record/emit.c" mctracer_emit_block "$w|emit_put_words" 'mctracer_ring_reserve_at( emit_put_words'
 
 		in_order "$m/ring/ring.h" mctracer_slot_load 'READ_ONCE\([^)]*\)|R1' \
 			'READ_ONCE(*(const u64 *) READ_ONCE(halves[1]) R1 READ_ONCE(halves[0])'
@@ -121,20 +121,20 @@ mctracer_ring_put( hook_put_event("
 		in_order "$m/record/emit.c" emit_describe_task \
 			'WRITE_ONCE\(ring->task|task_cpus_set|current->(pid|tgid)|READ_ONCE\(comm' \
 			'WRITE_ONCE(ring->task task_cpus_set current->pid current->tgid READ_ONCE(comm'
-		in_order "$m/record/emit.c" mctracer_note_task 'ring->(skipped|task), [a-zA-Z]*|F2|emit_task_is_recorded\(\)|emit_words\([^)]*\)' \
+		in_order "$m/record/emit.c" mctracer_emit_task 'ring->(skipped|task), [a-zA-Z]*|F2|emit_task_is_recorded\(\)|emit_words\([^)]*\)' \
 			"emit_task_is_recorded() ring->task, NULL ring->skipped, current F2 emit_task_is_recorded() ring->skipped, NULL \
 emit_words(what, MCTRACER_NO_CONTEXT) emit_task_is_recorded() ring->task, NULL"
 		in_order "$m/record/emit.c" emit_invalidate_cpu 'READ_ONCE\(ring->[a-z]*|WRITE_ONCE\(ring->[a-z]*' \
 			"READ_ONCE(ring->task WRITE_ONCE(ring->task READ_ONCE(ring->skipped WRITE_ONCE(ring->skipped \
 READ_ONCE(ring->described WRITE_ONCE(ring->described"
-		in_order "$m/record/emit.c" mctracer_forget_tasks 'F1|emit_invalidate_cpu' 'F1 emit_invalidate_cpu'
+		in_order "$m/record/emit.c" mctracer_invalidate_tasks 'F1|emit_invalidate_cpu' 'F1 emit_invalidate_cpu'
 		in_order "$m/record/emit.c" __mctracer_task_changed 'F1|task_cpus_of|emit_invalidate_cpu' 'F1 task_cpus_of emit_invalidate_cpu'
-		in_order "$m/control/tracer.c" tracer_pause_writers 'mctracer_stopped, [a-z]*|mctracer_forget_tasks' \
-			'mctracer_stopped, true mctracer_forget_tasks'
-		in_order "$m/control/tracer.c" tracer_resume_writers 'mctracer_stopped, [a-z]*|mctracer_forget_tasks' \
-			'mctracer_stopped, false mctracer_forget_tasks'
-		in_order "$m/select/pids.c" mctracer_set_pids 'pids_apply\(text|WRITE_ONCE\(mctracer_pids|pids_unmark|mctracer_forget_tasks' \
-			'pids_apply(text WRITE_ONCE(mctracer_pids pids_unmark mctracer_forget_tasks'
+		in_order "$m/control/tracer.c" tracer_pause_writers 'mctracer_stopped, [a-z]*|mctracer_invalidate_tasks' \
+			'mctracer_stopped, true mctracer_invalidate_tasks'
+		in_order "$m/control/tracer.c" tracer_resume_writers 'mctracer_stopped, [a-z]*|mctracer_invalidate_tasks' \
+			'mctracer_stopped, false mctracer_invalidate_tasks'
+		in_order "$m/select/pids.c" mctracer_set_pids 'pids_apply\(text|WRITE_ONCE\(mctracer_pids|pids_unmark|mctracer_invalidate_tasks' \
+			'pids_apply(text WRITE_ONCE(mctracer_pids pids_unmark mctracer_invalidate_tasks'
 		# One function writes the name; in 7.3 another one clears its rest.
 		named=$(grep -oE '(strscpy_pad|memset)\(&?tsk->comm' "$tree/fs/exec.c" | tail -n 1)
 		in_order fs/exec.c __set_task_comm '(strscpy_pad|memset)\(&?tsk->comm|mctracer_task_changed' \

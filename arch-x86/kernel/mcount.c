@@ -143,10 +143,10 @@ bool arch_mcount_holds_return(const void *site)
 static void *mcount_site_target(const void *site, enum mcount_site kind, bool returns)
 {
 	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS) || !returns)
-		return kind == MCOUNT_GATE ? arch_mcount_gate : arch_mcount_stub;
+		return kind == MCOUNT_PRE_HANDLER ? arch_mcount_pre_handler : arch_mcount_stub;
 	if (arch_mcount_is_tail(site))
-		return kind == MCOUNT_GATE ? arch_mcount_tail_gate : arch_mcount_tail;
-	return kind == MCOUNT_GATE ? arch_mcount_return_gate : arch_mcount_return;
+		return kind == MCOUNT_PRE_HANDLER ? arch_mcount_tail_pre_handler : arch_mcount_tail;
+	return kind == MCOUNT_PRE_HANDLER ? arch_mcount_return_pre_handler : arch_mcount_return;
 }
 
 /* The called functions don't begin with an ENDBR. */
@@ -168,14 +168,15 @@ static int mcount_kind_of_call(const void *called, bool returns)
 	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS) || !returns) {
 		if (called == (const void *)arch_mcount_stub)
 			return MCOUNT_HOOK;
-		return called == (const void *)arch_mcount_gate ? MCOUNT_GATE : -EINVAL;
+		return called == (const void *)arch_mcount_pre_handler ? MCOUNT_PRE_HANDLER :
+		       -EINVAL;
 	}
 	if (called == (const void *)arch_mcount_return ||
 	    called == (const void *)arch_mcount_tail)
 		return MCOUNT_HOOK;
-	if (called == (const void *)arch_mcount_return_gate ||
-	    called == (const void *)arch_mcount_tail_gate)
-		return MCOUNT_GATE;
+	if (called == (const void *)arch_mcount_return_pre_handler ||
+	    called == (const void *)arch_mcount_tail_pre_handler)
+		return MCOUNT_PRE_HANDLER;
 	return -EINVAL;
 }
 

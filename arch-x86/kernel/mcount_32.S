@@ -82,11 +82,11 @@ SYM_FUNC_END(arch_mcount_call_hook)
 _ASM_NOKPROBE(arch_mcount_call_hook)
 
 /*
- * Sites of MCOUNT_GATE call this: call mcount_gate(ip, parent_ip, regs), a C function like
- * mcount_hook. If it returns true, continue at the stub, as if the site had called that. The last
- * pushed registers form struct mcount_regs.
+ * Sites of MCOUNT_PRE_HANDLER call this: call mcount_pre_handler(ip, parent_ip, regs), a C function
+ * like mcount_hook. If it returns true, continue at the stub, as if the site had called that. The
+ * last pushed registers form struct mcount_regs.
  */
-SYM_FUNC_START(arch_mcount_gate)
+SYM_FUNC_START(arch_mcount_pre_handler)
 	PUSH_FRAMES
 	pushl	%eax
 	pushl	%ecx
@@ -96,7 +96,7 @@ SYM_FUNC_START(arch_mcount_gate)
 	movl	4+FRAMES_SIZE+REGS_SIZE+4(%esp), %edx
 	movl	%esp, %ecx
 	pushl	%ebx
-	movl	mcount_gate, %ebx
+	movl	mcount_pre_handler, %ebx
 	CALL_NOSPEC ebx
 	popl	%ebx
 	testb	%al, %al
@@ -110,8 +110,8 @@ SYM_FUNC_START(arch_mcount_gate)
 1:
 	POP_FRAMES
 	RET
-SYM_FUNC_END(arch_mcount_gate)
-_ASM_NOKPROBE(arch_mcount_gate)
+SYM_FUNC_END(arch_mcount_pre_handler)
+_ASM_NOKPROBE(arch_mcount_pre_handler)
 
 /*
  * Call %eax(%edx), a C function, where the compiler expects a call to clobber only these two. The

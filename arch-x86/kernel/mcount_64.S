@@ -123,37 +123,37 @@ STACK_FRAME_NON_STANDARD_FP(arch_mcount_call_hook)
 _ASM_NOKPROBE(arch_mcount_call_hook)
 
 /*
- * Sites of MCOUNT_GATE call arch_mcount_gate: call mcount_gate(ip, parent_ip, regs), a C function
- * like mcount_hook. If it returns true, continue at the stub, as if the site had called that. The
- * last pushed registers form struct mcount_regs.
+ * Sites of MCOUNT_PRE_HANDLER call arch_mcount_pre_handler: call mcount_pre_handler(ip, parent_ip,
+ * regs), a C function like mcount_hook. If it returns true, continue at the stub, as if the site
+ * had called that. The last pushed registers form struct mcount_regs.
  *
  * Only called directly. The stub, or its jump target, counts the call; where the stub is not
  * reached, this code counts it.
  */
-.macro CALL_GATE
+.macro CALL_PRE_HANDLER
 	PUSH_FRAMES
 	PUSH_REGS
 	pushq	%rbp
 	movq	8+FRAMES_SIZE+REGS_SIZE(%rsp), %rdi
 	movq	8+FRAMES_SIZE+REGS_SIZE+8(%rsp), %rsi
 	movq	%rsp, %rdx
-	movq	mcount_gate(%rip), %rax
+	movq	mcount_pre_handler(%rip), %rax
 	CALL_NOSPEC rax
 	popq	%rbp
 	POP_REGS
 	POP_FRAMES
 .endm
 
-SYM_START(arch_mcount_gate, SYM_L_GLOBAL, SYM_F_ALIGN)
+SYM_START(arch_mcount_pre_handler, SYM_L_GLOBAL, SYM_F_ALIGN)
 	ANNOTATE_NOENDBR
-	CALL_GATE
+	CALL_PRE_HANDLER
 	testb	%al, %al
 	jnz	arch_mcount_stub
 	CALL_DEPTH_ACCOUNT
 	RET
-SYM_FUNC_END(arch_mcount_gate)
-STACK_FRAME_NON_STANDARD_FP(arch_mcount_gate)
-_ASM_NOKPROBE(arch_mcount_gate)
+SYM_FUNC_END(arch_mcount_pre_handler)
+STACK_FRAME_NON_STANDARD_FP(arch_mcount_pre_handler)
+_ASM_NOKPROBE(arch_mcount_pre_handler)
 
 #ifdef CONFIG_MCOUNT_FTRACE
 /*
@@ -174,7 +174,7 @@ _ASM_NOKPROBE(\name)
 .endm
 
 IN_TURN arch_mcount_stub_in_turn arch_mcount_stub
-IN_TURN arch_mcount_gate_in_turn arch_mcount_gate
+IN_TURN arch_mcount_pre_handler_in_turn arch_mcount_pre_handler
 #endif /* CONFIG_MCOUNT_FTRACE */
 
 #ifdef CONFIG_MCOUNT_FILTER
@@ -204,18 +204,18 @@ IN_TURN arch_mcount_gate_in_turn arch_mcount_gate
 	ASK_FILTER %r9d, \factor, \bits, \table, \found
 .endm
 
-SYM_START(mcount_filter_gate, SYM_L_LOCAL, SYM_A_ALIGN)
+SYM_START(mcount_filter_pre_handler, SYM_L_LOCAL, SYM_A_ALIGN)
 	ANNOTATE_NOENDBR
-	CALL_GATE
+	CALL_PRE_HANDLER
 	RET
-SYM_FUNC_END(mcount_filter_gate)
-STACK_FRAME_NON_STANDARD_FP(mcount_filter_gate)
-_ASM_NOKPROBE(mcount_filter_gate)
+SYM_FUNC_END(mcount_filter_pre_handler)
+STACK_FRAME_NON_STANDARD_FP(mcount_filter_pre_handler)
+_ASM_NOKPROBE(mcount_filter_pre_handler)
 
 SYM_START(mcount_filter_again, SYM_L_LOCAL, SYM_A_ALIGN)
 	ANNOTATE_NOENDBR
 	ASK_FILTER_FOR_ARGS MCOUNT_FILTER_FACTOR_2, MCOUNT_FILTER_BITS_2, \
-			    mcount_filter_2, mcount_filter_gate
+			    mcount_filter_2, mcount_filter_pre_handler
 	RET
 SYM_FUNC_END(mcount_filter_again)
 _ASM_NOKPROBE(mcount_filter_again)
@@ -234,7 +234,7 @@ SYM_START(mcount_filter_stack_hook, SYM_L_GLOBAL, SYM_F_ALIGN)
 	movl	%esp, %r10d
 	andl	$-THREAD_SIZE, %r10d
 	ASK_FILTER %r10d, MCOUNT_FILTER_FACTOR, MCOUNT_FILTER_BITS, \
-		   mcount_filter, mcount_filter_gate
+		   mcount_filter, mcount_filter_pre_handler
 	jmp	mcount_filter_hook
 SYM_FUNC_END(mcount_filter_stack_hook)
 _ASM_NOKPROBE(mcount_filter_stack_hook)
@@ -243,10 +243,10 @@ _ASM_NOKPROBE(mcount_filter_stack_hook)
 #ifdef CONFIG_MCOUNT_RETURNS
 /*
  * Pre-handlers of sites before returns, where all registers may hold something: call
- * mcount_return_gate(ip, parent_ip, regs, result). Struct mcount_regs lies on the stack above the
- * saved result, which is only %rax.
+ * mcount_return_pre_handler(ip, parent_ip, regs, result). Struct mcount_regs lies on the stack
+ * above the saved result, which is only %rax.
  */
-.macro RETURN_GATE name stub
+.macro RETURN_PRE_HANDLER name stub
 SYM_START(\name, SYM_L_GLOBAL, SYM_F_ALIGN)
 	ANNOTATE_NOENDBR
 	PUSH_FRAMES
@@ -259,7 +259,7 @@ SYM_START(\name, SYM_L_GLOBAL, SYM_F_ALIGN)
 	movq	32+FRAMES_SIZE+REGS_SIZE+8(%rsp), %rsi
 	leaq	24(%rsp), %rdx
 	movq	%rax, %rcx
-	movq	mcount_return_gate(%rip), %rax
+	movq	mcount_return_pre_handler(%rip), %rax
 	CALL_NOSPEC rax
 	testb	%al, %al
 	popq	%r11
@@ -276,8 +276,8 @@ STACK_FRAME_NON_STANDARD_FP(\name)
 _ASM_NOKPROBE(\name)
 .endm
 
-RETURN_GATE arch_mcount_return_gate arch_mcount_return
-RETURN_GATE arch_mcount_tail_gate arch_mcount_tail
+RETURN_PRE_HANDLER arch_mcount_return_pre_handler arch_mcount_return
+RETURN_PRE_HANDLER arch_mcount_tail_pre_handler arch_mcount_tail
 #endif /* CONFIG_MCOUNT_RETURNS */
 
 /*

@@ -30,7 +30,7 @@ static void mcount_unwind_from(struct unwind_state *state, const struct mcount_p
  * Make the unwinder start here, and advance through the pre-handler's frames to the caller of the
  * traced function.
  */
-static void mcount_unwind_prehandler(struct unwind_state *state, unsigned long ip)
+static void mcount_unwind_pre_handler(struct unwind_state *state, unsigned long ip)
 {
 	unwind_start(state, current, NULL, NULL);
 	while (!unwind_done(state) && unwind_get_return_address(state) != ip)
@@ -57,7 +57,7 @@ unsigned int arch_mcount_callers(unsigned long ip, unsigned long parent_ip,
 			return n;
 		mcount_unwind_from(&state, &at, &regs_there);
 	} else {
-		mcount_unwind_prehandler(&state, ip);
+		mcount_unwind_pre_handler(&state, ip);
 	}
 	/*
 	 * The unwinder misses @parent_ip if it assumes the frame that the traced function has not

@@ -87,7 +87,7 @@ extern char text_start[] __asm__("__executable_start");
 extern char text_end[] __asm__("etext");
 extern char stub[] __asm__("__fentry__");
 extern char stub_exact[];
-extern char mctracer_hook[], mctracer_hook_exact[];
+extern char mctracer_hook[], mctracer_hook_timed[];
 extern char traced_return[], traced_exact_return[];
 
 struct pcpu_hot pcpu_hot __attribute__((section("percpu"), aligned(64)));
@@ -103,7 +103,7 @@ uintptr_t this_cpu_off __attribute__((section("percpu")));
 /* Symbols that the objects use. */
 extern bool mctracer_pairs;
 int mctracer_following;	/* an enum; 0: nothing is followed */
-void *mctracer_chosen[2];	/* the lists filter and notrace */
+void *mctracer_selected[2];	/* the lists filter and notrace */
 
 bool mctracer_clock_is_cycles(void);
 uint64_t mctracer_clock_read(struct mctracer_clock *clock);
@@ -140,8 +140,8 @@ static void unexpected(void)
 
 #define NOT_REACHED(name) void name(void) __attribute__((alias("unexpected")))
 NOT_REACHED(__SCT__preempt_schedule_notrace);	/* a static call */
-NOT_REACHED(mcount_gate);
-NOT_REACHED(mcount_return_gate);
+NOT_REACHED(mcount_pre_handler);
+NOT_REACHED(mcount_return_pre_handler);
 NOT_REACHED(_find_next_bit);
 NOT_REACHED(__x86_return_thunk);
 NOT_REACHED(__x86_indirect_thunk_rax);
@@ -259,7 +259,7 @@ static void patch(void)
 	if (patch_returns(text_start, text_end) < 4)
 		fprintf(stderr, "native harness: this kernel has plain returns\n");
 	switch_on(stub, mctracer_hook);
-	switch_on(stub_exact, mctracer_hook_exact);
+	switch_on(stub_exact, mctracer_hook_timed);
 }
 
 /* Allocate the CPU's variables and its ring, and set %gs. Return the ring. */

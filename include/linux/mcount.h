@@ -35,7 +35,7 @@ typedef __no_caller_saved_registers void (*mcount_direct_func_t)(void);
 struct mcount_regs;	/* see asm/mcount.h; @ips lie on the stack behind the saved registers */
 
 /**
- * typedef mcount_gate_t - a pre-handler, which some functions call before the hook
+ * typedef mcount_pre_handler_t - a pre-handler, which some functions call before the hook
  * @ip: as for a hook
  * @parent_ip: as for a hook
  * @regs: the registers at the function's head, see mcount_args()
@@ -44,11 +44,11 @@ struct mcount_regs;	/* see asm/mcount.h; @ips lie on the stack behind the saved 
  *
  * Return: true if the hook must be called, too.
  */
-typedef bool (*mcount_gate_t)(unsigned long ip, unsigned long parent_ip,
-			      const struct mcount_regs *regs);
+typedef bool (*mcount_pre_handler_t)(unsigned long ip, unsigned long parent_ip,
+				     const struct mcount_regs *regs);
 
 /**
- * typedef mcount_return_gate_t - a pre-handler, which some functions call before they return
+ * typedef mcount_return_pre_handler_t - a pre-handler, which some functions call before they return
  * @ip: an address in the function, MCOUNT_SITE_SIZE behind the call site
  * @parent_ip: the address that the function returns to
  * @regs: the registers at the return
@@ -59,31 +59,32 @@ typedef bool (*mcount_gate_t)(unsigned long ip, unsigned long parent_ip,
  *
  * Return: true if the hook for returns must be called, too.
  */
-typedef bool (*mcount_return_gate_t)(unsigned long ip, unsigned long parent_ip,
-				     const struct mcount_regs *regs, unsigned long result);
+typedef bool (*mcount_return_pre_handler_t)(unsigned long ip, unsigned long parent_ip,
+					    const struct mcount_regs *regs, unsigned long result);
 
 /**
  * enum mcount_site - what a call site does
  * @MCOUNT_NOTHING: it calls nothing
  * @MCOUNT_HOOK: it calls the hook
- * @MCOUNT_GATE: it calls the pre-handler, which decides whether the hook is called
+ * @MCOUNT_PRE_HANDLER: it calls the pre-handler, which decides whether the hook is called
  */
 enum mcount_site {
 	MCOUNT_NOTHING,
 	MCOUNT_HOOK,
-	MCOUNT_GATE,
+	MCOUNT_PRE_HANDLER,
 };
 
 /**
- * struct mcount_choice - a selection of the functions that call a direct hook
+ * struct mcount_selection - a selection of the functions that call a direct hook
  * @kind: returns what the call site at an address must do, see mcount_function_site(); NULL: all
  *	sites call the hook
- * @gate: the pre-handler of the sites of MCOUNT_GATE; NULL if @kind never returns that
+ * @pre_handler: the pre-handler of the sites of MCOUNT_PRE_HANDLER; NULL if @kind never returns
+ * that
  * @return_kind: the same for a site before a return; NULL: no such site calls anything
- * @return_gate: the pre-handler of the sites before returns for which @return_kind returns
- *	MCOUNT_GATE
+ * @return_pre_handler: the pre-handler of the sites before returns for which @return_kind returns
+ *	MCOUNT_PRE_HANDLER
  * @on_return: the direct hook for returns, which must preserve all registers. Sites before returns
- *	call it for MCOUNT_HOOK, or for MCOUNT_GATE if @return_gate returns true
+ *	call it for MCOUNT_HOOK, or for MCOUNT_PRE_HANDLER if @return_pre_handler returns true
  * @on_tail: as @on_return, at jumps to another function, which then returns in place of this one
  * @plain: the hook for a call site that can't call the stub, because another user of ftrace has
  *	redirected the function, see CONFIG_MCOUNT_FTRACE; NULL: such calls are not seen
@@ -92,16 +93,16 @@ enum mcount_site {
  * They are also called for the sites of a module that is loaded: after the module notifiers of the
  * highest priority, INT_MAX, and before all other notifiers. So a notifier of the hook that updates
  * what @kind and @return_kind return for the module must have priority INT_MAX, or it must call
- * mcount_choose().
+ * mcount_select().
  *
- * @return_kind, @return_gate, @on_return and @on_tail are ignored without CONFIG_MCOUNT_RETURNS.
- * replace_mcount_direct() reads @on_return and @on_tail again.
+ * @return_kind, @return_pre_handler, @on_return and @on_tail are ignored without
+ * CONFIG_MCOUNT_RETURNS. replace_mcount_direct() reads @on_return and @on_tail again.
  */
-struct mcount_choice {
+struct mcount_selection {
 	enum mcount_site (*kind)(unsigned long site);
-	mcount_gate_t gate;
+	mcount_pre_handler_t pre_handler;
 	enum mcount_site (*return_kind)(unsigned long site);
-	mcount_return_gate_t return_gate;
+	mcount_return_pre_handler_t return_pre_handler;
 	mcount_direct_func_t on_return;
 	mcount_direct_func_t on_tail;
 	mcount_func_t plain;
@@ -133,8 +134,9 @@ int unregister_mcount_function(mcount_func_t func);
 void clear_mcount_function(void);
 
 int register_mcount_direct(mcount_direct_func_t func);
-int register_mcount_direct_chosen(mcount_direct_func_t func, const struct mcount_choice *wanted);
-int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted);
+int register_mcount_direct_selected(mcount_direct_func_t func,
+				    const struct mcount_selection *wanted);
+int mcount_select(mcount_direct_func_t func, const struct mcount_selection *wanted);
 int replace_mcount_direct(mcount_direct_func_t old, mcount_direct_func_t new);
 int unregister_mcount_direct(mcount_direct_func_t func);
 bool mcount_direct_registered(mcount_direct_func_t func);
@@ -225,25 +227,26 @@ extern u8 mcount_filter[1 << MCOUNT_FILTER_BITS];
 extern u8 mcount_filter_2[1 << MCOUNT_FILTER_BITS_2];
 
 /*
- * A site of MCOUNT_GATE calls arch_mcount_gate(), which calls mcount_gate, never NULL, as
- * arch_mcount_call_hook does for the hook, and then continues at the stub or returns.
+ * A site of MCOUNT_PRE_HANDLER calls arch_mcount_pre_handler(), which calls mcount_pre_handler,
+ * never NULL, as arch_mcount_call_hook does for the hook, and then continues at the stub or
+ * returns.
  */
-__no_caller_saved_registers void arch_mcount_gate(void);
-extern mcount_gate_t mcount_gate;
+__no_caller_saved_registers void arch_mcount_pre_handler(void);
+extern mcount_pre_handler_t mcount_pre_handler;
 
 /*
  * With CONFIG_MCOUNT_RETURNS, sites before returns call these. arch_mcount_return() and
  * arch_mcount_tail() are stubs: each returns, or jumps to the entry code that was passed to
- * arch_mcount_switch_returns(). Sites of MCOUNT_GATE call the _gate ones, which call
- * mcount_return_gate. arch_mcount_is_tail() returns true if the site calls the tail ones.
+ * arch_mcount_switch_returns(). Sites of MCOUNT_PRE_HANDLER call the _pre_handler ones, which call
+ * mcount_return_pre_handler. arch_mcount_is_tail() returns true if the site calls the tail ones.
  */
 __no_caller_saved_registers void arch_mcount_return(void);
 __no_caller_saved_registers void arch_mcount_tail(void);
-__no_caller_saved_registers void arch_mcount_return_gate(void);
-__no_caller_saved_registers void arch_mcount_tail_gate(void);
+__no_caller_saved_registers void arch_mcount_return_pre_handler(void);
+__no_caller_saved_registers void arch_mcount_tail_pre_handler(void);
 void arch_mcount_switch_returns(mcount_direct_func_t on_return, mcount_direct_func_t on_tail);
 bool arch_mcount_is_tail(const void *site);
-extern mcount_return_gate_t mcount_return_gate;
+extern mcount_return_pre_handler_t mcount_return_pre_handler;
 
 /*
  * Store the return addresses of the callers of the function that called a pre-handler into
@@ -291,13 +294,13 @@ struct ftrace_regs;
 
 /*
  * Called from an ftrace_ops' function, for a call site of ftrace whose registers are all saved.
- * Make ftrace continue at the stub, or at the pre-handler if @gate, as if the site had called it,
- * unless another user makes the function continue elsewhere than at @ip, which is behind the site.
- * Return false if that is impossible. Any context.
+ * Make ftrace continue at the stub, or at the pre-handler if @pre_handler, as if the site had
+ * called it, unless another user makes the function continue elsewhere than at @ip, which is behind
+ * the site. Return false if that is impossible. Any context.
  */
-bool arch_mcount_ftrace_call(struct ftrace_regs *fregs, unsigned long ip, bool gate);
+bool arch_mcount_ftrace_call(struct ftrace_regs *fregs, unsigned long ip, bool pre_handler);
 void arch_mcount_stub_in_turn(void);
-void arch_mcount_gate_in_turn(void);
+void arch_mcount_pre_handler_in_turn(void);
 
 #endif /* CONFIG_MCOUNT_FTRACE */
 
@@ -322,13 +325,13 @@ static inline int register_mcount_direct(mcount_direct_func_t func)
 	return -EOPNOTSUPP;
 }
 
-static inline int register_mcount_direct_chosen(mcount_direct_func_t func,
-						const struct mcount_choice *wanted)
+static inline int register_mcount_direct_selected(mcount_direct_func_t func,
+						  const struct mcount_selection *wanted)
 {
 	return -EOPNOTSUPP;
 }
 
-static inline int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted)
+static inline int mcount_select(mcount_direct_func_t func, const struct mcount_selection *wanted)
 {
 	return -ENOENT;
 }

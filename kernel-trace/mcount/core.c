@@ -34,7 +34,7 @@ static bool mcount_enabled;
 static mcount_func_t plain_hook;
 static mcount_direct_func_t direct_hook;
 /* The functions that call the registered hook; NULL: all. */
-static const struct mcount_choice *choice;
+static const struct mcount_selection *selection;
 /* The entry code that the stub jumps to; NULL: the stub returns. */
 static mcount_direct_func_t current_entry;
 
@@ -50,16 +50,16 @@ NOKPROBE_SYMBOL(mcount_no_hook);
  */
 mcount_func_t mcount_hook __read_mostly = mcount_no_hook;
 
-static bool mcount_no_prehandler(unsigned long ip, unsigned long parent_ip,
-				 const struct mcount_regs *regs)
+static bool mcount_no_pre_handler(unsigned long ip, unsigned long parent_ip,
+				  const struct mcount_regs *regs)
 {
 	return true;
 }
 
-NOKPROBE_SYMBOL(mcount_no_prehandler);
+NOKPROBE_SYMBOL(mcount_no_pre_handler);
 
-/* The pre-handler that arch_mcount_gate() calls, valid for as long as mcount_hook is. */
-mcount_gate_t mcount_gate __read_mostly = mcount_no_prehandler;
+/* The pre-handler that arch_mcount_pre_handler() calls, valid for as long as mcount_hook is. */
+mcount_pre_handler_t mcount_pre_handler __read_mostly = mcount_no_pre_handler;
 
 /*
  * Wait until no CPU and no task runs the previous entry code and hook.
@@ -88,45 +88,49 @@ static void mcount_synchronize(void)
  * Set the plain hook: @plain if it is not NULL, else the plain substitute of the direct hook that
  * the selection @of has, for sites that can't call the stub.
  */
-static void mcount_set_plain_hook(mcount_func_t plain, const struct mcount_choice *of)
+static void mcount_set_plain_hook(mcount_func_t plain, const struct mcount_selection *of)
 {
 	WRITE_ONCE(mcount_hook, plain ?: of && of->plain ? of->plain : mcount_no_hook);
 }
 
 /* Set the pre-handler to that of the selection @of. */
-static void mcount_set_prehandler(const struct mcount_choice *of)
+static void mcount_set_pre_handler(const struct mcount_selection *of)
 {
-	WRITE_ONCE(mcount_gate, of && of->gate ? of->gate : mcount_no_prehandler);
+	WRITE_ONCE(mcount_pre_handler, of &&
+		   of->pre_handler ? of->pre_handler : mcount_no_pre_handler);
 }
 
-static bool mcount_no_return_prehandler(unsigned long ip, unsigned long parent_ip,
-					const struct mcount_regs *regs, unsigned long result)
+static bool mcount_no_return_pre_handler(unsigned long ip, unsigned long parent_ip,
+					 const struct mcount_regs *regs, unsigned long result)
 {
 	return true;
 }
 
-NOKPROBE_SYMBOL(mcount_no_return_prehandler);
+NOKPROBE_SYMBOL(mcount_no_return_pre_handler);
 
-/* The pre-handler that arch_mcount_return_gate() calls, valid for as long as mcount_hook is. */
-mcount_return_gate_t mcount_return_gate __read_mostly = mcount_no_return_prehandler;
+/*
+ * The pre-handler that arch_mcount_return_pre_handler() calls, valid for as long as mcount_hook is.
+ */
+mcount_return_pre_handler_t mcount_return_pre_handler __read_mostly = mcount_no_return_pre_handler;
 
 unsigned int mcount_away __read_mostly;
 static void (*resume_func)(void);	/* see mcount_on_resume() */
 
 /* Make sites before returns call what the selection @of wants; NULL: nothing. */
-static void mcount_switch_returns(const struct mcount_choice *of)
+static void mcount_switch_returns(const struct mcount_selection *of)
 {
 	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
 		return;
 	if (!mcount_sees_returns(of))
 		of = NULL;
 	if (of)
-		WRITE_ONCE(mcount_return_gate, of->return_gate ?: mcount_no_return_prehandler);
+		WRITE_ONCE(mcount_return_pre_handler,
+			   of->return_pre_handler ?: mcount_no_return_pre_handler);
 	cpus_read_lock();
 	arch_mcount_switch_returns(of ? of->on_return : NULL, of ? of->on_tail : NULL);
 	cpus_read_unlock();
 	if (!of)	/* after the stubs, as in mcount_change() */
-		WRITE_ONCE(mcount_return_gate, mcount_no_return_prehandler);
+		WRITE_ONCE(mcount_return_pre_handler, mcount_no_return_pre_handler);
 }
 
 /* Lock out CPU hotplug: a starting CPU can't handle the breakpoints of text patching yet. */
@@ -151,7 +155,7 @@ static void mcount_switch_stub(mcount_direct_func_t entry)
  * of its last calls, and of functions that it has seen jump to other functions.
  */
 static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
-			 const struct mcount_choice *new_choice, bool enabled)
+			 const struct mcount_selection *new_selection, bool enabled)
 {
 	mcount_direct_func_t entry = plain ? arch_mcount_call_hook : direct;
 	mcount_direct_func_t old_entry = current_entry;
@@ -159,50 +163,50 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 
 	lockdep_assert_held(&mcount_mutex);
 
-	if (plain_hook == plain && direct_hook == direct && choice == new_choice &&
+	if (plain_hook == plain && direct_hook == direct && selection == new_selection &&
 	    mcount_enabled == enabled && !mcount_sites_error())
 		return 0;
 
 	if (!enabled)
 		entry = NULL;
-	if (old_entry && choice != new_choice) {
+	if (old_entry && selection != new_selection) {
 		mcount_switch_returns(NULL);
 		mcount_switch_stub(NULL);
 		mcount_set_plain_hook(NULL, NULL);
 	}
 	if (entry) {
-		ret = mcount_sites_set(true, new_choice, false);
+		ret = mcount_sites_set(true, new_selection, false);
 		if (ret) {
 			mcount_set_plain_hook(old_entry ? plain_hook : NULL,
-					      old_entry ? choice : NULL);
-			mcount_switch_returns(old_entry ? choice : NULL);
+					      old_entry ? selection : NULL);
+			mcount_switch_returns(old_entry ? selection : NULL);
 			mcount_switch_stub(old_entry);
 			return ret;
 		}
 	}
 
-	if (!old_entry || choice != new_choice) {
+	if (!old_entry || selection != new_selection) {
 		WRITE_ONCE(mcount_away, mcount_away + 1);
 		if (resume_func)
 			resume_func();
 	}
 	WRITE_ONCE(plain_hook, plain);
 	WRITE_ONCE(direct_hook, direct);
-	choice = new_choice;
+	selection = new_selection;
 	WRITE_ONCE(mcount_enabled, enabled);
 	current_entry = entry;
 
-	mcount_set_plain_hook(entry ? plain : NULL, entry ? choice : NULL);
+	mcount_set_plain_hook(entry ? plain : NULL, entry ? selection : NULL);
 	if (entry)
-		mcount_set_prehandler(choice);
-	mcount_switch_returns(entry ? choice : NULL);
+		mcount_set_pre_handler(selection);
+	mcount_switch_returns(entry ? selection : NULL);
 	mcount_switch_stub(entry);
-	if (!entry)	/* after the stub: mcount_no_prehandler() lets all calls through */
-		mcount_set_prehandler(NULL);
+	if (!entry)	/* after the stub: mcount_no_pre_handler() lets all calls through */
+		mcount_set_pre_handler(NULL);
 	if (old_entry)
 		mcount_synchronize();
 	if (!entry)	/* if it fails, sites call a stub that returns */
-		mcount_sites_set(false, choice, false);
+		mcount_sites_set(false, selection, false);
 	return 0;
 }
 
@@ -283,12 +287,12 @@ EXPORT_SYMBOL_GPL(clear_mcount_function);
  */
 int register_mcount_direct(mcount_direct_func_t func)
 {
-	return register_mcount_direct_chosen(func, NULL);
+	return register_mcount_direct_selected(func, NULL);
 }
 EXPORT_SYMBOL_GPL(register_mcount_direct);
 
 /**
- * register_mcount_direct_chosen() - register a direct hook for selected functions
+ * register_mcount_direct_selected() - register a direct hook for selected functions
  * @func: the hook, defined with __mcount_direct
  * @wanted: the selection of functions; NULL: all
  *
@@ -302,7 +306,8 @@ EXPORT_SYMBOL_GPL(register_mcount_direct);
  * Return: 0, -EINVAL if @func is NULL, -EOPNOTSUPP if call sites are static, or an error if they
  *         can't be changed: as register_mcount_function().
  */
-int register_mcount_direct_chosen(mcount_direct_func_t func, const struct mcount_choice *wanted)
+int register_mcount_direct_selected(mcount_direct_func_t func,
+				    const struct mcount_selection *wanted)
 {
 	if (!func)
 		return -EINVAL;
@@ -312,10 +317,10 @@ int register_mcount_direct_chosen(mcount_direct_func_t func, const struct mcount
 	guard(mutex)(&mcount_mutex);
 	return mcount_change(NULL, func, wanted, mcount_enabled);
 }
-EXPORT_SYMBOL_GPL(register_mcount_direct_chosen);
+EXPORT_SYMBOL_GPL(register_mcount_direct_selected);
 
 /**
- * mcount_choose() - change the selection of functions that call the registered hook
+ * mcount_select() - change the selection of functions that call the registered hook
  * @func: a direct hook
  * @wanted: the new selection; NULL: all functions
  *
@@ -330,10 +335,10 @@ EXPORT_SYMBOL_GPL(register_mcount_direct_chosen);
  * Return: 0, -ENOENT if @func is not the registered hook, -EOPNOTSUPP if call sites are static, or
  *         an error if they can't be changed: as register_mcount_function().
  */
-int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted)
+int mcount_select(mcount_direct_func_t func, const struct mcount_selection *wanted)
 {
 	mcount_func_t old_plain;
-	mcount_gate_t old;
+	mcount_pre_handler_t old;
 	bool leaves;
 	int ret;
 
@@ -343,24 +348,24 @@ int mcount_choose(mcount_direct_func_t func, const struct mcount_choice *wanted)
 	guard(mutex)(&mcount_mutex);
 	if (!func || direct_hook != func)
 		return -ENOENT;
-	old = mcount_gate;
+	old = mcount_pre_handler;
 	old_plain = mcount_hook;
-	leaves = current_entry && mcount_sees_returns(choice) && choice != wanted;
-	if (current_entry && wanted && wanted->gate)
-		mcount_set_prehandler(wanted);
+	leaves = current_entry && mcount_sees_returns(selection) && selection != wanted;
+	if (current_entry && wanted && wanted->pre_handler)
+		mcount_set_pre_handler(wanted);
 	if (current_entry && mcount_sees_returns(wanted))
 		mcount_switch_returns(wanted);
 	ret = mcount_sites_set(current_entry, wanted, current_entry);
 	if (!ret)
-		choice = wanted;
-	mcount_set_prehandler(current_entry ? choice : NULL);
-	mcount_set_plain_hook(NULL, current_entry ? choice : NULL);
-	mcount_switch_returns(current_entry ? choice : NULL);
-	if (mcount_gate != old || mcount_hook != old_plain || leaves)
+		selection = wanted;
+	mcount_set_pre_handler(current_entry ? selection : NULL);
+	mcount_set_plain_hook(NULL, current_entry ? selection : NULL);
+	mcount_switch_returns(current_entry ? selection : NULL);
+	if (mcount_pre_handler != old || mcount_hook != old_plain || leaves)
 		mcount_synchronize();
 	return ret;
 }
-EXPORT_SYMBOL_GPL(mcount_choose);
+EXPORT_SYMBOL_GPL(mcount_select);
 
 /**
  * replace_mcount_direct() - replace the registered direct hook by another
@@ -384,7 +389,7 @@ int replace_mcount_direct(mcount_direct_func_t old, mcount_direct_func_t new)
 	guard(mutex)(&mcount_mutex);
 	if (!old || direct_hook != old)
 		return -ENOENT;
-	return mcount_change(NULL, new, choice, mcount_enabled);
+	return mcount_change(NULL, new, selection, mcount_enabled);
 }
 EXPORT_SYMBOL_GPL(replace_mcount_direct);
 
@@ -504,5 +509,5 @@ EXPORT_SYMBOL_GPL(mcount_on_resume);
 int mcount_set_enabled(bool enable)
 {
 	guard(mutex)(&mcount_mutex);
-	return mcount_change(plain_hook, direct_hook, choice, enable);
+	return mcount_change(plain_hook, direct_hook, selection, enable);
 }

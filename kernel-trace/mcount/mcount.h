@@ -17,12 +17,12 @@ bool mcount_is_enabled(void);
  */
 int mcount_name_hook(char *name, size_t size);
 
-/* Below INT_MAX, so that notifiers of hooks can run earlier: see struct mcount_choice. */
+/* Below INT_MAX, so that notifiers of hooks can run earlier: see struct mcount_selection. */
 #define MCOUNT_MODULE_PRIORITY	(INT_MAX - 1)
 
-static inline bool mcount_sees_returns(const struct mcount_choice *choice)
+static inline bool mcount_sees_returns(const struct mcount_selection *selection)
 {
-	return IS_ENABLED(CONFIG_MCOUNT_RETURNS) && choice && choice->return_kind;
+	return IS_ENABLED(CONFIG_MCOUNT_RETURNS) && selection && selection->return_kind;
 }
 
 #ifdef CONFIG_MCOUNT_DYNAMIC
@@ -34,16 +34,16 @@ extern unsigned long __start_return_loc[];
 extern unsigned long __stop_return_loc[];
 
 /*
- * Make the call sites of the functions that @choice selects call the stub or the pre-handler, all
- * sites if @choice is NULL, and make the other sites NOPs; if @call is false, make all sites NOPs.
- * Set @again if @choice is unchanged but may select other functions now. May sleep.
+ * Make the call sites of the functions that @selection selects call the stub or the pre-handler,
+ * all sites if @selection is NULL, and make the other sites NOPs; if @call is false, make all sites
+ * NOPs. Set @again if @selection is unchanged but may select other functions now. May sleep.
  *
  * Return 0 or an error, in which case no site has changed: -EIO if a site doesn't hold what it
  * should, -ENOMEM if boot had no memory for the table. With CONFIG_MCOUNT_FTRACE: -ENOMEM, -EBUSY
  * while ftrace is switched off, -ENODEV if ftrace has shut itself down, -EAGAIN if modules were
  * unloaded at each of several attempts.
  */
-int mcount_sites_set(bool call, const struct mcount_choice *choice, bool again);
+int mcount_sites_set(bool call, const struct mcount_selection *selection, bool again);
 
 /*
  * Return 0, or the error because of which no site calls anything since a module was loaded. Any
@@ -54,7 +54,7 @@ int mcount_sites_error(void);
 #else /* !CONFIG_MCOUNT_DYNAMIC */
 
 /* Static call sites always call the stub. */
-static inline int mcount_sites_set(bool call, const struct mcount_choice *choice, bool again)
+static inline int mcount_sites_set(bool call, const struct mcount_selection *selection, bool again)
 {
 	return 0;
 }

@@ -53,7 +53,7 @@ static DEFINE_MUTEX(sites_mutex);
 /* True if sites are calls, ... */
 static bool calls = SITES_BUILT_AS_CALLS;
 /* ... all of them, if this is NULL. The selection of the registered hook, called or not. */
-static const struct mcount_choice *choice;
+static const struct mcount_selection *selection;
 /* True if sites before returns may be calls. */
 static bool returns_called;
 /* True if a site did not hold what it should. */
@@ -192,7 +192,7 @@ static __always_inline int mcount_each_site(struct module *only, site_fn fn)
 }
 
 /* A selection that equals no other: some sites are calls, and can't be changed any more. */
-static const struct mcount_choice unknown;
+static const struct mcount_selection unknown;
 
 /* The first and the last site that must change. */
 static void *first_to_change, *last_to_change;
@@ -219,9 +219,10 @@ static enum mcount_site mcount_wanted_kind(void *site, bool returns)
 	if (!calls)
 		return MCOUNT_NOTHING;
 	if (returns)
-		return mcount_sees_returns(choice) ? choice->return_kind((unsigned long)site) :
+		return mcount_sees_returns(selection) ?
+		       selection->return_kind((unsigned long)site) :
 						     MCOUNT_NOTHING;
-	return choice && choice->kind ? choice->kind((unsigned long)site) : MCOUNT_HOOK;
+	return selection && selection->kind ? selection->kind((unsigned long)site) : MCOUNT_HOOK;
 }
 
 /*
@@ -256,15 +257,15 @@ static int mcount_queue_site(void *site, bool returns)
 }
 
 /*
- * Make the sites of @only, or all if it is NULL, what @new_choice selects. All are checked before
- * the first one is changed. Hotplug is locked out, because a starting CPU can't handle the
+ * Make the sites of @only, or all if it is NULL, what @new_selection selects. All are checked
+ * before the first one is changed. Hotplug is locked out, because a starting CPU can't handle the
  * breakpoints of text patching yet.
  */
 static int mcount_change_sites(struct module *only, bool call,
-			       const struct mcount_choice *new_choice)
+			       const struct mcount_selection *new_selection)
 {
-	const struct mcount_choice *old_choice = choice;
-	bool old_calls = calls, sees_returns = call && mcount_sees_returns(new_choice);
+	const struct mcount_selection *old_selection = selection;
+	bool old_calls = calls, sees_returns = call && mcount_sees_returns(new_selection);
 	int ret;
 
 	lockdep_assert_held(&sites_mutex);
@@ -272,7 +273,7 @@ static int mcount_change_sites(struct module *only, bool call,
 	guard(cpus_read_lock)();
 	guard(mutex)(&text_mutex);
 	calls = call;
-	choice = new_choice;
+	selection = new_selection;
 	returns_called |= sees_returns;
 	first_to_change = NULL;
 	last_to_change = NULL;
@@ -283,7 +284,7 @@ static int mcount_change_sites(struct module *only, bool call,
 			pr_err("no call site will be changed any more\n");
 		}
 		calls = old_calls;
-		choice = old_choice;
+		selection = old_selection;
 		return ret;
 	}
 	if (first_to_change)
@@ -297,7 +298,7 @@ static int mcount_change_sites(struct module *only, bool call,
  * Return true if @of is a real selection. A client of all entries and no returns has no filter, so
  * all such clients count as equal.
  */
-static bool mcount_is_selective(const struct mcount_choice *of)
+static bool mcount_is_selective(const struct mcount_selection *of)
 {
 	return of && (of->kind || mcount_sees_returns(of));
 }
@@ -308,24 +309,24 @@ int mcount_sites_error(void)
 	return 0;
 }
 
-int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool again)
+int mcount_sites_set(bool call, const struct mcount_selection *new_selection, bool again)
 {
 	int ret;
 
-	if (!mcount_is_selective(new_choice))
-		new_choice = NULL;
+	if (!mcount_is_selective(new_selection))
+		new_selection = NULL;
 
 	guard(mutex)(&sites_mutex);
-	if (calls == call && (choice == new_choice || !call) && !again) {
-		choice = new_choice;
+	if (calls == call && (selection == new_selection || !call) && !again) {
+		selection = new_selection;
 		return 0;
 	}
 	if (!kernel_entries.sites)
 		return -ENOMEM;
-	ret = broken ? -EIO : mcount_change_sites(NULL, call, new_choice);
+	ret = broken ? -EIO : mcount_change_sites(NULL, call, new_selection);
 	/* The owner may unload, so do not trust the cached selection. */
-	if (ret && !call && choice)
-		choice = &unknown;
+	if (ret && !call && selection)
+		selection = &unknown;
 	return ret;
 }
 
@@ -500,7 +501,8 @@ static void mcount_module_coming(struct module *mod)
 	INIT_LIST_HEAD(&mod->mcount_list);
 	if (broken)
 		return;
-	if ((calls == SITES_BUILT_AS_CALLS && !choice) || !mcount_change_sites(mod, calls, choice))
+	if ((calls == SITES_BUILT_AS_CALLS && !selection) ||
+	    !mcount_change_sites(mod, calls, selection))
 		list_add_tail(&mod->mcount_list, &modules_with_sites);
 	else
 		pr_err("no call site of %s will be changed\n", mod->name);

@@ -56,23 +56,23 @@ static bool calls;
 /* The error because of which they do not; or 0. */
 static int error;
 /* The selection of the registered hook, called or not. */
-static const struct mcount_choice *choice;
+static const struct mcount_selection *selection;
 
 /*
  * A selection as lists: in @sites, functions that call the hook, the pre-handler, and nothing
  * follow each other.
  */
-struct chosen {
-	const struct mcount_choice *by;
+struct selected_sites {
+	const struct mcount_selection *by;
 	unsigned long *sites;
-	size_t nr_hook, nr_gate, nr, room;
+	size_t nr_hook, nr_pre_handler, nr, room;
 	bool all_but;	/* all functions but the last two kinds call the hook */
 };
 
 /* The @all_but of the hook's ops, while they are registered. */
 static bool all_but;
 
-static const char gate_is_missed[] = KERN_WARNING
+static const char pre_handler_is_missed[] = KERN_WARNING
 	pr_fmt("the pre-handler of %pS is not called: BPF or a live patch has the function\n");
 
 /*
@@ -82,15 +82,15 @@ static const char gate_is_missed[] = KERN_WARNING
 static void mcount_ftrace_call(unsigned long site, unsigned long parent_ip, struct ftrace_ops *ops,
 			       struct ftrace_regs *fregs)
 {
-	const bool gate = ops->trampoline == (unsigned long)arch_mcount_gate;
+	const bool pre_handler = ops->trampoline == (unsigned long)arch_mcount_pre_handler;
 	const unsigned long ip = site + MCOUNT_SITE_SIZE;
 
-	if (!ftrace_goes_elsewhere(site) && arch_mcount_ftrace_call(fregs, ip, gate))
+	if (!ftrace_goes_elsewhere(site) && arch_mcount_ftrace_call(fregs, ip, pre_handler))
 		return;
-	if (!gate)
+	if (!pre_handler)
 		READ_ONCE(mcount_hook)(ip, parent_ip);
 	else
-		printk_deferred_once(gate_is_missed, (void *)site);
+		printk_deferred_once(pre_handler_is_missed, (void *)site);
 }
 
 NOKPROBE_SYMBOL(mcount_ftrace_call);
@@ -107,8 +107,9 @@ NOKPROBE_SYMBOL(mcount_ftrace_call);
 }
 
 static struct ftrace_ops hook_ops = SITES_OPS(arch_mcount_stub);
-static struct ftrace_ops gate_ops[] = { SITES_OPS(arch_mcount_gate), SITES_OPS(arch_mcount_gate) };
-static struct ftrace_ops *current_gate_ops = gate_ops;
+static struct ftrace_ops pre_handler_ops[] = { SITES_OPS(arch_mcount_pre_handler),
+					     SITES_OPS(arch_mcount_pre_handler) };
+static struct ftrace_ops *current_pre_handler_ops = pre_handler_ops;
 
 /*
  * Append @site to the list of its kind. The first site of each later list moves to the end of that
@@ -116,10 +117,10 @@ static struct ftrace_ops *current_gate_ops = gate_ops;
  */
 static int mcount_ftrace_add_site(unsigned long site, void *data)
 {
-	struct chosen *next = data;
+	struct selected_sites *next = data;
 	enum mcount_site kind;
 	unsigned long *more;
-	size_t behind_gate;
+	size_t behind_pre_handler;
 
 	if (next->nr == next->room) {
 		next->room = 2 * next->room ?: PAGE_SIZE / sizeof(*more);
@@ -133,22 +134,22 @@ static int mcount_ftrace_add_site(unsigned long site, void *data)
 	if (kind == MCOUNT_NOTHING)
 		return 0;
 
-	behind_gate = next->nr_hook + next->nr_gate;
-	swap(next->sites[next->nr - 1], next->sites[behind_gate]);
-	if (kind == MCOUNT_GATE) {
-		next->nr_gate++;
+	behind_pre_handler = next->nr_hook + next->nr_pre_handler;
+	swap(next->sites[next->nr - 1], next->sites[behind_pre_handler]);
+	if (kind == MCOUNT_PRE_HANDLER) {
+		next->nr_pre_handler++;
 		return 0;
 	}
-	swap(next->sites[behind_gate], next->sites[next->nr_hook]);
+	swap(next->sites[behind_pre_handler], next->sites[next->nr_hook]);
 	next->nr_hook++;
 	return 0;
 }
 
-static int mcount_ftrace_select(struct chosen *next, const struct mcount_choice *of)
+static int mcount_ftrace_select(struct selected_sites *next, const struct mcount_selection *of)
 {
 	int ret;
 
-	*next = (struct chosen) { .by = of, .all_but = true };
+	*next = (struct selected_sites) { .by = of, .all_but = true };
 	if (!of || !of->kind)
 		return 0;
 	ret = ftrace_walk_locations(NULL, mcount_ftrace_add_site, next);
@@ -182,13 +183,13 @@ static void mcount_ftrace_unregister(struct ftrace_ops *ops)
 }
 
 /* An empty filter means all functions to ftrace: without any function, do not register. */
-static int mcount_register_prehandler(struct ftrace_ops *ops, const struct chosen *next)
+static int mcount_register_pre_handler(struct ftrace_ops *ops, const struct selected_sites *next)
 {
 	int ret;
 
-	if (!next->nr_gate)
+	if (!next->nr_pre_handler)
 		return 0;
-	ret = mcount_ftrace_set_filter(ops, next->sites + next->nr_hook, next->nr_gate) ?:
+	ret = mcount_ftrace_set_filter(ops, next->sites + next->nr_hook, next->nr_pre_handler) ?:
 	      register_ftrace_function(ops);
 	if (ret)
 		mcount_ftrace_unregister(ops);
@@ -205,7 +206,7 @@ static int mcount_ftrace_empty_list(bool all_but)
 	       mcount_ftrace_set_filter(&hook_ops, NULL, 0);
 }
 
-static int mcount_ftrace_set_hook_list(const struct chosen *next)
+static int mcount_ftrace_set_hook_list(const struct selected_sites *next)
 {
 	if (next->all_but)
 		return mcount_ftrace_set_notrace(&hook_ops, next->sites + next->nr_hook,
@@ -213,7 +214,7 @@ static int mcount_ftrace_set_hook_list(const struct chosen *next)
 	return mcount_ftrace_set_filter(&hook_ops, next->sites, next->nr_hook);
 }
 
-static int mcount_ftrace_register_hook(const struct chosen *next)
+static int mcount_ftrace_register_hook(const struct selected_sites *next)
 {
 	int ret = mcount_ftrace_set_hook_list(next) ?: mcount_ftrace_empty_list(!next->all_but) ?:
 		  register_ftrace_function(&hook_ops);
@@ -227,7 +228,7 @@ static int mcount_ftrace_register_hook(const struct chosen *next)
 static void mcount_ftrace_unset(void)
 {
 	mcount_ftrace_unregister(&hook_ops);
-	mcount_ftrace_unregister(current_gate_ops);
+	mcount_ftrace_unregister(current_pre_handler_ops);
 }
 
 /* Neither the new nor the old selection can be set: make no function call, rather than some. */
@@ -249,7 +250,7 @@ static void mcount_ftrace_give_up(int why)
  * functions in both selections call all the time. It also stays until no CPU can have seen the new
  * list empty: ops with both lists empty want all functions.
  */
-static int mcount_ftrace_change_hook(const struct chosen *next)
+static int mcount_ftrace_change_hook(const struct selected_sites *next)
 {
 	int ret = mcount_ftrace_set_hook_list(next);
 
@@ -264,7 +265,7 @@ static int mcount_ftrace_change_hook(const struct chosen *next)
 	return ret;
 }
 
-static int mcount_ftrace_set_hook(const struct chosen *next)
+static int mcount_ftrace_set_hook(const struct selected_sites *next)
 {
 	if (!next->all_but && !next->nr_hook) {
 		mcount_ftrace_unregister(&hook_ops);
@@ -275,9 +276,9 @@ static int mcount_ftrace_set_hook(const struct chosen *next)
 	return mcount_ftrace_change_hook(next);
 }
 
-static int mcount_ftrace_set_both(struct ftrace_ops *gate, const struct chosen *next)
+static int mcount_ftrace_set_both(struct ftrace_ops *pre_handler, const struct selected_sites *next)
 {
-	int ret = mcount_register_prehandler(gate, next);
+	int ret = mcount_register_pre_handler(pre_handler, next);
 
 	if (ret)
 		return ret;
@@ -285,55 +286,56 @@ static int mcount_ftrace_set_both(struct ftrace_ops *gate, const struct chosen *
 	if (!ret && ftrace_is_dead())
 		ret = -ENODEV;
 	if (ret)
-		mcount_ftrace_unregister(gate);
+		mcount_ftrace_unregister(pre_handler);
 	return ret;
 }
 
 /*
  * Try again if a module is unloaded meanwhile, which makes the addresses of its functions invalid.
  */
-static int mcount_ftrace_try_set(struct ftrace_ops *gate, const struct mcount_choice *of)
+static int mcount_ftrace_try_set(struct ftrace_ops *pre_handler, const struct mcount_selection *of)
 {
-	struct chosen next;
+	struct selected_sites next;
 	int tries = 3, ret;
 
 	do {
-		ret = mcount_ftrace_select(&next, of) ?: mcount_ftrace_set_both(gate, &next);
+		ret = mcount_ftrace_select(&next, of) ?: mcount_ftrace_set_both(pre_handler, &next);
 		kvfree(next.sites);
 	} while (ret == -EINVAL && --tries);
 	return ret == -EINVAL ? -EAGAIN : ret;
 }
 
 /* Make the functions that @of selects call the hook or the pre-handler. */
-static int mcount_ftrace_set(const struct mcount_choice *of)
+static int mcount_ftrace_set(const struct mcount_selection *of)
 {
-	struct ftrace_ops *gate = current_gate_ops == gate_ops ? gate_ops + 1 : gate_ops;
-	int ret = mcount_ftrace_try_set(gate, of);
+	struct ftrace_ops *pre_handler = current_pre_handler_ops == pre_handler_ops ?
+					 pre_handler_ops + 1 : pre_handler_ops;
+	int ret = mcount_ftrace_try_set(pre_handler, of);
 
 	if (ret) {
 		pr_err("ftrace can't make functions call the hook: %pe%s\n", ERR_PTR(ret),
 		       ret == -EBUSY ? ", kernel.ftrace_enabled is 0" : "");
 		return ret;
 	}
-	mcount_ftrace_unregister(current_gate_ops);
-	current_gate_ops = gate;
+	mcount_ftrace_unregister(current_pre_handler_ops);
+	current_pre_handler_ops = pre_handler;
 	return 0;
 }
 
-int mcount_sites_set(bool call, const struct mcount_choice *new_choice, bool again)
+int mcount_sites_set(bool call, const struct mcount_selection *new_selection, bool again)
 {
 	int ret;
 
 	guard(mutex)(&sites_mutex);
-	if (call && (!calls || choice != new_choice || again)) {
-		ret = mcount_ftrace_set(new_choice);
+	if (call && (!calls || selection != new_selection || again)) {
+		ret = mcount_ftrace_set(new_selection);
 		if (ret)
 			return ret;
 	} else if (!call && calls) {
 		mcount_ftrace_unset();
 	}
 	calls = call;
-	choice = new_choice;
+	selection = new_selection;
 	WRITE_ONCE(error, 0);
 	return 0;
 }
@@ -371,15 +373,15 @@ static bool mcount_ftrace_wants(struct ftrace_ops *ops, unsigned long site)
 /* Return what ftrace makes @site call for mcount, once its module runs. */
 static enum mcount_site mcount_ftrace_kind_now(unsigned long site)
 {
-	if (mcount_ftrace_wants(current_gate_ops, site))
-		return MCOUNT_GATE;
+	if (mcount_ftrace_wants(current_pre_handler_ops, site))
+		return MCOUNT_PRE_HANDLER;
 	return mcount_ftrace_wants(&hook_ops, site) ? MCOUNT_HOOK : MCOUNT_NOTHING;
 }
 
 /* Return 1, which ends the walk, if the site's kind must change. */
 static int mcount_ftrace_differs(unsigned long site, void *of)
 {
-	const struct mcount_choice *wanted = of;
+	const struct mcount_selection *wanted = of;
 
 	return mcount_ftrace_kind_now(site) != wanted->kind(site);
 }
@@ -397,10 +399,10 @@ static int mcount_ftrace_module_event(struct notifier_block *nb, unsigned long e
 	if (event != MODULE_STATE_COMING)
 		return NOTIFY_DONE;
 	guard(mutex)(&sites_mutex);
-	if (!calls || !choice || !choice->kind ||
-	    !ftrace_walk_locations(mod, mcount_ftrace_differs, (void *)choice))
+	if (!calls || !selection || !selection->kind ||
+	    !ftrace_walk_locations(mod, mcount_ftrace_differs, (void *)selection))
 		return NOTIFY_DONE;
-	ret = mcount_ftrace_set(choice);
+	ret = mcount_ftrace_set(selection);
 	if (ret) {
 		pr_err("the functions of %s can't be selected\n", mod->name);
 		mcount_ftrace_give_up(ret);

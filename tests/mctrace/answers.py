@@ -51,9 +51,9 @@ def check_header(path):
     """recordings.py has the constants of include/uapi/linux/mctracer.h."""
     with open(path, encoding="utf-8") as file:
         values = dict(re.findall(r"^#define\s+MCTRACER_(\w+)\s+(\d+)\b", file.read(), re.M))
-    names = ("TIME MORE TASK OTHER CONTEXT VALUE DATA RETURN COUNT CLOCK GAP FRAME MARK TOOK "
-             "OBJECT DATA_BITS OTHER_SHIFT RETURN_TAIL MARK_MARK MARK_ON MARK_OFF MARK_OFF_SOON "
-             "MARK_SNAPSHOT MARK_FOLLOW_FULL OBJECT_BELOW OBJECT_RETURNED OBJECT_ROLE_SHIFT "
+    names = ("TIME MORE TASK META CONTEXT VALUE DATA RETURN COUNT CLOCK GAP FRAME MARK TOOK "
+             "OBJECT DATA_BITS META_SHIFT RETURN_TAIL MARK_MARK MARK_ON MARK_OFF MARK_OFF_SOON "
+             "MARK_SNAPSHOT MARK_FOLLOW_FULL OBJECT_NESTED OBJECT_RETURNED OBJECT_ROLE_SHIFT "
              "DATA_SHIFT DATA_BYTES").split()
     return compare("MCTRACER_", {name: int(values.get(name, -1)) for name in names},
                    {name: getattr(recordings, name) for name in names})

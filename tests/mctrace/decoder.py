@@ -4,8 +4,8 @@
 import bisect
 import struct
 
-# Types of words, and kinds of words of type OTHER: see include/uapi/linux/mctracer.h.
-TIME, MORE, TASK, OTHER, CONTEXT, VALUE, UNKNOWN, RETURN = range(8)
+# Types of words, and kinds of words of type META: see include/uapi/linux/mctracer.h.
+TIME, MORE, TASK, META, CONTEXT, VALUE, UNKNOWN, RETURN = range(8)
 COUNT, CLOCK, GAP, FRAME, MARK, TOOK = 1, 2, 3, 4, 5, 6
 GAP_CALLS = (1 << 51) - 1       # the bits above are flags
 HIDDEN = 1 << 53        # the sign bit of a difference of positions
@@ -104,7 +104,7 @@ class Cpu:
         elif kind == RETURN:
             self.count()
             self.add(shown, "leave", data & 0x7fffffff | 1 << 31, data >> 31)
-        elif kind == OTHER:
+        elif kind == META:
             self.other(data >> 53, data & (1 << 53) - 1, shown)
 
     def count(self):
@@ -120,11 +120,11 @@ class Cpu:
         elif kind == TASK:
             self.last = (None, 0)
             self.flush()
-        elif kind == (OTHER, CLOCK) and nr == 1:
+        elif kind == (META, CLOCK) and nr == 1:
             self.offset |= data
 
     def other(self, which, value, shown):
-        self.last = ((OTHER, which), 0)
+        self.last = ((META, which), 0)
         if which == COUNT:
             missing = 0 if self.before is None else value - self.counted - self.before
             assert self.calls is None or self.calls == value, "calls are counted wrong"

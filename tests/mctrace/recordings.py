@@ -24,11 +24,11 @@ import sys
 
 VALID = 1 << 63
 CALL = 1 << 31
-TIME, MORE, TASK, OTHER, CONTEXT, VALUE, DATA, RETURN = range(8)
+TIME, MORE, TASK, META, CONTEXT, VALUE, DATA, RETURN = range(8)
 COUNT, CLOCK, GAP, FRAME, MARK, TOOK, OBJECT, MODULE_COUNT = 1, 2, 3, 4, 5, 6, 7, 8
 GAP_UNCOUNTED = 1 << 52
 DATA_BITS = 59
-OTHER_SHIFT = 53
+META_SHIFT = 53
 POSITION_MASK = (1 << 54) - 1
 RETURN_TAIL = 1
 CLOCK_IS_NS = 1 << 38
@@ -36,7 +36,7 @@ CONTEXT_UNKNOWN = 0x40000000
 CONTEXT_HARDIRQ = 0x00010000
 CONTEXT_IRQS_OFF = 0x01000000
 MARK_MARK, MARK_ON, MARK_OFF, MARK_OFF_SOON, MARK_SNAPSHOT, MARK_FOLLOW_FULL = 0, 1, 2, 3, 4, 5
-OBJECT_BELOW, OBJECT_RETURNED = 0, 7
+OBJECT_NESTED, OBJECT_RETURNED = 0, 7
 OBJECT_ROLE_SHIFT = 32
 DATA_SHIFT = 56
 DATA_BYTES = 7
@@ -47,7 +47,7 @@ def make_word(kind, data):
 
 
 def other_word(which, value):
-    return make_word(OTHER, which << OTHER_SHIFT | value)
+    return make_word(META, which << META_SHIFT | value)
 
 
 def call_word(ip, parent_ip):
@@ -77,7 +77,7 @@ def object_words(objects):
     words = []
     for text in objects:
         number, _, role = text.lstrip("+-").partition(":")
-        role = {"": OBJECT_BELOW, "ret": OBJECT_RETURNED}.get(role) or int(role or 0)
+        role = {"": OBJECT_NESTED, "ret": OBJECT_RETURNED}.get(role) or int(role or 0)
         flag = {"+": 1 << 36, "-": 1 << 37}.get(text[0], 0)
         words.append(other_word(OBJECT, int(number) | role << OBJECT_ROLE_SHIFT | flag))
     return words
@@ -926,10 +926,10 @@ class Repeated:
                 continue
             if word >> 28 & 7 == TIME and word != NOTHING:
                 later[i] = 1
-            elif word >> 28 & 7 == OTHER:
+            elif word >> 28 & 7 == META:
                 data = (word & 0xfffffff) << 31 | word >> 32 & 0x7fffffff
-                if data >> OTHER_SHIFT == COUNT:
-                    self.counts.append([i, data & (1 << OTHER_SHIFT) - 1])
+                if data >> META_SHIFT == COUNT:
+                    self.counts.append([i, data & (1 << META_SHIFT) - 1])
         self.later = int.from_bytes(later.tobytes(), "little")
 
     def write(self, file, nr, step):

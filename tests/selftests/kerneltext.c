@@ -18,11 +18,11 @@
  * The only valid differences are whole instructions:
  *
  *	sites		at the head of a function a NOP became a call of
- *			__fentry__ or of arch_mcount_gate
+ *			__fentry__ or of arch_mcount_pre_handler
  *	unsites		at the head of a function such a call became a NOP
  *	returns		in a function a NOP or a return became a call of
- *			arch_mcount_return or arch_mcount_return_gate, or of
- *			arch_mcount_tail or arch_mcount_tail_gate; or the
+ *			arch_mcount_return or arch_mcount_return_pre_handler, or of
+ *			arch_mcount_tail or arch_mcount_tail_pre_handler; or the
  *			reverse
  *	(none)		the targets of the calls in ftrace_call and
  *			ftrace_regs_call
@@ -37,7 +37,7 @@
  *
  * heads counts the kernel's functions, without modules, that begin with such a NOP
  * ("nops"), with a call of arch_mcount_stub ("calls"), or with a call of
- * arch_mcount_gate ("gates"). sites prints these with KIND nop, hook or gate, and those
+ * arch_mcount_pre_handler ("gates"). sites prints these with KIND nop, hook or gate, and those
  * of modules, ordered by address. MODULE is - for the kernel, and NAME... are all names
  * of the function.
  */
@@ -107,7 +107,7 @@ static struct {
 	uint64_t addr;	/* 0: this kernel has none */
 } at_returns[] = {
 	{ .name = "arch_mcount_return" }, { .name = "arch_mcount_tail" },
-	{ .name = "arch_mcount_return_gate" }, { .name = "arch_mcount_tail_gate" },
+	{ .name = "arch_mcount_return_pre_handler" }, { .name = "arch_mcount_tail_pre_handler" },
 };
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
@@ -235,7 +235,7 @@ static void read_symbols(struct dump *dump)
 		/* A module's symbol, if the tracer is a module. */
 		if (!strcmp(name, "arch_mcount_stub"))
 			fentry = addr;
-		else if (!strcmp(name, "arch_mcount_gate"))
+		else if (!strcmp(name, "arch_mcount_pre_handler"))
 			gate = addr;
 		for (i = 0; i < COUNT(at_returns); i++)
 			if (!strcmp(name, at_returns[i].name))

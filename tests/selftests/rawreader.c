@@ -53,7 +53,7 @@
 /* Limit of the waits at the end for a word that is not written yet: its writer may be gone. */
 #define MOST_NAPS	2000
 /* Limit of calls before the first sync words. */
-#define MOST_PENDING	(MCTRACER_NOTES_WITHIN / WORD)
+#define MOST_PENDING	(MCTRACER_SYNC_WITHIN / WORD)
 #define KNOWS		(MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME | \
 			 MCTRACER_KNOWS_CLOCK | MCTRACER_KNOWS_COUNT | MCTRACER_KNOWS_MODULES)
 
@@ -324,7 +324,7 @@ static void read_all(const char *path, size_t size, unsigned long most)
 			break;
 		}
 	}
-	if (state.entity == MCTRACER_TASK && state.more < 3)
+	if (state.packet == MCTRACER_TASK && state.more < 3)
 		complain("a task packet is incomplete", &state);
 	printf("records %llu\ngaps %llu\nmissed %llu\nskipped %llu\nunknown %llu\nreads %lu\n",
 	       records, gaps, missed, skipped, unknown, reader.reads);
@@ -595,7 +595,7 @@ static __u64 head_of(const struct mctracer_ring_header *header)
 /* Return 1 if the fields agree with their documentation. */
 static int is_header(const struct mctracer_ring_header *header)
 {
-	__u64 size = header->ring_size, notes = header->notes_every;
+	__u64 size = header->ring_size, notes = header->sync_every;
 	__u64 start = load(&header->start), read = load(&header->read), head = head_of(header);
 
 	return header->magic == MCTRACER_MAGIC && header->version == MCTRACER_VERSION &&
@@ -613,7 +613,7 @@ static void print_header(const char *path)
 	printf("magic %u\nversion %u\n", header->magic, header->version);
 	printf("header_size %u\n", header->header_size);
 	printf("ring_size %llu\n", (unsigned long long)header->ring_size);
-	printf("notes_every %llu\n", (unsigned long long)header->notes_every);
+	printf("sync_every %llu\n", (unsigned long long)header->sync_every);
 	printf("started %llu\n", (unsigned long long)
 	       (distance(load(&header->start), head_of(header)) / WORD));
 	printf("unread %llu\n", (unsigned long long)
@@ -774,7 +774,7 @@ static void follow_word(struct follower *f, __u64 word)
 		f->unknown++;
 		break;
 	default:
-		if (!f->primed && f->state.entity == MCTRACER_TASK && f->state.more >= 3 &&
+		if (!f->primed && f->state.packet == MCTRACER_TASK && f->state.more >= 3 &&
 		    (f->state.known & KNOWS) == KNOWS)
 			follow_pending(f);
 		break;
@@ -797,7 +797,7 @@ static struct follower *follower_new(const char *path)
 		exit(1);
 	}
 	f->size = f->header->ring_size;
-	f->notes = f->header->notes_every;
+	f->notes = f->header->sync_every;
 	header_size = f->header->header_size;
 	munmap(mapping, getpagesize());
 	f->header = map(fd, header_size + f->size);

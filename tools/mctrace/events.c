@@ -103,15 +103,15 @@ static void time_call(struct cursor *cursor)
 static void find_notes(struct cursor *cursor)
 {
 	struct cursor ahead = *cursor;
-	struct mctracer_notes notes = { };
+	struct mctracer_sync_words notes = { };
 	uint64_t word;
 
 	do {
 		if (!next_word(&ahead, &word))
 			return;
-	} while (!word || !mctracer_notes_take(&notes, word));
+	} while (!word || !mctracer_sync_take(&notes, word));
 
-	cursor->state = mctracer_notes_state(&notes);
+	cursor->state = mctracer_sync_state(&notes);
 	cursor->time = cursor->state.time;
 	cursor->calls_before = cursor->state.calls;
 	cursor->time_pos = cursor->pos;
@@ -217,7 +217,7 @@ static void advance(struct cursor *cursor)
 		}
 		if (!word) {	/* the next words may belong to the missing one */
 			cursor->called = false;
-			mctracer_tear_said(&cursor->state);
+			mctracer_tear_pending(&cursor->state);
 			continue;
 		}
 		hidden = is_hidden(cursor);

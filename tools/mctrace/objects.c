@@ -219,7 +219,7 @@ static bool is_left_over(const struct objects *objects, const struct event *even
 	const unsigned int role = role_of(said);
 	int nr;
 
-	if (!objects->types || event->found != FOUND_CALL || role == MCTRACER_OBJECT_BELOW ||
+	if (!objects->types || event->found != FOUND_CALL || role == MCTRACER_OBJECT_NESTED ||
 	    role > MCTRACER_ARGS || said & (MCTRACER_OBJECT_BEGINS | MCTRACER_OBJECT_ENDS))
 		return false;
 	nr = prototypes_arguments(objects->types,
@@ -251,7 +251,7 @@ static void add_event(struct objects *objects, struct object *object, const stru
 		.cpu = event->cpu,
 		.context = state->context,
 		.exact = event->exact,
-		.below = role_of(said) == MCTRACER_OBJECT_BELOW,
+		.below = role_of(said) == MCTRACER_OBJECT_NESTED,
 		.pid = state->pid,
 	};
 	event_comm(event, to->comm);
@@ -541,7 +541,7 @@ static void take_call(struct objects *objects, const struct event *event)
 			continue;
 		add_event(objects, object, event, said);
 		at.role = role_of(said);
-		if (event->found == FOUND_CALL && at.role != MCTRACER_OBJECT_BELOW) {
+		if (event->found == FOUND_CALL && at.role != MCTRACER_OBJECT_NESTED) {
 			take_rules(objects, object, symbol, &at);
 			take_headers(objects, object, event);
 			if (rules_need_return(objects->rules, symbol))

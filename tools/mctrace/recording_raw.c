@@ -18,12 +18,12 @@
 
 static bool is_sync(uint64_t word)
 {
-	uint64_t which = mctracer_word_data(word) >> MCTRACER_OTHER_SHIFT;
+	uint64_t which = mctracer_word_data(word) >> MCTRACER_META_SHIFT;
 
 	if (!(word & MCTRACER_WORD_VALID) || mctracer_word_is_call(word))
 		return false;
 	switch (mctracer_word_type(word)) {
-	case MCTRACER_OTHER:
+	case MCTRACER_META:
 		return which <= MCTRACER_GAP || which == MCTRACER_MODULES;
 	case MCTRACER_TIME:
 	case MCTRACER_TASK:
@@ -103,15 +103,15 @@ static void add_ring(struct recording *from, unsigned int cpu,
 	struct recording_chunk chunk = {
 		.type = RECORDING_WORDS,
 		.cpu = cpu,
-		.notes = header->notes_every < NOTES_OF_WORDS ? header->notes_every :
+		.notes = header->sync_every < NOTES_OF_WORDS ? header->sync_every :
 								NOTES_OF_WORDS,
 		.start = header->start & MCTRACER_POSITION_MASK,
 	};
-	uint64_t pos = chunk.start & -header->notes_every, offset, part;
+	uint64_t pos = chunk.start & -header->sync_every, offset, part;
 	const uint64_t *words;
 
 	if (distance(pos, latest) > size)
-		pos = (latest - size + header->notes_every - 1) & -header->notes_every;
+		pos = (latest - size + header->sync_every - 1) & -header->sync_every;
 	for (pos &= MCTRACER_POSITION_MASK; pos != head && distance(pos, head) <= size;
 	     pos = (pos + part) & MCTRACER_POSITION_MASK) {
 		offset = pos & (size - 1);
@@ -131,7 +131,7 @@ static bool is_whole(const struct mctracer_ring_header *header, uint64_t left)
 	return left >= sizeof(*header) && ring_header_is_known(header) &&
 	       header->header_size >= sizeof(*header) && !(header->header_size % WORD) &&
 	       header->header_size <= left && !(header->head % WORD) && !(header->start % WORD) &&
-	       header->notes_every >= WORD;
+	       header->sync_every >= WORD;
 }
 
 static void add_rings(struct recording *from, struct found_in_words *found)

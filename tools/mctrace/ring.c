@@ -87,7 +87,7 @@ bool ring_header_is_known(const struct mctracer_ring_header *header)
 {
 	return header->magic == MCTRACER_MAGIC && header->version == MCTRACER_VERSION &&
 	       header->ring_size && !(header->ring_size & (header->ring_size - 1)) &&
-	       header->notes_every && !(header->ring_size % header->notes_every);
+	       header->sync_every && !(header->ring_size % header->sync_every);
 }
 
 void ring_open(struct ring *ring, int cpu)
@@ -107,7 +107,7 @@ void ring_open(struct ring *ring, int cpu)
 		die("%s is of version %u, this mctrace knows %u: use that of the running kernel",
 		    tracer_path(file), header->version, MCTRACER_VERSION);
 	ring->size = header->ring_size;
-	ring->notes = header->notes_every;
+	ring->notes = header->sync_every;
 	ring->mapped = header->header_size + ring->size;
 	munmap((void *)header, page);
 

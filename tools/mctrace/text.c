@@ -292,7 +292,7 @@ void text_objects(struct buffer *to, const struct mctracer_state *state)
 			      object & MCTRACER_OBJECT_ENDS ? "-" : "", (uint32_t)object);
 		if (role == MCTRACER_OBJECT_RETURNED)
 			buffer_puts(to, ":ret");
-		else if (role != MCTRACER_OBJECT_BELOW)
+		else if (role != MCTRACER_OBJECT_NESTED)
 			buffer_printf(to, ":%u", role);
 	}
 }
@@ -460,7 +460,7 @@ static void json_objects(struct buffer *line, const struct mctracer_state *state
 		json_number(line, "number", (uint32_t)object);
 		if (role == MCTRACER_OBJECT_RETURNED)
 			json_bool(line, "returned", true);
-		else if (role != MCTRACER_OBJECT_BELOW)
+		else if (role != MCTRACER_OBJECT_NESTED)
 			json_number(line, "argument", role);
 		else
 			json_bool(line, "below", true);

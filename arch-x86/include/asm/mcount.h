@@ -65,7 +65,7 @@ void *__builtin_dwarf_cfa(void);	/* sparse does not know it */
 #define arch_mcount_direct_ips()					\
 	((const unsigned long *)__builtin_dwarf_cfa() - 1)
 
-/* The registers of the traced function that arch_mcount_gate() has saved. */
+/* The registers of the traced function that arch_mcount_pre_handler() has saved. */
 struct mcount_regs {
 	unsigned long bp;
 #ifdef CONFIG_X86_64

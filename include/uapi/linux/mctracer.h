@@ -28,11 +28,11 @@
  * must skip types that it does not know, and any MCTRACER_MORE beyond those that it knows.
  *
  * Earlier words determine a call's task and clock. So the kernel repeats this state at sync points,
- * the positions that are multiples of notes_every: the sync words begin there, or at most
- * MCTRACER_NOTES_WITHIN bytes behind. A reader begins at the first sync point that is not
+ * the positions that are multiples of sync_every: the sync words begin there, or at most
+ * MCTRACER_SYNC_WITHIN bytes behind. A reader begins at the first sync point that is not
  * overwritten and not before start; the words before it may never have been written. Calls between
  * the sync point and the first task word behind it belong to the task of that word. The first sync
- * words behind start may also take MCTRACER_NOTES_WITHIN bytes: until then calls have no task, or
+ * words behind start may also take MCTRACER_SYNC_WITHIN bytes: until then calls have no task, or
  * the task of the words before start.
  *
  * Positions
@@ -54,7 +54,7 @@
  * reordering. A 32-bit program loads head's upper half, the lower half, and the upper half again,
  * until both upper halves are equal; of a word it loads the upper half first. A word that is not
  * written although half a ring of later words is, will never be written. A follower that was
- * overtaken continues at a multiple of notes_every; MCTRACER_COUNT there gives the number of calls
+ * overtaken continues at a multiple of sync_every; MCTRACER_COUNT there gives the number of calls
  * that it lost. A clear changes start: the words before start were not lost, but cleared, and the
  * next MCTRACER_COUNT must be compared with start_calls.
  *
@@ -90,7 +90,7 @@
  *	characters 1 to 7 of the name, characters 8 to 14, each with the first one in the lowest
  *	bits, and the id of the task's process.
  * MCTRACER_CONTEXT: the context of the calls that follow; MCTRACER_IRQS_OFF and so on.
- * MCTRACER_OTHER: a meta word; its kind is in the upper bits of data, see MCTRACER_OTHER_SHIFT.
+ * MCTRACER_META: a meta word; its kind is in the upper bits of data, see MCTRACER_META_SHIFT.
  * MCTRACER_RETURN: a function returns. data is the low half of an address in it without bit
  *	31, which is 1, and above that MCTRACER_RETURN_TAIL and so on. MCTRACER_COUNT counts
  *	returns as well as calls.
@@ -105,7 +105,7 @@
 #define MCTRACER_TIME		0
 #define MCTRACER_MORE		1
 #define MCTRACER_TASK		2
-#define MCTRACER_OTHER		3
+#define MCTRACER_META		3
 #define MCTRACER_CONTEXT	4
 #define MCTRACER_VALUE		5
 #define MCTRACER_DATA		6
@@ -140,7 +140,7 @@
 #define MCTRACER_CONTEXT_UNKNOWN	0x40000000	/* not recorded from here on */
 
 /*
- * Meta words: the lower MCTRACER_OTHER_SHIFT bits of data are the value, the 6 bits above are one
+ * Meta words: the lower MCTRACER_META_SHIFT bits of data are the value, the 6 bits above are one
  * of these kinds.
  *
  * MCTRACER_COUNT: the number of calls and returns before this word since counting began. Compare
@@ -174,7 +174,7 @@
  *	module. So an address in a module's function belongs to a module that was loaded at
  *	this number.
  */
-#define MCTRACER_OTHER_SHIFT	53
+#define MCTRACER_META_SHIFT	53
 #define MCTRACER_COUNT_BITS	51
 #define MCTRACER_COUNT		1
 #define MCTRACER_CLOCK		2
@@ -188,7 +188,7 @@
 /* An object's role: the number of the argument that is its address, from 1, or one of these */
 #define MCTRACER_OBJECT_ROLE_SHIFT	32
 #define MCTRACER_OBJECT_ROLE		15
-#define MCTRACER_OBJECT_BELOW		0	/* no argument: a nested call of a followed call */
+#define MCTRACER_OBJECT_NESTED		0	/* no argument: a nested call of a followed call */
 #define MCTRACER_OBJECT_RETURNED	7	/* the returned value is its address */
 #define MCTRACER_OBJECT_BEGINS		(1ULL << 36)
 #define MCTRACER_OBJECT_ENDS		(1ULL << 37)
@@ -215,8 +215,8 @@
 /* The smallest buffer for read(), in bytes. read() returns whole packets only. */
 #define MCTRACER_READ_MIN	256
 
-/* The sync words end at most this many bytes behind a multiple of notes_every. */
-#define MCTRACER_NOTES_WITHIN	8192
+/* The sync words end at most this many bytes behind a multiple of sync_every. */
+#define MCTRACER_SYNC_WITHIN	8192
 
 /* Fields of head: a position, and above it the low bits of a count for the kernel's use. */
 #define MCTRACER_POSITION_BITS	54
@@ -230,7 +230,7 @@
  * @header_size: offset of the ring in the mapping
  * @reserved: 0
  * @ring_size: bytes, a power of two
- * @notes_every: task, clock and count are repeated at each multiple of this position
+ * @sync_every: task, clock and count are repeated at each multiple of this position
  * @start: the position of the first word that is shown: the position at the last clear
  * @start_calls: the number of calls before @start, as MCTRACER_COUNT counts. Load @start, then
  *	@start_calls, and repeat until @start is the same before and after
@@ -245,7 +245,7 @@ struct mctracer_ring_header {
 	__u32 header_size;
 	__u32 reserved;
 	__u64 ring_size;
-	__u64 notes_every;
+	__u64 sync_every;
 	__u64 start;
 	__u64 start_calls;
 	__u64 read;

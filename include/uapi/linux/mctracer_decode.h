@@ -4,8 +4,8 @@
  * does not depend on rings.
  *
  * Start with a struct mctracer_state of zeroes, and call mctracer_decode() for each word, with bit
- * 63 set. Where earlier words were overwritten, start with the state that a struct mctracer_notes
- * collects from the words that follow.
+ * 63 set. Where earlier words were overwritten, start with the state that a struct
+ * mctracer_sync_words collects from the words that follow.
  */
 #ifndef _UAPI_LINUX_MCTRACER_DECODE_H
 #define _UAPI_LINUX_MCTRACER_DECODE_H
@@ -28,7 +28,7 @@ enum mctracer_event {
 };
 
 #define MCTRACER_COMM_LEN	16
-#define MCTRACER_ENTITY_OTHER	8
+#define MCTRACER_PACKET_META	8
 
 /* Bits of known: the parts of the state that words have set so far. */
 #define MCTRACER_KNOWS_TASK	1
@@ -42,7 +42,7 @@ enum mctracer_event {
 #define MCTRACER_HAS_RESULT	1
 #define MCTRACER_HAS_TOOK	2
 
-#define MCTRACER_TORN		0x10000	/* in nr_said: a word is missing */
+#define MCTRACER_TORN		0x10000	/* in nr_pending: a word is missing */
 
 /**
  * struct mctracer_clock - parameters that convert times to nanoseconds, see MCTRACER_CLOCK
@@ -70,12 +70,12 @@ struct mctracer_clock {
  * @args: the argument registers of the last call that recorded any
  * @objects: the values of MCTRACER_OBJECT of the last call or return that has any
  * @nr_objects: number of @objects, if the last event is a call or return
- * @nr_objects_said: number of pending @objects, for the next call or return
+ * @nr_objects_pending: number of pending @objects, for the next call or return
  * @nr_args: number of @args, if the last event is a call
- * @nr_said: number of pending values, for the next event; MCTRACER_TORN if a word is missing
+ * @nr_pending: number of pending values, for the next event; MCTRACER_TORN if a word is missing
  * @data: the memory that an argument of the last call with MCTRACER_DATA points to
  * @nr_data: number of bytes of @data, if the last event is a call
- * @nr_data_said: number of pending bytes, for the next call
+ * @nr_data_pending: number of pending bytes, for the next call
  * @took: duration of the call of the last return or mark that has one, in nanoseconds
  * @clock: parameters of @time
  * @context: of the next calls
@@ -84,8 +84,8 @@ struct mctracer_clock {
  * @modules: the number of times that modules were loaded or unloaded
  * @known: MCTRACER_KNOWS_TASK and so on
  * @has: MCTRACER_HAS_RESULT and so on, of the last return or mark
- * @said: pending attributes, as @has, for the next return or mark
- * @entity: type of the last word that was no MCTRACER_MORE; for a meta word, MCTRACER_ENTITY_OTHER
+ * @pending: pending attributes, as @has, for the next return or mark
+ * @packet: type of the last word that was no MCTRACER_MORE; for a meta word, MCTRACER_PACKET_META
  *	plus its kind
  * @more: number of MCTRACER_MORE since then
  * @comm: name of the next calls' task
@@ -99,13 +99,13 @@ struct mctracer_state {
 	__u64 result;
 	__u64 args[MCTRACER_ARGS];
 	__u32 nr_args;
-	__u32 nr_said;
+	__u32 nr_pending;
 	__u64 objects[MCTRACER_OBJECTS];
 	__u32 nr_objects;
-	__u32 nr_objects_said;
+	__u32 nr_objects_pending;
 	__u8 data[MCTRACER_DATA_MAX];
 	__u32 nr_data;
-	__u32 nr_data_said;
+	__u32 nr_data_pending;
 	__u64 took;
 	struct mctracer_clock clock;
 	__u32 context;
@@ -114,8 +114,8 @@ struct mctracer_state {
 	__u32 modules;
 	__u32 known;
 	__u32 has;
-	__u32 said;
-	__u32 entity;
+	__u32 pending;
+	__u32 packet;
 	__u32 more;
 	char comm[MCTRACER_COMM_LEN];
 };
@@ -156,10 +156,10 @@ static inline __u64 mctracer_word(__u32 type, __u64 data)
 	       (__u64)type << MCTRACER_TYPE_SHIFT | (data >> 31 & 0xfffffff);
 }
 
-static inline __u64 mctracer_other_word(__u32 which, __u64 value)
+static inline __u64 mctracer_meta_word(__u32 which, __u64 value)
 {
-	return mctracer_word(MCTRACER_OTHER, (__u64)which << MCTRACER_OTHER_SHIFT |
-			     (value & ((1ULL << MCTRACER_OTHER_SHIFT) - 1)));
+	return mctracer_word(MCTRACER_META, (__u64)which << MCTRACER_META_SHIFT |
+			     (value & ((1ULL << MCTRACER_META_SHIFT) - 1)));
 }
 
 /* Return the nanoseconds at @time of the clock. */
@@ -186,57 +186,57 @@ static inline void mctracer_state_put_data(struct mctracer_state *state, __u64 d
 {
 	__u32 i, n = (__u32)(data >> MCTRACER_DATA_SHIFT);
 
-	for (i = 0; i < n && state->nr_data_said < MCTRACER_DATA_MAX; i++)
-		state->data[state->nr_data_said++] = (__u8)(data >> 8 * i);
+	for (i = 0; i < n && state->nr_data_pending < MCTRACER_DATA_MAX; i++)
+		state->data[state->nr_data_pending++] = (__u8)(data >> 8 * i);
 }
 
 /* Drop the pending attributes. */
-static inline void mctracer_forget_said(struct mctracer_state *state)
+static inline void mctracer_drop_pending(struct mctracer_state *state)
 {
-	state->said = 0;
-	state->nr_said = 0;
-	state->nr_objects_said = 0;
-	state->nr_data_said = 0;
+	state->pending = 0;
+	state->nr_pending = 0;
+	state->nr_objects_pending = 0;
+	state->nr_data_pending = 0;
 }
 
 /*
  * A word is missing, and it may have been a pending attribute. Drop these, and mark the values as
  * torn, because the next ones can't be assigned to arguments.
  */
-static inline void mctracer_tear_said(struct mctracer_state *state)
+static inline void mctracer_tear_pending(struct mctracer_state *state)
 {
-	state->said = 0;
-	state->nr_said = MCTRACER_TORN;
-	state->nr_objects_said = 0;
-	state->nr_data_said = 0;
+	state->pending = 0;
+	state->nr_pending = MCTRACER_TORN;
+	state->nr_objects_pending = 0;
+	state->nr_data_pending = 0;
 }
 
 static inline enum mctracer_event mctracer_decode_more(struct mctracer_state *state, __u64 data)
 {
 	state->more++;
-	if (state->entity == MCTRACER_TASK) {
+	if (state->packet == MCTRACER_TASK) {
 		if (state->more <= 2)
 			mctracer_state_put_comm(state, 1 + (state->more - 1) * MCTRACER_COMM_CHARS,
 						data);
 		else if (state->more == 3)
 			state->tgid = (__u32)data & ((1U << MCTRACER_PID_BITS) - 1);
-	} else if (state->entity == MCTRACER_ENTITY_OTHER + MCTRACER_CLOCK && state->more == 1) {
+	} else if (state->packet == MCTRACER_PACKET_META + MCTRACER_CLOCK && state->more == 1) {
 		state->clock.offset |= (__s64)data;
-	} else if (state->entity == MCTRACER_VALUE && state->more == 1) {
+	} else if (state->packet == MCTRACER_VALUE && state->more == 1) {
 		state->result &= (1ULL << MCTRACER_DATA_BITS) - 1;
 		state->result |= data << MCTRACER_DATA_BITS;
-		if (state->nr_said - 1 < MCTRACER_ARGS)
-			state->args[state->nr_said - 1] = state->result;
+		if (state->nr_pending - 1 < MCTRACER_ARGS)
+			state->args[state->nr_pending - 1] = state->result;
 	}
 	return MCTRACER_EVENT_NONE;
 }
 
-static inline enum mctracer_event mctracer_decode_other(struct mctracer_state *state, __u64 data)
+static inline enum mctracer_event mctracer_decode_meta(struct mctracer_state *state, __u64 data)
 {
-	__u64 value = data & ((1ULL << MCTRACER_OTHER_SHIFT) - 1);
-	__u32 which = (__u32)(data >> MCTRACER_OTHER_SHIFT);
+	__u64 value = data & ((1ULL << MCTRACER_META_SHIFT) - 1);
+	__u32 which = (__u32)(data >> MCTRACER_META_SHIFT);
 
-	state->entity = MCTRACER_ENTITY_OTHER + which;
+	state->packet = MCTRACER_PACKET_META + which;
 	switch (which) {
 	case MCTRACER_COUNT:
 		state->calls = value;
@@ -259,16 +259,16 @@ static inline enum mctracer_event mctracer_decode_other(struct mctracer_state *s
 	case MCTRACER_MARK:
 		state->ip = (__u32)value;
 		state->value = value >> MCTRACER_MARK_SHIFT;
-		state->has = state->said;
-		mctracer_forget_said(state);
+		state->has = state->pending;
+		mctracer_drop_pending(state);
 		return MCTRACER_EVENT_MARK;
 	case MCTRACER_OBJECT:
-		if (state->nr_objects_said < MCTRACER_OBJECTS)
-			state->objects[state->nr_objects_said++] = value;
+		if (state->nr_objects_pending < MCTRACER_OBJECTS)
+			state->objects[state->nr_objects_pending++] = value;
 		return MCTRACER_EVENT_NONE;
 	case MCTRACER_TOOK:
 		state->took = value;
-		state->said |= MCTRACER_HAS_TOOK;
+		state->pending |= MCTRACER_HAS_TOOK;
 		return MCTRACER_EVENT_NONE;
 	case MCTRACER_MODULES:
 		state->modules = (__u32)value;
@@ -284,13 +284,13 @@ static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, 
 	__u32 type;
 
 	if (mctracer_word_is_call(word)) {
-		state->entity = ~0U;
+		state->packet = ~0U;
 		state->ip = (__u32)word;
 		state->parent_ip = (__u32)(word >> 32) | 1U << 31;
-		state->nr_args = state->nr_said <= MCTRACER_ARGS ? state->nr_said : 0;
-		state->nr_objects = state->nr_objects_said;
-		state->nr_data = state->nr_data_said;
-		mctracer_forget_said(state);
+		state->nr_args = state->nr_pending <= MCTRACER_ARGS ? state->nr_pending : 0;
+		state->nr_objects = state->nr_objects_pending;
+		state->nr_data = state->nr_data_pending;
+		mctracer_drop_pending(state);
 		state->calls++;
 		return MCTRACER_EVENT_CALL;
 	}
@@ -301,10 +301,10 @@ static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, 
 		return mctracer_decode_more(state, data);
 
 	state->more = 0;
-	state->entity = type;
+	state->packet = type;
 	switch (type) {
 	case MCTRACER_TIME:
-		mctracer_forget_said(state);
+		mctracer_drop_pending(state);
 		if (!data)
 			return MCTRACER_EVENT_NONE;
 		state->time = data << 1;
@@ -313,18 +313,18 @@ static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, 
 	case MCTRACER_RETURN:
 		state->ip = (__u32)data | 1U << 31;
 		state->value = data >> MCTRACER_RETURN_SHIFT;
-		state->has = state->said;
-		state->nr_objects = state->nr_objects_said;
-		mctracer_forget_said(state);
+		state->has = state->pending;
+		state->nr_objects = state->nr_objects_pending;
+		mctracer_drop_pending(state);
 		state->calls++;
 		return MCTRACER_EVENT_RETURN;
 	case MCTRACER_VALUE:
 		state->result = (data ^ 1ULL << (MCTRACER_DATA_BITS - 1)) -
 				(1ULL << (MCTRACER_DATA_BITS - 1));
-		if (state->nr_said < MCTRACER_ARGS)
-			state->args[state->nr_said] = state->result;
-		state->nr_said++;
-		state->said |= MCTRACER_HAS_RESULT;
+		if (state->nr_pending < MCTRACER_ARGS)
+			state->args[state->nr_pending] = state->result;
+		state->nr_pending++;
+		state->pending |= MCTRACER_HAS_RESULT;
 		return MCTRACER_EVENT_NONE;
 	case MCTRACER_DATA:
 		mctracer_state_put_data(state, data);
@@ -341,8 +341,8 @@ static inline enum mctracer_event mctracer_decode(struct mctracer_state *state, 
 		state->context = (__u32)data;
 		state->known |= MCTRACER_KNOWS_CONTEXT;
 		return MCTRACER_EVENT_CONTEXT;
-	case MCTRACER_OTHER:
-		return mctracer_decode_other(state, data);
+	case MCTRACER_META:
+		return mctracer_decode_meta(state, data);
 	}
 	return MCTRACER_EVENT_UNKNOWN;
 }
@@ -352,7 +352,7 @@ static inline int mctracer_is_other_clock(const struct mctracer_state *state, __
 {
 	struct mctracer_state then = { .calls = 0 };
 
-	if (mctracer_word_is_call(word) || mctracer_word_type(word) != MCTRACER_OTHER)
+	if (mctracer_word_is_call(word) || mctracer_word_type(word) != MCTRACER_META)
 		return 0;
 	return mctracer_decode(&then, word) == MCTRACER_EVENT_CLOCK &&
 	       (then.clock.mult != state->clock.mult || then.clock.shift != state->clock.shift ||
@@ -360,14 +360,14 @@ static inline int mctracer_is_other_clock(const struct mctracer_state *state, __
 }
 
 /**
- * struct mctracer_notes - collects the state before some words from the words themselves
+ * struct mctracer_sync_words - collects the state before some words from the words themselves
  * @ahead: the state behind the words so far; zeroes at first
  * @time: the first time among them
  * @calls: number of calls and returns before the first MCTRACER_COUNT among them
  * @behind: number of calls and returns before the first word
  * @counted: @behind is valid
  */
-struct mctracer_notes {
+struct mctracer_sync_words {
 	struct mctracer_state ahead;
 	__u64 time;
 	__u64 calls;
@@ -375,30 +375,30 @@ struct mctracer_notes {
 	__u32 counted;
 };
 
-/* Take one more word. Return nonzero when mctracer_notes_state() has all that it needs. */
-static inline int mctracer_notes_take(struct mctracer_notes *notes, __u64 word)
+/* Take one more word. Return nonzero when mctracer_sync_state() has all that it needs. */
+static inline int mctracer_sync_take(struct mctracer_sync_words *sync, __u64 word)
 {
-	if (!notes->counted)
-		notes->calls += mctracer_word_counts(word);
-	mctracer_decode(&notes->ahead, word);
-	if (notes->ahead.known & MCTRACER_KNOWS_COUNT && !notes->counted) {
-		notes->counted = 1;
-		notes->behind = notes->ahead.calls - notes->calls;
+	if (!sync->counted)
+		sync->calls += mctracer_word_counts(word);
+	mctracer_decode(&sync->ahead, word);
+	if (sync->ahead.known & MCTRACER_KNOWS_COUNT && !sync->counted) {
+		sync->counted = 1;
+		sync->behind = sync->ahead.calls - sync->calls;
 	}
-	if (notes->ahead.known & MCTRACER_KNOWS_TIME && !notes->time)
-		notes->time = notes->ahead.time;
-	return notes->ahead.known & MCTRACER_KNOWS_TASK && notes->ahead.more >= 3;
+	if (sync->ahead.known & MCTRACER_KNOWS_TIME && !sync->time)
+		sync->time = sync->ahead.time;
+	return sync->ahead.known & MCTRACER_KNOWS_TASK && sync->ahead.more >= 3;
 }
 
 /* Return the state in which the first of these words must be decoded. */
-static inline struct mctracer_state mctracer_notes_state(const struct mctracer_notes *notes)
+static inline struct mctracer_state mctracer_sync_state(const struct mctracer_sync_words *sync)
 {
-	struct mctracer_state state = notes->ahead;
+	struct mctracer_state state = sync->ahead;
 
-	state.time = notes->time;
-	state.calls = notes->counted ? notes->behind : state.calls - notes->calls;
+	state.time = sync->time;
+	state.calls = sync->counted ? sync->behind : state.calls - sync->calls;
 	state.context = MCTRACER_CONTEXT_UNKNOWN;
-	state.entity = ~0U;
+	state.packet = ~0U;
 	return state;
 }
 

@@ -191,9 +191,9 @@ static bool compare_callers(unsigned long ip, unsigned long parent_ip,
 
 NOKPROBE_SYMBOL(compare_callers);
 
-static enum mcount_site gate_everywhere(unsigned long site)
+static enum mcount_site pre_handler_everywhere(unsigned long site)
 {
-	return MCOUNT_GATE;
+	return MCOUNT_PRE_HANDLER;
 }
 
 static void __mcount_direct no_hook(void)
@@ -235,8 +235,8 @@ static void show_chain(struct kunit *test, const char *what, const struct chain 
 
 static void callers_are_what_the_unwinder_says(struct kunit *test)
 {
-	static const struct mcount_choice choice = {
-		.kind = gate_everywhere, .gate = compare_callers,
+	static const struct mcount_selection selection = {
+		.kind = pre_handler_everywhere, .pre_handler = compare_callers,
 	};
 	unsigned long end = jiffies + 10 * HZ;
 	int cpu = raw_smp_processor_id();
@@ -246,7 +246,7 @@ static void callers_are_what_the_unwinder_says(struct kunit *test)
 	if (mcount_is_enabled())
 		kunit_skip(test, "mcount is in use");
 
-	KUNIT_ASSERT_EQ(test, register_mcount_direct_chosen(no_hook, &choice), 0);
+	KUNIT_ASSERT_EQ(test, register_mcount_direct_selected(no_hook, &selection), 0);
 	KUNIT_EXPECT_EQ(test, mcount_set_enabled(true), 0);
 	while (per_cpu(compared, cpu) < ENOUGH && time_before(jiffies, end))
 		make_calls();

@@ -9,8 +9,8 @@
 
 void mctracer_finish_armed(void)
 {
-	mctracer_hold_finish();
-	mctracer_soon_finish();
+	mctracer_snapshot_finish();
+	mctracer_turn_off_finish();
 }
 
 static int armed_cpu_online(unsigned int cpu)

@@ -11,7 +11,7 @@
  */
 static void clock_resume(void *unused)
 {
-	mctracer_forget_tasks(false);
+	mctracer_invalidate_tasks(false);
 }
 
 static const struct syscore_ops clock_ops = {

@@ -34,14 +34,14 @@
  *								locks
  *	mctracer_sets_mutex	the sites that lists and	memory for one module's sites
  *				triggers select
- *	held_mutex		the kept copy of the rings	nothing
+ *	snapshot_mutex		the kept copy of the rings	nothing
  *	  (snapshot_file.c)
  *	mctracer_mutex		positions of rings, for		nothing: copying words to user
  *				readers				space disables page faults
  *
  * Loading a module takes sites_mutex and mctracer_sets_mutex; also hook_mutex and mcount_mutex, but
  * only if the module has the first selected returns, or functions that begin to follow objects.
- * Reading a file takes pids_mutex, mctracer_sets_mutex, held_mutex or mctracer_mutex.
+ * Reading a file takes pids_mutex, mctracer_sets_mutex, snapshot_mutex or mctracer_mutex.
  */
 extern struct mutex mctracer_mutex;
 
@@ -71,7 +71,7 @@ size_t mctracer_ring_bytes(void);
  * for good. When they are made, @begin is called twice: first with @forget, to clear the memory,
  * then without, when the rings are in place.
  */
-void mctracer_give_memory(void *base, size_t size, void (*begin)(bool forget));
+void mctracer_set_external_memory(void *base, size_t size, void (*begin)(bool forget));
 /*
  * Count a mapping by user space: it begins, is duplicated, ends. Rings with mappings are not
  * replaced. mctracer_mapped() returns 0, -EBUSY while rings are being replaced, or -ENXIO before
@@ -104,33 +104,34 @@ int mctracer_set_graph(bool on);
 int mctracer_set_option(enum mctracer_option option, bool on);
 
 /* ring_copy.c: all functions may sleep. */
-struct mctracer_snapshot;
+struct mctracer_ring_copy;
 
 /* Copy the ring of CPU @only, or all with MCTRACER_ALL_CPUS. Return NULL if there is no memory. */
-struct mctracer_snapshot *mctracer_snapshot_take(int only);
-void mctracer_snapshot_free(struct mctracer_snapshot *snapshot);
+struct mctracer_ring_copy *mctracer_ring_copy_take(int only);
+void mctracer_ring_copy_free(struct mctracer_ring_copy *snapshot);
 /* Go back to the oldest call. */
-void mctracer_snapshot_rewind(struct mctracer_snapshot *snapshot);
+void mctracer_ring_copy_rewind(struct mctracer_ring_copy *snapshot);
 /* Return the stream whose event is next in time order, and its CPU in *@cpu; or NULL at the end. */
-const struct mctracer_stream *mctracer_snapshot_next(struct mctracer_snapshot *snapshot, int *cpu);
+const struct mctracer_stream *mctracer_ring_copy_next(struct mctracer_ring_copy *snapshot,
+						      int *cpu);
 /* Advance to the next event. O(log CPUs). */
-void mctracer_snapshot_advance(struct mctracer_snapshot *snapshot);
+void mctracer_ring_copy_advance(struct mctracer_ring_copy *snapshot);
 /* Return the counts of all copied rings together, as of the copy. */
 const struct mctracer_ring_counts *
-mctracer_snapshot_counts(const struct mctracer_snapshot *snapshot);
+mctracer_ring_copy_counts(const struct mctracer_ring_copy *snapshot);
 
 /* snapshot_file.c: all functions may sleep. */
 
 /* Make a copy, in place of the present one. Return 0, -ENOMEM or -EBUSY. */
-int mctracer_hold_now(void);
+int mctracer_snapshot_make(void);
 /* Drop the copy. Return 0, or -EBUSY while a copy is being made. */
-int mctracer_held_clear(void);
+int mctracer_snapshot_clear(void);
 /*
  * Open the copy, for one reader at a time. Return ERR_PTR(-EBUSY), ERR_PTR(-ENODATA) if there is no
  * copy, or the error of the last attempt to make one.
  */
-struct mctracer_snapshot *mctracer_held_open(void);
-void mctracer_held_close(struct mctracer_snapshot *snapshot);
+struct mctracer_ring_copy *mctracer_snapshot_open(void);
+void mctracer_snapshot_close(struct mctracer_ring_copy *snapshot);
 
 /* Queue armed work that is still needed. May sleep. */
 void mctracer_finish_armed(void);

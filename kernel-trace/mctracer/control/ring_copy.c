@@ -28,7 +28,7 @@ struct snapshot_cpu {
 	size_t room;		/* words */
 };
 
-struct mctracer_snapshot {
+struct mctracer_ring_copy {
 	struct mctracer_ring_counts counts;	/* sums of all CPUs */
 	struct mctracer_streams all;		/* one stream for each CPU number */
 	struct mctracer_stream *first;		/* their initial states, to rewind */
@@ -68,7 +68,7 @@ static u64 ring_copy_words(struct snapshot_cpu *cpu, const struct mctracer_ring 
 	return calls;
 }
 
-static void ring_copy_take(struct mctracer_snapshot *snapshot, int i,
+static void ring_copy_take(struct mctracer_ring_copy *snapshot, int i,
 			   const struct mctracer_ring *ring)
 {
 	struct mctracer_ring_counts *sum = &snapshot->counts;
@@ -92,7 +92,7 @@ static void ring_copy_take(struct mctracer_snapshot *snapshot, int i,
  * Allocate as much memory as the rings need now, plus a quarter of a ring for words that are
  * written before the copying. So mctracer_mutex is not held while memory is allocated.
  */
-static bool ring_copy_alloc_all(struct mctracer_snapshot *snapshot, int only)
+static bool ring_copy_alloc_all(struct mctracer_ring_copy *snapshot, int only)
 {
 	const struct mctracer_ring *ring;
 	struct snapshot_cpu *cpu;
@@ -127,10 +127,10 @@ static bool ring_copy_alloc_all(struct mctracer_snapshot *snapshot, int only)
 	return true;
 }
 
-struct mctracer_snapshot *mctracer_snapshot_take(int only)
+struct mctracer_ring_copy *mctracer_ring_copy_take(int only)
 {
 	CLASS(mctracer_own_work, own)();
-	struct mctracer_snapshot *snapshot;
+	struct mctracer_ring_copy *snapshot;
 	int cpu;
 
 	snapshot = kvzalloc(struct_size(snapshot, cpus, nr_cpu_ids),
@@ -140,7 +140,7 @@ struct mctracer_snapshot *mctracer_snapshot_take(int only)
 	snapshot->first = kvcalloc(nr_cpu_ids, sizeof(*snapshot->first), GFP_KERNEL | __GFP_NOWARN);
 	if (!snapshot->first || mctracer_streams_alloc(&snapshot->all, nr_cpu_ids) ||
 	    !ring_copy_alloc_all(snapshot, only)) {
-		mctracer_snapshot_free(snapshot);
+		mctracer_ring_copy_free(snapshot);
 		return NULL;
 	}
 
@@ -153,7 +153,7 @@ struct mctracer_snapshot *mctracer_snapshot_take(int only)
 	return snapshot;
 }
 
-void mctracer_snapshot_free(struct mctracer_snapshot *snapshot)
+void mctracer_ring_copy_free(struct mctracer_ring_copy *snapshot)
 {
 	CLASS(mctracer_own_work, own)();
 	int cpu;
@@ -167,13 +167,13 @@ void mctracer_snapshot_free(struct mctracer_snapshot *snapshot)
 	kvfree(snapshot);
 }
 
-void mctracer_snapshot_rewind(struct mctracer_snapshot *snapshot)
+void mctracer_ring_copy_rewind(struct mctracer_ring_copy *snapshot)
 {
 	memcpy(snapshot->all.streams, snapshot->first, nr_cpu_ids * sizeof(*snapshot->first));
 	mctracer_streams_order(&snapshot->all);
 }
 
-const struct mctracer_stream *mctracer_snapshot_next(struct mctracer_snapshot *snapshot, int *cpu)
+const struct mctracer_stream *mctracer_ring_copy_next(struct mctracer_ring_copy *snapshot, int *cpu)
 {
 	const struct mctracer_stream *oldest = mctracer_streams_oldest(&snapshot->all);
 
@@ -182,13 +182,13 @@ const struct mctracer_stream *mctracer_snapshot_next(struct mctracer_snapshot *s
 	return oldest;
 }
 
-void mctracer_snapshot_advance(struct mctracer_snapshot *snapshot)
+void mctracer_ring_copy_advance(struct mctracer_ring_copy *snapshot)
 {
 	mctracer_streams_advance(&snapshot->all);
 }
 
 const struct mctracer_ring_counts *
-mctracer_snapshot_counts(const struct mctracer_snapshot *snapshot)
+mctracer_ring_copy_counts(const struct mctracer_ring_copy *snapshot)
 {
 	return &snapshot->counts;
 }

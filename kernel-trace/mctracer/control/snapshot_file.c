@@ -22,8 +22,8 @@
 #define pr_fmt(fmt) "mctracer: " fmt
 
 /* Protects the variables below. */
-static DEFINE_MUTEX(held_mutex);
-static struct mctracer_snapshot *held;
+static DEFINE_MUTEX(snapshot_mutex);
+static struct mctracer_ring_copy *held;
 static bool is_read;		/* a reader uses held: then free the copy ... */
 static bool is_cleared;		/* ... when the reader closes it, if this is set */
 static int failed;		/* why the last attempt failed, or 0 */
@@ -31,28 +31,29 @@ static int failed;		/* why the last attempt failed, or 0 */
 static void snapshot_copy(void)
 {
 	CLASS(mctracer_own_work, own)();
-	struct mctracer_snapshot *snapshot;
+	struct mctracer_ring_copy *snapshot;
 
-	snapshot = mctracer_snapshot_take(MCTRACER_ALL_CPUS);
+	snapshot = mctracer_ring_copy_take(MCTRACER_ALL_CPUS);
 	if (!snapshot)
 		pr_warn("no memory for a snapshot\n");
-	WRITE_ONCE(mctracer_holding, false);
-	mctracer_forget_tasks(true);
-	scoped_guard(mutex, &held_mutex) {
+	WRITE_ONCE(mctracer_copying, false);
+	mctracer_invalidate_tasks(true);
+	scoped_guard(mutex, &snapshot_mutex) {
 		held = snapshot;
 		failed = snapshot ? 0 : -ENOMEM;
 	}
-	atomic_set(&mctracer_hold_state, snapshot ? MCTRACER_HOLD_TAKEN : MCTRACER_HOLD_NONE);
+	atomic_set(&mctracer_snapshot_state,
+		   snapshot ? MCTRACER_SNAPSHOT_TAKEN : MCTRACER_SNAPSHOT_NONE);
 }
 
-int mctracer_held_clear(void)
+int mctracer_snapshot_clear(void)
 {
 	CLASS(mctracer_own_work, own)();
-	struct mctracer_snapshot *gone = NULL;
+	struct mctracer_ring_copy *gone = NULL;
 
-	mctracer_hold_wait();
-	scoped_guard(mutex, &held_mutex) {
-		if (mctracer_hold_is_pending())
+	mctracer_snapshot_wait();
+	scoped_guard(mutex, &snapshot_mutex) {
+		if (mctracer_snapshot_is_pending())
 			return -EBUSY;
 		failed = 0;
 		if (is_read && !is_cleared)
@@ -60,31 +61,32 @@ int mctracer_held_clear(void)
 		else
 			gone = held;
 		held = NULL;
-		atomic_cmpxchg(&mctracer_hold_state, MCTRACER_HOLD_TAKEN, MCTRACER_HOLD_NONE);
+		atomic_cmpxchg(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_TAKEN,
+			       MCTRACER_SNAPSHOT_NONE);
 	}
-	mctracer_snapshot_free(gone);
+	mctracer_ring_copy_free(gone);
 	return 0;
 }
 
-int mctracer_hold_now(void)
+int mctracer_snapshot_make(void)
 {
-	int ret = mctracer_held_clear();
+	int ret = mctracer_snapshot_clear();
 
 	if (ret)
 		return ret;
-	if (atomic_cmpxchg(&mctracer_hold_state, MCTRACER_HOLD_NONE,
-			   MCTRACER_HOLD_BEGINNING) != MCTRACER_HOLD_NONE)
+	if (atomic_cmpxchg(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_NONE,
+			   MCTRACER_SNAPSHOT_BEGINNING) != MCTRACER_SNAPSHOT_NONE)
 		return -EBUSY;
-	mctracer_hold_hooks();
-	atomic_set_release(&mctracer_hold_state, MCTRACER_HOLD_TAKING);
-	mctracer_hold_wait();
-	return atomic_read(&mctracer_hold_state) == MCTRACER_HOLD_NONE ? -ENOMEM : 0;
+	mctracer_snapshot_stop_hooks();
+	atomic_set_release(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_TAKING);
+	mctracer_snapshot_wait();
+	return atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_NONE ? -ENOMEM : 0;
 }
 
-struct mctracer_snapshot *mctracer_held_open(void)
+struct mctracer_ring_copy *mctracer_snapshot_open(void)
 {
-	guard(mutex)(&held_mutex);
-	if (is_read || mctracer_hold_is_pending())
+	guard(mutex)(&snapshot_mutex);
+	if (is_read || mctracer_snapshot_is_pending())
 		return ERR_PTR(-EBUSY);
 	if (!held)
 		return ERR_PTR(failed ?: -ENODATA);
@@ -93,22 +95,22 @@ struct mctracer_snapshot *mctracer_held_open(void)
 	return held;
 }
 
-void mctracer_held_close(struct mctracer_snapshot *snapshot)
+void mctracer_snapshot_close(struct mctracer_ring_copy *snapshot)
 {
 	bool gone;
 
-	scoped_guard(mutex, &held_mutex) {
+	scoped_guard(mutex, &snapshot_mutex) {
 		gone = is_cleared;
 		is_read = false;
 		is_cleared = false;
 	}
 	if (gone)
-		mctracer_snapshot_free(snapshot);
+		mctracer_ring_copy_free(snapshot);
 }
 
 static int __init snapshot_file_init(void)
 {
-	mctracer_hold_copy = snapshot_copy;
+	mctracer_snapshot_copy = snapshot_copy;
 	return 0;
 }
 core_initcall(snapshot_file_init);

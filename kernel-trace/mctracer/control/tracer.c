@@ -63,11 +63,11 @@ static bool look_up;
 
 static mcount_direct_func_t tracer_lookup_hook_for(unsigned long opts)
 {
-	if (opts & BIT(MCTRACER_EXACT))
-		return opts & BIT(MCTRACER_WITH_CONTEXT) ? mctracer_hook_chosen_exact_context :
-							   mctracer_hook_chosen_exact;
-	return opts & BIT(MCTRACER_WITH_CONTEXT) ? mctracer_hook_chosen_context :
-						   mctracer_hook_chosen;
+	if (opts & BIT(MCTRACER_OPT_TIME))
+		return opts & BIT(MCTRACER_OPT_CONTEXT) ? mctracer_hook_selected_timed_context :
+							   mctracer_hook_selected_timed;
+	return opts & BIT(MCTRACER_OPT_CONTEXT) ? mctracer_hook_selected_context :
+						   mctracer_hook_selected;
 }
 
 static mcount_direct_func_t tracer_hook_for(unsigned long opts, enum mctracer_following following)
@@ -79,30 +79,31 @@ static mcount_direct_func_t tracer_hook_for(unsigned long opts, enum mctracer_fo
 		return mctracer_hook_slow;
 	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) && look_up)
 		return tracer_lookup_hook_for(opts);
-	if (opts & BIT(MCTRACER_EXACT))
-		return opts & BIT(MCTRACER_WITH_CONTEXT) ? mctracer_hook_exact_context :
-							   mctracer_hook_exact;
-	return opts & BIT(MCTRACER_WITH_CONTEXT) ? mctracer_hook_context : mctracer_hook;
+	if (opts & BIT(MCTRACER_OPT_TIME))
+		return opts & BIT(MCTRACER_OPT_CONTEXT) ? mctracer_hook_timed_context :
+							   mctracer_hook_timed;
+	return opts & BIT(MCTRACER_OPT_CONTEXT) ? mctracer_hook_context : mctracer_hook;
 }
 
 /* Return true if @func writes pairs of words, which must begin at even slots. */
 static bool tracer_hook_needs_pairs(mcount_direct_func_t func)
 {
 	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) &&
-	    (func == mctracer_hook_chosen || func == mctracer_hook_chosen_context))
+	    (func == mctracer_hook_selected || func == mctracer_hook_selected_context))
 		return false;
 	return func != mctracer_hook && func != mctracer_hook_context;
 }
 
 /*
- * The choice that also records returns. tracer_set_hook() sets the hooks at returns to match the
+ * The selection that also records returns. tracer_set_hook() sets the hooks at returns to match the
  * hook.
  */
-static struct mcount_choice graph_choice = {
+static struct mcount_selection graph_selection = {
 	.kind = mctracer_site_kind,
-	.gate = mctracer_gate,
+	.pre_handler = mctracer_pre_handler,
 	.return_kind = mctracer_return_kind,
-	.return_gate = IS_ENABLED(CONFIG_MCOUNT_RETURNS) ? mctracer_return_gate : NULL,
+	.return_pre_handler = IS_ENABLED(CONFIG_MCOUNT_RETURNS) ? mctracer_return_pre_handler :
+			      NULL,
 };
 
 static void tracer_set_hook(mcount_direct_func_t new)
@@ -111,10 +112,10 @@ static void tracer_set_hook(mcount_direct_func_t new)
 		mcount_direct_func_t on_call, on_return, on_tail;
 	} hooks[] = {
 		{ mctracer_hook, mctracer_hook_return, mctracer_hook_tail },
-		{ mctracer_hook_exact, mctracer_hook_return_exact, mctracer_hook_tail_exact },
+		{ mctracer_hook_timed, mctracer_hook_return_timed, mctracer_hook_tail_timed },
 		{ mctracer_hook_context, mctracer_hook_return_context, mctracer_hook_tail_context },
-		{ mctracer_hook_exact_context, mctracer_hook_return_exact_context,
-		  mctracer_hook_tail_exact_context },
+		{ mctracer_hook_timed_context, mctracer_hook_return_timed_context,
+		  mctracer_hook_tail_timed_context },
 		{ mctracer_hook_slow, mctracer_hook_return_slow, mctracer_hook_tail_slow },
 	};
 	int i;
@@ -122,8 +123,8 @@ static void tracer_set_hook(mcount_direct_func_t new)
 	WRITE_ONCE(hook, new);
 	for (i = 0; IS_ENABLED(CONFIG_MCOUNT_RETURNS) && i < ARRAY_SIZE(hooks); i++) {
 		if (hooks[i].on_call == new) {
-			graph_choice.on_return = hooks[i].on_return;
-			graph_choice.on_tail = hooks[i].on_tail;
+			graph_selection.on_return = hooks[i].on_return;
+			graph_selection.on_tail = hooks[i].on_tail;
 		}
 	}
 }
@@ -164,7 +165,7 @@ static int tracer_exchange_hook(mcount_direct_func_t new)
 			WRITE_ONCE(mctracer_pairs, tracer_hook_needs_pairs(hook));
 			return ret == -ENOENT ? 0 : ret;
 		}
-		mctracer_forget_tasks(false);
+		mctracer_invalidate_tasks(false);
 	}
 	ret = tracer_replace_hook(new);
 	if (ret)
@@ -277,7 +278,7 @@ static int tracer_check_clock(void)
 		unregister_mcount_direct(hook);
 	}
 	mctracer_clock_to_ns();
-	mctracer_forget_tasks(true);
+	mctracer_invalidate_tasks(true);
 	return ret;
 }
 
@@ -293,7 +294,7 @@ static void tracer_watch_fn(struct work_struct *work)
 {
 	bool registered = true;
 
-	mctracer_forget_where();
+	mctracer_trim_task_cpus();
 	mctracer_finish_armed();
 	/* hook_mutex may be held for a grace period: then wait for the next time. */
 	if (mutex_trylock(&hook_mutex)) {
@@ -323,16 +324,16 @@ static void tracer_pause_writers(void)
 {
 	cpus_read_lock();
 	WRITE_ONCE(mctracer_stopped, true);
-	mctracer_forget_tasks(false);
+	mctracer_invalidate_tasks(false);
 	cpus_read_unlock();
 	synchronize_rcu();
 }
 
 static void tracer_resume_writers(void)
 {
-	smp_wmb();	/* rings before mctracer_stopped; pairs with mctracer_note_task() */
+	smp_wmb();	/* rings before mctracer_stopped; pairs with mctracer_emit_task() */
 	WRITE_ONCE(mctracer_stopped, false);
-	mctracer_forget_tasks(true);
+	mctracer_invalidate_tasks(true);
 }
 
 /* Replace the rings with rings of @size bytes that have the latest words. Return 0 or -ENOMEM. */
@@ -401,7 +402,7 @@ int mctracer_set_ring_size(u64 size)
 	return ret;
 }
 
-void __init mctracer_give_memory(void *base, size_t size, void (*begin)(bool forget))
+void __init mctracer_set_external_memory(void *base, size_t size, void (*begin)(bool forget))
 {
 	guard(mutex)(&memory_mutex);
 	given.base = base;
@@ -409,37 +410,37 @@ void __init mctracer_give_memory(void *base, size_t size, void (*begin)(bool for
 	WRITE_ONCE(ring_size, size);
 }
 
-static const struct mcount_choice *tracer_choice(void)
+static const struct mcount_selection *tracer_selection(void)
 {
-	static const struct mcount_choice function_choice = {
+	static const struct mcount_selection function_selection = {
 		.kind = mctracer_site_kind,
-		.gate = mctracer_gate,
-		.plain = mctracer_record_plainly,
+		.pre_handler = mctracer_pre_handler,
+		.plain = mctracer_plain_hook,
 	}, all_functions = {
-		.plain = mctracer_record_plainly,
+		.plain = mctracer_plain_hook,
 	};
 
 	if (READ_ONCE(mctracer_graph) || READ_ONCE(mctracer_returns_triggered))
-		return &graph_choice;
-	return mctracer_functions_chosen() || mctracer_is_following() ? &function_choice :
+		return &graph_selection;
+	return mctracer_functions_selected() || mctracer_is_following() ? &function_selection :
 									&all_functions;
 }
 
-/* The choice that mcount got last. Under hook_mutex. */
-static const struct mcount_choice *given_choice;
+/* The selection that mcount got last. Under hook_mutex. */
+static const struct mcount_selection *given_selection;
 
 static int tracer_register_hook(void)
 {
 	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
 		return register_mcount_direct(hook);
-	given_choice = tracer_choice();
-	return register_mcount_direct_chosen(hook, given_choice);
+	given_selection = tracer_selection();
+	return register_mcount_direct_selected(hook, given_selection);
 }
 
-static int tracer_apply_choice(void)
+static int tracer_apply_selection(void)
 {
-	given_choice = tracer_choice();
-	return mcount_choose(hook, given_choice);
+	given_selection = tracer_selection();
+	return mcount_select(hook, given_selection);
 }
 
 /*
@@ -460,7 +461,7 @@ static int tracer_apply_following(void)
 	if (ret)
 		return ret;
 	WRITE_ONCE(mctracer_following, now);
-	ret = tracer_apply_choice();
+	ret = tracer_apply_selection();
 	if (!ret && now && hook != tracer_hook_for(mctracer_options, now))
 		ret = tracer_exchange_hook(tracer_hook_for(mctracer_options, now));
 	if (ret && ret != -ENOENT) {
@@ -484,12 +485,12 @@ static int tracer_apply_functions(u8 *map)
 	 * Calls may have been recorded without their returns, and a cached task may run unrecorded
 	 * meanwhile: note a hole before and after.
 	 */
-	mctracer_note_hole();
+	mctracer_add_hole();
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC)) {
 		guard(mutex)(&hook_mutex);
 		ret = IS_ENABLED(CONFIG_MCOUNT_FILTER) ? tracer_apply_following() :
-		      tracer_apply_choice();
-		mctracer_note_hole();
+		      tracer_apply_selection();
+		mctracer_add_hole();
 		return ret == -ENOENT ? 0 : ret;
 	}
 
@@ -502,8 +503,8 @@ static int tracer_apply_functions(u8 *map)
 		tracer_exchange_hook(tracer_hook_for(mctracer_options, MCTRACER_FOLLOW_NOT));
 		mctracer_map = map;
 	}
-	mctracer_chosen_synchronize();
-	mctracer_note_hole();
+	mctracer_selected_synchronize();
+	mctracer_add_hole();
 	vfree(old);
 	return 0;
 }
@@ -518,19 +519,19 @@ static int tracer_set_max_stack(bool on)
 
 	CLASS(mctracer_own_work, own)();
 	guard(mutex)(&mctracer_lists_mutex);
-	if (mctracer_option(MCTRACER_MAX_STACK) == on)
+	if (mctracer_option(MCTRACER_OPT_MAX_STACK) == on)
 		return 0;
-	WRITE_ONCE(mctracer_gate_everywhere, on);
+	WRITE_ONCE(mctracer_pre_handler_everywhere, on);
 	scoped_guard(mutex, &mctracer_sets_mutex)
 		ret = mctracer_map_make(&map);
 	ret = ret ?: tracer_apply_functions(map);
 	if (ret)
-		WRITE_ONCE(mctracer_gate_everywhere, !on);
+		WRITE_ONCE(mctracer_pre_handler_everywhere, !on);
 	else
-		assign_bit(MCTRACER_MAX_STACK, &mctracer_options, on);
+		assign_bit(MCTRACER_OPT_MAX_STACK, &mctracer_options, on);
 	mctracer_triggers_update();
 	if (!on)
-		mctracer_chosen_synchronize();	/* no CPU records its stack any more */
+		mctracer_selected_synchronize();	/* no CPU records its stack any more */
 	return ret;
 }
 
@@ -556,10 +557,10 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 {
 	int cpu, ret;
 
-	if (option == MCTRACER_MAX_STACK)
+	if (option == MCTRACER_OPT_MAX_STACK)
 		return tracer_set_max_stack(on);
 
-	if (option >= MCTRACER_FREEZE_WARNING) {
+	if (option >= MCTRACER_OPT_FREEZE_WARNING) {
 		assign_bit(option, &mctracer_options, on);	/* hooks don't look at these */
 		return 0;
 	}
@@ -569,7 +570,7 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 	if (mctracer_option(option) == on)
 		return 0;
 
-	if (!on && option == MCTRACER_OVERWRITE) {
+	if (!on && option == MCTRACER_OPT_OVERWRITE) {
 		guard(mutex)(&mctracer_mutex);
 		for_each_possible_cpu(cpu)
 			mctracer_ring_skip_overwritten(per_cpu_ptr(&mctracer_rings, cpu));
@@ -581,7 +582,7 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 	if (ret)
 		assign_bit(option, &mctracer_options, !on);
 	/* A full ring may now have room, and the latest context words may be out of date. */
-	mctracer_forget_tasks(true);
+	mctracer_invalidate_tasks(true);
 	return ret;
 }
 
@@ -602,10 +603,10 @@ int mctracer_set_triggers(char *text, bool append)
 }
 
 #ifdef CONFIG_MODULES
-/* Return true if mcount needs another choice: for returns, or because objects are followed. */
-static bool tracer_choice_is_stale(void)
+/* Return true if mcount needs another selection: for returns, or because objects are followed. */
+static bool tracer_selection_is_stale(void)
 {
-	return READ_ONCE(given_choice) != tracer_choice() ||
+	return READ_ONCE(given_selection) != tracer_selection() ||
 	       READ_ONCE(mctracer_following) != READ_ONCE(mctracer_follow_triggered);
 }
 
@@ -625,8 +626,9 @@ static int tracer_module_event(struct notifier_block *nb, unsigned long event, v
 	changed |= mctracer_triggers_module_coming(data);
 	if (!changed)
 		return NOTIFY_DONE;
-	mctracer_forget_tasks(false);
-	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) && mctracer_started() && tracer_choice_is_stale()) {
+	mctracer_invalidate_tasks(false);
+	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) && mctracer_started() &&
+	    tracer_selection_is_stale()) {
 		ret = tracer_apply_functions(NULL);
 		if (ret)
 			mctracer_report_failure("functions of a module that came", ret);
@@ -670,8 +672,8 @@ static int tracer_start(struct mctracer_ring __percpu *new)
 			mctracer_follow_forget();	/* their ends may have been missed */
 		tracer_set_hook(tracer_hook_for(mctracer_options, READ_ONCE(mctracer_following)));
 		WRITE_ONCE(mctracer_pairs, tracer_hook_needs_pairs(hook));
-		mcount_on_resume(mctracer_note_hole);
-		mctracer_note_hole();
+		mcount_on_resume(mctracer_add_hole);
+		mctracer_add_hole();
 	}
 	frozen = mctracer_thaw();
 	was_off = mctracer_turn_on();	/* first: a trigger may turn recording off at once */
@@ -724,14 +726,14 @@ void mctracer_stop(void)
 	/* At one moment, because the stubs of calls, returns and jumps are switched one by one. */
 	scoped_guard(preempt_notrace) {
 		WRITE_ONCE(mctracer_ending, true);
-		mctracer_forget_tasks(false);
+		mctracer_invalidate_tasks(false);
 	}
 	/* -ENOENT: another hook has replaced the tracer's, which does not run any more. */
 	unregister_mcount_direct(hook);
-	mctracer_forget_soon();
+	mctracer_cancel_turn_off();
 	tracer_set_unused();
 	WRITE_ONCE(mctracer_ending, false);
-	mctracer_forget_tasks(true);
+	mctracer_invalidate_tasks(true);
 }
 
 bool mctracer_started(void)
@@ -752,6 +754,6 @@ void mctracer_clear(int only)
 	if (only == MCTRACER_ALL_CPUS)
 		mctracer_holes_cleared(hole);
 	else
-		mctracer_note_loss();	/* a return may have its call among the cleared ones */
-	mctracer_forget_tasks(true);	/* so that all sync words are written again soon */
+		mctracer_add_loss();	/* a return may have its call among the cleared ones */
+	mctracer_invalidate_tasks(true);	/* so that all sync words are written again soon */
 }

@@ -63,7 +63,7 @@ static int __init mctracer_boot(void)
 	int ret;
 
 	if (memory) {
-		ret = mctracer_reserved_use(memory);
+		ret = mctracer_persistent_use(memory);
 		if (ret)
 			pr_warn("\"mctracer=@%s\" can't be obeyed: %pe: rings do not outlive this kernel\n",
 				memory, ERR_PTR(ret));

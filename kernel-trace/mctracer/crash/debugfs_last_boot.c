@@ -48,7 +48,7 @@ static void *last_boot_trace_start(struct seq_file *m, loff_t *pos)
 
 	if (*pos == 0) {
 		memcpy(reader->all.streams, reader->last->streams,
-		       reader->last->kept.nr_rings * sizeof(*reader->all.streams));
+		       reader->last->header.nr_rings * sizeof(*reader->all.streams));
 		mctracer_text_rewind(reader->text);
 		mctracer_streams_order(&reader->all);
 		return SEQ_START_TOKEN;
@@ -84,7 +84,7 @@ static int last_boot_trace_show(struct seq_file *m, void *v)
 	}
 	seq_printf(m, "# kernel: %s, %*phN\n# entries: %llu\n# damaged: %llu words, %llu pages\n",
 		   last->same ? "this one" : "another one, which has the functions' names",
-		   (int)sizeof(last->kept.build_id), last->kept.build_id,
+		   (int)sizeof(last->header.build_id), last->header.build_id,
 		   last->sums.events, last->sums.bad_words, last->sums.bad_pages);
 	return 0;
 }
@@ -125,7 +125,7 @@ static int last_boot_trace_open(struct inode *inode, struct file *file)
 	}
 	reader->last = last;
 	reader->text = mctracer_text_alloc(kallsyms_show_value(file->f_cred), false);
-	if (!reader->text || mctracer_streams_alloc(&reader->all, last->kept.nr_rings)) {
+	if (!reader->text || mctracer_streams_alloc(&reader->all, last->header.nr_rings)) {
 		last_boot_free_reader(reader);
 		seq_release_private(inode, file);
 		return -ENOMEM;
@@ -169,7 +169,7 @@ struct raw_reader {
 /* Return the bytes of each ring in the file: a page with the header, and the words. */
 static loff_t last_boot_raw_ring_size(const struct mctracer_last_boot *last)
 {
-	return SZ_4K + last->kept.ring_size;
+	return SZ_4K + last->header.ring_size;
 }
 
 /* Fill the reader's page with what the file has at position @at, a multiple of 4 KiB. */
@@ -189,8 +189,8 @@ static void last_boot_fill_page(struct raw_reader *reader, loff_t at)
 			.magic		= MCTRACER_MAGIC,
 			.version	= MCTRACER_VERSION,
 			.header_size	= SZ_4K,
-			.ring_size	= last->kept.ring_size,
-			.notes_every	= last->kept.ring_size / 4,
+			.ring_size	= last->header.ring_size,
+			.sync_every	= last->header.ring_size / 4,
 			.start_calls	= last->rings[ring].calls,
 			.head		= copy->end,
 		};
@@ -205,7 +205,7 @@ static void last_boot_fill_page(struct raw_reader *reader, loff_t at)
 static ssize_t last_boot_raw_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
 	struct raw_reader *reader = file->private_data;
-	const loff_t size = last_boot_raw_ring_size(reader->last) * reader->last->kept.nr_rings;
+	const loff_t size = last_boot_raw_ring_size(reader->last) * reader->last->header.nr_rings;
 	size_t done = 0, n;
 	loff_t at;
 
@@ -234,7 +234,7 @@ static loff_t last_boot_raw_llseek(struct file *file, loff_t offset, int whence)
 
 	return fixed_size_llseek(file, offset, whence,
 				 last_boot_raw_ring_size(reader->last) *
-				 reader->last->kept.nr_rings);
+				 reader->last->header.nr_rings);
 }
 
 static int last_boot_raw_open(struct inode *inode, struct file *file)

@@ -27,8 +27,8 @@ static void last_boot_free(struct mctracer_last_boot *last)
 	u32 i;
 
 	if (IS_ENABLED(CONFIG_MODULES) && last->modules)
-		mctracer_kept_modules_forget(last->modules);
-	for (i = 0; i < last->kept.nr_rings; i++)
+		mctracer_persistent_modules_forget(last->modules);
+	for (i = 0; i < last->header.nr_rings; i++)
 		kvfree(last->rings[i].copy.words);
 	kvfree(last->modules);
 	kvfree(last->streams);
@@ -38,16 +38,17 @@ static void last_boot_free(struct mctracer_last_boot *last)
 
 static bool last_boot_copy_modules(struct mctracer_last_boot *last, const void *area)
 {
-	const struct mctracer_kept_module *from = area + MCTRACER_KEPT_MODULES_AT;
-	struct mctracer_kept_module one;
+	const struct mctracer_persistent_module *from = area + MCTRACER_PERSISTENT_MODULES_AT;
+	struct mctracer_persistent_module one;
 	int i;
 
-	last->modules = kvmalloc_array(MCTRACER_KEPT_MODULES, sizeof(*last->modules), GFP_LAST);
+	last->modules = kvmalloc_array(MCTRACER_PERSISTENT_MODULES, sizeof(*last->modules),
+				       GFP_LAST);
 	if (!last->modules)
 		return false;
-	for (i = 0; i < MCTRACER_KEPT_MODULES; i++) {
+	for (i = 0; i < MCTRACER_PERSISTENT_MODULES; i++) {
 		one = from[i];
-		if (mctracer_judge_module(&one))
+		if (mctracer_validate_module(&one))
 			last->modules[last->nr_modules++].was = one;
 	}
 	return true;
@@ -57,19 +58,19 @@ static bool last_boot_copy_ring(struct mctracer_last_boot *last, u32 i, const u6
 {
 	struct mctracer_stream *stream = &last->streams[i];
 	struct mctracer_copy *copy = &last->rings[i].copy;
-	struct mctracer_judge_range range;
+	struct mctracer_validate_range range;
 
-	mctracer_judge_range(&range, ring, last->kept.ring_size / MCTRACER_WORD_SIZE);
+	mctracer_validate_range(&range, ring, last->header.ring_size / MCTRACER_WORD_SIZE);
 	if (!range.words)
 		return true;
 	copy->words = kvmalloc_array(range.words, sizeof(u64), GFP_LAST);
 	if (!copy->words)
 		return false;
-	mctracer_judge_words(copy->words, ring, &range, &last->kept, &last->sums);
+	mctracer_validate_words(copy->words, ring, &range, &last->header, &last->sums);
 	copy->end = range.words * MCTRACER_WORD_SIZE;
 	mctracer_cursor_begin(&stream->cursor, last->shape, copy, false, 0, false);
 	if (!(stream->cursor.state.known & MCTRACER_KNOWS_CLOCK)) {
-		stream->cursor.state.clock = last->kept.clock;
+		stream->cursor.state.clock = last->header.clock;
 		stream->cursor.state.known |= MCTRACER_KNOWS_CLOCK;
 	}
 	if (!(stream->cursor.state.known & MCTRACER_KNOWS_CONTEXT))
@@ -82,29 +83,30 @@ static bool last_boot_copy_ring(struct mctracer_last_boot *last, u32 i, const u6
 struct mctracer_last_boot *mctracer_last_boot_take(const void *area, size_t size,
 						   const char **wrong)
 {
-	struct mctracer_kept kept, now;
+	struct mctracer_persistent header, now;
 	struct mctracer_last_boot *last;
 	u32 i;
 
-	*wrong = mctracer_judge_header(&kept, area, size);
+	*wrong = mctracer_validate_header(&header, area, size);
 	if (*wrong)
 		return ERR_PTR(-ENODATA);
-	last = kvzalloc(struct_size(last, rings, kept.nr_rings), GFP_LAST);
+	last = kvzalloc(struct_size(last, rings, header.nr_rings), GFP_LAST);
 	if (!last)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&last->users, 1);
-	mctracer_kept_fill(&now);
-	last->kept = kept;
+	mctracer_persistent_fill(&now);
+	last->header = header;
 	last->text = now.text;
-	last->same = mctracer_judge_same(&kept, &now);
+	last->same = mctracer_validate_same(&header, &now);
 	last->shape = vzalloc(sizeof(*last->shape));
-	last->streams = kvmalloc_array(kept.nr_rings, sizeof(*last->streams), GFP_LAST);
+	last->streams = kvmalloc_array(header.nr_rings, sizeof(*last->streams), GFP_LAST);
 	if (!last->shape || !last->streams || !last_boot_copy_modules(last, area))
 		goto no_memory;
-	last->shape->mask = kept.ring_size - 1;
-	for (i = 0; i < kept.nr_rings; i++)
+	last->shape->mask = header.ring_size - 1;
+	for (i = 0; i < header.nr_rings; i++)
 		if (!last_boot_copy_ring(last, i,
-					 area + MCTRACER_KEPT_RINGS_AT + i * kept.ring_size))
+					 area + MCTRACER_PERSISTENT_RINGS_AT + i *
+					 header.ring_size))
 			goto no_memory;
 	return last;
 
@@ -138,7 +140,8 @@ static const struct mctracer_old_module *last_boot_module(const struct mctracer_
 
 static bool last_boot_is_text(const struct mctracer_last_boot *last, u32 low)
 {
-	return last_boot_range_has(low, last->kept.text, last->kept.text_end - last->kept.text);
+	return last_boot_range_has(low, last->header.text,
+				   last->header.text_end - last->header.text);
 }
 
 /* Relocate *@low to the running kernel. Return false if its code is not there. */
@@ -150,7 +153,7 @@ static bool last_boot_relocate(const struct mctracer_last_boot *last, u32 *low)
 	if (!last->same)
 		return false;
 	if (last_boot_is_text(last, *low)) {
-		*low += last->text - last->kept.text;
+		*low += last->text - last->header.text;
 		return true;
 	}
 	module = last_boot_module(last, *low);
@@ -168,7 +171,7 @@ size_t mctracer_last_boot_name(const void *data, char *name, u32 *low)
 	if (last_boot_relocate(last, low))
 		return 0;
 	if (last_boot_is_text(last, *low))
-		return scnprintf(name, KSYM_SYMBOL_LEN, "[_stext+%#x]", *low - last->kept.text);
+		return scnprintf(name, KSYM_SYMBOL_LEN, "[_stext+%#x]", *low - last->header.text);
 	module = last_boot_module(last, *low);
 	if (module)
 		return scnprintf(name, KSYM_SYMBOL_LEN, "[%s+%#x]", module->was.name,
@@ -181,7 +184,7 @@ static u32 last_boot_convert(const struct mctracer_last_boot *last, u32 low)
 	if (last_boot_relocate(last, &low))
 		return low | BIT(31);
 	if (!last->same && last_boot_is_text(last, low))
-		return (low - last->kept.text + last->kept.linked) | BIT(31);
+		return (low - last->header.text + last->header.linked) | BIT(31);
 	return MCTRACER_NOWHERE;
 }
 
@@ -200,9 +203,9 @@ u64 mctracer_last_boot_word(const struct mctracer_last_boot *last, u64 word)
 		return mctracer_word(MCTRACER_RETURN,
 				     (data & ~(u64)(u32)INT_MAX) |
 				     (last_boot_convert(last, data | BIT(31)) & INT_MAX));
-	if (mctracer_word_is_other(word, MCTRACER_FRAME) ||
-	    mctracer_word_is_other(word, MCTRACER_MARK))
-		return mctracer_word(MCTRACER_OTHER,
+	if (mctracer_word_is_meta(word, MCTRACER_FRAME) ||
+	    mctracer_word_is_meta(word, MCTRACER_MARK))
+		return mctracer_word(MCTRACER_META,
 				     (data & ~low_half) | last_boot_convert(last, data));
 	return word;
 }
@@ -231,7 +234,7 @@ void mctracer_last_boot_found(const void *area, size_t size)
 		pr_info("the trace of an earlier boot: %llu calls and returns; %llu words and %llu pages were damaged\n",
 			last->sums.events, last->sums.bad_words, last->sums.bad_pages);
 		if (IS_ENABLED(CONFIG_MODULES))
-			mctracer_kept_modules_match(last->modules, last->nr_modules);
+			mctracer_persistent_modules_match(last->modules, last->nr_modules);
 		guard(mutex)(&found_mutex);
 		found = last;
 	}

@@ -15,13 +15,13 @@
 
 struct mctracer_last_boot {
 	refcount_t users;
-	struct mctracer_kept kept;
+	struct mctracer_persistent header;
 	u32 text;		/* begin of the running kernel's text */
 	bool same;		/* the earlier boot ran the same build */
 	struct mctracer_old_module *modules;
 	unsigned int nr_modules;
 	struct mctracer_ring *shape;	/* has the size of each ring */
-	struct mctracer_judge_sums sums;
+	struct mctracer_validate_sums sums;
 	struct mctracer_stream *streams;	/* of each ring, at its first event */
 	struct mctracer_last_ring {
 		struct mctracer_copy copy;

@@ -34,21 +34,21 @@ static void *area;
  */
 static void reserved_begin(bool forget)
 {
-	struct mctracer_kept kept;
+	struct mctracer_persistent header;
 	int i;
 
 	if (forget) {
-		memset(area, 0, MCTRACER_KEPT_RINGS_AT + nr_cpu_ids * mctracer_ring_bytes());
+		memset(area, 0, MCTRACER_PERSISTENT_RINGS_AT + nr_cpu_ids * mctracer_ring_bytes());
 		return;
 	}
 	if (IS_ENABLED(CONFIG_MODULES))
-		mctracer_kept_modules_put(area + MCTRACER_KEPT_MODULES_AT);
-	mctracer_kept_fill(&kept);
+		mctracer_persistent_modules_put(area + MCTRACER_PERSISTENT_MODULES_AT);
+	mctracer_persistent_fill(&header);
 	for (i = 0; i < 2; i++)
-		memcpy(area + MCTRACER_KEPT_HEADER(i), &kept, sizeof(kept));
+		memcpy(area + MCTRACER_PERSISTENT_HEADER(i), &header, sizeof(header));
 }
 
-int __init mctracer_reserved_use(const char *name)
+int __init mctracer_persistent_use(const char *name)
 {
 	phys_addr_t start, size, end;
 	size_t ring_size;
@@ -57,19 +57,21 @@ int __init mctracer_reserved_use(const char *name)
 		return -ENOENT;
 	end = PAGE_ALIGN_DOWN(start + size);
 	start = PAGE_ALIGN(start);
-	if (end < start + MCTRACER_KEPT_RINGS_AT + nr_cpu_ids * MCTRACER_RING_MIN_SIZE)
+	if (end < start + MCTRACER_PERSISTENT_RINGS_AT + nr_cpu_ids * MCTRACER_RING_MIN_SIZE)
 		return -ENOSPC;
 	if (!pfn_valid(PHYS_PFN(start)) || PageHighMem(pfn_to_page(PHYS_PFN(end - 1))))
 		return -EINVAL;
 	size = end - start;
 	area = phys_to_virt(start);
-	ring_size = rounddown_pow_of_two((size_t)(size - MCTRACER_KEPT_RINGS_AT) / nr_cpu_ids);
+	ring_size = rounddown_pow_of_two((size_t)(size -
+						  MCTRACER_PERSISTENT_RINGS_AT) / nr_cpu_ids);
 	ring_size = min_t(size_t, ring_size, MCTRACER_RING_MAX_SIZE);
 
 	if (IS_ENABLED(CONFIG_MODULES))
-		mctracer_kept_modules_watch();
+		mctracer_persistent_modules_watch();
 	mctracer_last_boot_found(area, size);
-	mctracer_give_memory(area + MCTRACER_KEPT_RINGS_AT, ring_size, reserved_begin);
+	mctracer_set_external_memory(area + MCTRACER_PERSISTENT_RINGS_AT, ring_size,
+				     reserved_begin);
 	pr_info("rings of %zu KiB lie in memory that the next kernel may find\n",
 		ring_size / SZ_1K);
 	return 0;

@@ -3,9 +3,9 @@
  * The layout of persistent rings: the rings in reserved memory, and the data that the next kernel
  * needs to read them. The next kernel may be another build, and may find any bytes there.
  *
- *	MCTRACER_KEPT_HEADER(0), (1)	a struct mctracer_kept, twice
- *	MCTRACER_KEPT_MODULES_AT	the modules, each with its own checksum
- *	MCTRACER_KEPT_RINGS_AT		the ring of each CPU number, ring_size bytes each
+ *	MCTRACER_PERSISTENT_HEADER(0), (1)	a struct mctracer_persistent, twice
+ *	MCTRACER_PERSISTENT_MODULES_AT	the modules, each with its own checksum
+ *	MCTRACER_PERSISTENT_RINGS_AT		the ring of each CPU number, ring_size bytes each
  *
  * The heads of the rings are not stored: from the head on, bit 63 is that of another lap.
  */
@@ -17,15 +17,15 @@
 #include <linux/types.h>
 #include <uapi/linux/mctracer_decode.h>
 
-#define MCTRACER_KEPT_MAGIC		0x6b74636d	/* "mctk" */
-#define MCTRACER_KEPT_VERSION		1
-#define MCTRACER_KEPT_HEADER(i)		((i) * SZ_4K)
-#define MCTRACER_KEPT_MODULES_AT	SZ_8K
-#define MCTRACER_KEPT_MODULES		1024
-#define MCTRACER_KEPT_RINGS_AT		SZ_128K
+#define MCTRACER_PERSISTENT_MAGIC		0x6b74636d	/* "mctk" */
+#define MCTRACER_PERSISTENT_VERSION		1
+#define MCTRACER_PERSISTENT_HEADER(i)		((i) * SZ_4K)
+#define MCTRACER_PERSISTENT_MODULES_AT	SZ_8K
+#define MCTRACER_PERSISTENT_MODULES		1024
+#define MCTRACER_PERSISTENT_RINGS_AT		SZ_128K
 
 /* Addresses are stored as their low halves. */
-struct mctracer_kept {
+struct mctracer_persistent {
 	u32 magic;
 	u32 sum;		/* checksum of the fields below */
 	u32 version;
@@ -44,7 +44,7 @@ struct mctracer_kept {
 	struct mctracer_clock clock;
 };
 
-struct mctracer_kept_module {
+struct mctracer_persistent_module {
 	u32 sum;		/* checksum of the fields below */
 	u32 text;
 	u32 size;		/* 0: unused entry */
@@ -54,7 +54,7 @@ struct mctracer_kept_module {
 
 /* A module of an earlier boot. */
 struct mctracer_old_module {
-	struct mctracer_kept_module was;
+	struct mctracer_persistent_module was;
 	u32 now;		/* begin of its text if the same module is loaded now, or 0 */
 };
 
@@ -62,34 +62,34 @@ struct mctracer_old_module {
 
 extern const char __start_notes[], __stop_notes[];	/* from the linker script */
 
-/* Fill @kept for the running kernel. */
-void mctracer_kept_fill(struct mctracer_kept *kept);
+/* Fill @header for the running kernel. */
+void mctracer_persistent_fill(struct mctracer_persistent *header);
 /* Return the checksum for ->sum. */
-u32 mctracer_kept_sum(const struct mctracer_kept *kept);
-u32 mctracer_kept_module_sum(const struct mctracer_kept_module *module);
+u32 mctracer_persistent_sum(const struct mctracer_persistent *header);
+u32 mctracer_persistent_module_sum(const struct mctracer_persistent_module *module);
 
 /* persistent_modules.c: only with CONFIG_MODULES. All functions may sleep. */
 
 struct module;
 
 /* Describe @mod in @to. */
-void mctracer_kept_module_of(struct mctracer_kept_module *to, struct module *mod);
+void mctracer_persistent_module_of(struct mctracer_persistent_module *to, struct module *mod);
 /* Begin to record this boot's modules. Call this before the first module is loaded. */
-void mctracer_kept_modules_watch(void);
-/* Copy the modules to @table, MCTRACER_KEPT_MODULES entries, now and at each change. */
-void mctracer_kept_modules_put(struct mctracer_kept_module *table);
+void mctracer_persistent_modules_watch(void);
+/* Copy the modules to @table, MCTRACER_PERSISTENT_MODULES entries, now and at each change. */
+void mctracer_persistent_modules_put(struct mctracer_persistent_module *table);
 /*
- * Keep ->now of the @n modules in @old up to date, until mctracer_kept_modules_forget(). Call this
- * before the first module is loaded.
+ * Keep ->now of the @n modules in @old up to date, until mctracer_persistent_modules_forget(). Call
+ * this before the first module is loaded.
  */
-void mctracer_kept_modules_match(struct mctracer_old_module *old, unsigned int n);
-void mctracer_kept_modules_forget(struct mctracer_old_module *old);
+void mctracer_persistent_modules_match(struct mctracer_old_module *old, unsigned int n);
+void mctracer_persistent_modules_forget(struct mctracer_old_module *old);
 
 /*
  * Copy the trace of an earlier boot from the memory that "reserve_mem" reserved as @name, and place
  * this boot's rings there. Return 0, -ENOENT if there is no such memory, -ENOSPC if it is too
  * small, or -EINVAL if the kernel does not map it. May sleep.
  */
-int mctracer_reserved_use(const char *name);
+int mctracer_persistent_use(const char *name);
 
 #endif /* _KERNEL_TRACE_MCTRACER_PERSISTENT_H */

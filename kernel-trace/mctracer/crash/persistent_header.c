@@ -15,35 +15,35 @@
 #include "../record/record.h"
 #include "persistent.h"
 
-u32 mctracer_kept_sum(const struct mctracer_kept *kept)
+u32 mctracer_persistent_sum(const struct mctracer_persistent *header)
 {
-	const size_t from = offsetofend(struct mctracer_kept, sum);
+	const size_t from = offsetofend(struct mctracer_persistent, sum);
 
-	return crc32_le(~0, (const u8 *)kept + from, sizeof(*kept) - from);
+	return crc32_le(~0, (const u8 *)header + from, sizeof(*header) - from);
 }
 
-u32 mctracer_kept_module_sum(const struct mctracer_kept_module *module)
+u32 mctracer_persistent_module_sum(const struct mctracer_persistent_module *module)
 {
 	return crc32_le(~0, (const u8 *)module + sizeof(module->sum),
 			sizeof(*module) - sizeof(module->sum));
 }
 
-void mctracer_kept_fill(struct mctracer_kept *kept)
+void mctracer_persistent_fill(struct mctracer_persistent *header)
 {
-	memset(kept, 0, sizeof(*kept));
-	kept->magic = MCTRACER_KEPT_MAGIC;
-	kept->version = MCTRACER_KEPT_VERSION;
-	kept->words_version = MCTRACER_VERSION;
-	kept->bits = BITS_PER_LONG;
-	kept->nr_rings = nr_cpu_ids;
-	kept->ring_size = mctracer_ring_bytes();
-	kept->text = (unsigned long)_stext;
-	kept->text_end = (unsigned long)_einittext;
-	kept->linked = kept->text - ((unsigned long)_text - __START_KERNEL);
-	kept->modules = (u32)MODULES_VADDR;
-	kept->modules_end = (u32)MODULES_END;
-	kept->has_id = !build_id_parse_buf(__start_notes, kept->build_id,
-					   __stop_notes - __start_notes);
-	mctracer_clock_read(&kept->clock);
-	kept->sum = mctracer_kept_sum(kept);
+	memset(header, 0, sizeof(*header));
+	header->magic = MCTRACER_PERSISTENT_MAGIC;
+	header->version = MCTRACER_PERSISTENT_VERSION;
+	header->words_version = MCTRACER_VERSION;
+	header->bits = BITS_PER_LONG;
+	header->nr_rings = nr_cpu_ids;
+	header->ring_size = mctracer_ring_bytes();
+	header->text = (unsigned long)_stext;
+	header->text_end = (unsigned long)_einittext;
+	header->linked = header->text - ((unsigned long)_text - __START_KERNEL);
+	header->modules = (u32)MODULES_VADDR;
+	header->modules_end = (u32)MODULES_END;
+	header->has_id = !build_id_parse_buf(__start_notes, header->build_id,
+					     __stop_notes - __start_notes);
+	mctracer_clock_read(&header->clock);
+	header->sum = mctracer_persistent_sum(header);
 }

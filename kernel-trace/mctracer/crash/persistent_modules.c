@@ -11,18 +11,19 @@
 
 #include "persistent.h"
 
-static_assert(sizeof_field(struct mctracer_kept_module, name) >= MODULE_NAME_LEN);
-static_assert(MCTRACER_KEPT_MODULES_AT +
-	      MCTRACER_KEPT_MODULES * sizeof(struct mctracer_kept_module) <=
-	      MCTRACER_KEPT_RINGS_AT);
+static_assert(sizeof_field(struct mctracer_persistent_module, name) >= MODULE_NAME_LEN);
+static_assert(MCTRACER_PERSISTENT_MODULES_AT +
+	      MCTRACER_PERSISTENT_MODULES * sizeof(struct mctracer_persistent_module) <=
+	      MCTRACER_PERSISTENT_RINGS_AT);
 
 /*
  * Protects the variables below. An unloaded module keeps its entry until another module takes its
  * address or the entry: the rings may hold calls of the unloaded one.
  */
 static DEFINE_MUTEX(modules_mutex);
-static struct mctracer_kept_module *modules;
-static struct mctracer_kept_module *reserved;	/* a copy of modules in reserved memory; or NULL */
+static struct mctracer_persistent_module *modules;
+/* a copy of modules in reserved memory; or NULL */
+static struct mctracer_persistent_module *reserved;
 static unsigned int next_module;		/* the entry to replace if the table is full */
 static struct mctracer_old_module *old_modules;
 static unsigned int nr_old_modules;
@@ -33,7 +34,7 @@ static unsigned int nr_old_modules;
  */
 static int modrec_add_symbol(void *data, const char *name, unsigned long address)
 {
-	struct mctracer_kept_module *module = data;
+	struct mctracer_persistent_module *module = data;
 	u32 offset = (u32)address - module->text;
 
 	if (offset < module->size)
@@ -41,18 +42,18 @@ static int modrec_add_symbol(void *data, const char *name, unsigned long address
 	return 0;
 }
 
-void mctracer_kept_module_of(struct mctracer_kept_module *to, struct module *mod)
+void mctracer_persistent_module_of(struct mctracer_persistent_module *to, struct module *mod)
 {
 	memset(to, 0, sizeof(*to));
 	to->text = (unsigned long)mod->mem[MOD_TEXT].base;
 	to->size = mod->mem[MOD_TEXT].size;
 	strscpy(to->name, mod->name);
 	module_kallsyms_on_each_symbol(mod->name, modrec_add_symbol, to);
-	to->sum = mctracer_kept_module_sum(to);
+	to->sum = mctracer_persistent_module_sum(to);
 }
 
 /* Set entry @i of modules, and of its copy. */
-static void modrec_set(unsigned int i, const struct mctracer_kept_module *module)
+static void modrec_set(unsigned int i, const struct mctracer_persistent_module *module)
 {
 	modules[i] = *module;
 	if (reserved)
@@ -60,7 +61,7 @@ static void modrec_set(unsigned int i, const struct mctracer_kept_module *module
 }
 
 /* Update ->now of the old modules: @new is being loaded if @here, else unloaded. */
-static void modrec_match(const struct mctracer_kept_module *new, bool here)
+static void modrec_match(const struct mctracer_persistent_module *new, bool here)
 {
 	struct mctracer_old_module *old;
 
@@ -75,27 +76,27 @@ static void modrec_match(const struct mctracer_kept_module *new, bool here)
 
 static int modrec_module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
-	static const struct mctracer_kept_module none;
-	struct mctracer_kept_module new, *old;
-	unsigned int i, at = MCTRACER_KEPT_MODULES;
+	static const struct mctracer_persistent_module none;
+	struct mctracer_persistent_module new, *old;
+	unsigned int i, at = MCTRACER_PERSISTENT_MODULES;
 
 	if (event != MODULE_STATE_COMING && event != MODULE_STATE_GOING)
 		return NOTIFY_DONE;
-	mctracer_kept_module_of(&new, data);
+	mctracer_persistent_module_of(&new, data);
 	guard(mutex)(&modules_mutex);
 	modrec_match(&new, event == MODULE_STATE_COMING);
 	if (event == MODULE_STATE_GOING)
 		return NOTIFY_DONE;
-	for (i = 0; i < MCTRACER_KEPT_MODULES; i++) {
+	for (i = 0; i < MCTRACER_PERSISTENT_MODULES; i++) {
 		old = &modules[i];
 		if (old->size && (old->text - new.text < new.size ||
 				  new.text - old->text < old->size))
 			modrec_set(i, &none);
-		if (!old->size && at == MCTRACER_KEPT_MODULES)
+		if (!old->size && at == MCTRACER_PERSISTENT_MODULES)
 			at = i;
 	}
-	if (at == MCTRACER_KEPT_MODULES)
-		at = next_module++ % MCTRACER_KEPT_MODULES;
+	if (at == MCTRACER_PERSISTENT_MODULES)
+		at = next_module++ % MCTRACER_PERSISTENT_MODULES;
 	modrec_set(at, &new);
 	return NOTIFY_DONE;
 }
@@ -104,30 +105,30 @@ static struct notifier_block module_notifier = {
 	.notifier_call	= modrec_module_event,
 };
 
-void mctracer_kept_modules_watch(void)
+void mctracer_persistent_modules_watch(void)
 {
-	modules = kvcalloc(MCTRACER_KEPT_MODULES, sizeof(*modules), GFP_KERNEL);
+	modules = kvcalloc(MCTRACER_PERSISTENT_MODULES, sizeof(*modules), GFP_KERNEL);
 	if (modules)
 		register_module_notifier(&module_notifier);
 }
 
-void mctracer_kept_modules_put(struct mctracer_kept_module *table)
+void mctracer_persistent_modules_put(struct mctracer_persistent_module *table)
 {
 	guard(mutex)(&modules_mutex);
 	if (!modules)
 		return;
 	reserved = table;
-	memcpy(table, modules, MCTRACER_KEPT_MODULES * sizeof(*modules));
+	memcpy(table, modules, MCTRACER_PERSISTENT_MODULES * sizeof(*modules));
 }
 
-void mctracer_kept_modules_match(struct mctracer_old_module *old, unsigned int n)
+void mctracer_persistent_modules_match(struct mctracer_old_module *old, unsigned int n)
 {
 	guard(mutex)(&modules_mutex);
 	old_modules = old;
 	nr_old_modules = n;
 }
 
-void mctracer_kept_modules_forget(struct mctracer_old_module *old)
+void mctracer_persistent_modules_forget(struct mctracer_old_module *old)
 {
 	guard(mutex)(&modules_mutex);
 	if (old_modules == old)

@@ -18,36 +18,38 @@
 			 MCTRACER_IRQS_OFF | MCTRACER_NEED_RESCHED | MCTRACER_PREEMPT_RESCHED | \
 			 MCTRACER_CONTEXT_UNKNOWN)
 
-static const char *validate_header(const struct mctracer_kept *kept, size_t size)
+static const char *validate_header(const struct mctracer_persistent *header, size_t size)
 {
-	if (kept->magic != MCTRACER_KEPT_MAGIC)
+	if (header->magic != MCTRACER_PERSISTENT_MAGIC)
 		return "nothing is there";
-	if (kept->version != MCTRACER_KEPT_VERSION || kept->words_version != MCTRACER_VERSION ||
-	    kept->bits != BITS_PER_LONG)
+	if (header->version != MCTRACER_PERSISTENT_VERSION ||
+	    header->words_version != MCTRACER_VERSION ||
+	    header->bits != BITS_PER_LONG)
 		return "another kind of kernel has written it";
-	if (kept->sum != mctracer_kept_sum(kept))
+	if (header->sum != mctracer_persistent_sum(header))
 		return "its header is damaged";
-	if (!is_power_of_2(kept->ring_size) || kept->ring_size < MCTRACER_RING_MIN_SIZE ||
-	    kept->ring_size > MCTRACER_RING_MAX_SIZE || !kept->nr_rings ||
-	    size < MCTRACER_KEPT_RINGS_AT ||
-	    kept->nr_rings > (size - MCTRACER_KEPT_RINGS_AT) / (size_t)kept->ring_size)
+	if (!is_power_of_2(header->ring_size) || header->ring_size < MCTRACER_RING_MIN_SIZE ||
+	    header->ring_size > MCTRACER_RING_MAX_SIZE || !header->nr_rings ||
+	    size < MCTRACER_PERSISTENT_RINGS_AT ||
+	    header->nr_rings > (size - MCTRACER_PERSISTENT_RINGS_AT) / (size_t)header->ring_size)
 		return "the rings do not fit in";
-	if (kept->text >= kept->text_end || kept->modules >= kept->modules_end ||
-	    kept->clock.shift > 63 || !kept->clock.mult)
+	if (header->text >= header->text_end || header->modules >= header->modules_end ||
+	    header->clock.shift > 63 || !header->clock.mult)
 		return "its header makes no sense";
 	return NULL;
 }
 
-const char *mctracer_judge_header(struct mctracer_kept *kept, const void *area, size_t size)
+const char *mctracer_validate_header(struct mctracer_persistent *header, const void *area,
+				     size_t size)
 {
 	const char *wrong, *first = NULL;
 	int i;
 
-	if (size < MCTRACER_KEPT_RINGS_AT)
+	if (size < MCTRACER_PERSISTENT_RINGS_AT)
 		return "it is too small";
 	for (i = 0; i < 2; i++) {
-		memcpy(kept, area + MCTRACER_KEPT_HEADER(i), sizeof(*kept));
-		wrong = validate_header(kept, size);
+		memcpy(header, area + MCTRACER_PERSISTENT_HEADER(i), sizeof(*header));
+		wrong = validate_header(header, size);
 		if (!wrong)
 			return NULL;
 		first = first ?: wrong;
@@ -55,19 +57,20 @@ const char *mctracer_judge_header(struct mctracer_kept *kept, const void *area, 
 	return first;
 }
 
-bool mctracer_judge_same(const struct mctracer_kept *kept, const struct mctracer_kept *now)
+bool mctracer_validate_same(const struct mctracer_persistent *header,
+			    const struct mctracer_persistent *now)
 {
-	return kept->has_id == 1 && now->has_id &&
-	       !memcmp(kept->build_id, now->build_id, sizeof(now->build_id)) &&
-	       kept->text_end - kept->text == now->text_end - now->text;
+	return header->has_id == 1 && now->has_id &&
+	       !memcmp(header->build_id, now->build_id, sizeof(now->build_id)) &&
+	       header->text_end - header->text == now->text_end - now->text;
 }
 
-bool mctracer_judge_module(const struct mctracer_kept_module *module)
+bool mctracer_validate_module(const struct mctracer_persistent_module *module)
 {
 	size_t i, n = strnlen(module->name, sizeof(module->name));
 
 	if (!module->size || !n || n == sizeof(module->name) ||
-	    module->sum != mctracer_kept_module_sum(module))
+	    module->sum != mctracer_persistent_module_sum(module))
 		return false;
 	for (i = 0; i < n; i++)
 		if (!isascii(module->name[i]) || !isgraph(module->name[i]))
@@ -79,7 +82,7 @@ bool mctracer_judge_module(const struct mctracer_kept_module *module)
  * The heads are not stored. Before the head, words have the last lap's bit 63; from the head on,
  * that of the lap before. Find the last place where the fewest words have the wrong bit.
  */
-void mctracer_judge_range(struct mctracer_judge_range *range, const u64 *ring, size_t slots)
+void mctracer_validate_range(struct mctracer_validate_range *range, const u64 *ring, size_t slots)
 {
 	/* Bits 63 so far: zeroes less ones; the minimum and maximum, and their last places. */
 	long sum = 0, least = 0, most = 0;
@@ -117,26 +120,26 @@ void mctracer_judge_range(struct mctracer_judge_range *range, const u64 *ring, s
 	}
 }
 
-static bool validate_is_text(const struct mctracer_kept *kept, u32 ip)
+static bool validate_is_text(const struct mctracer_persistent *header, u32 ip)
 {
-	return ip - kept->text <= kept->text_end - kept->text ||
-	       ip - kept->modules <= kept->modules_end - kept->modules;
+	return ip - header->text <= header->text_end - header->text ||
+	       ip - header->modules <= header->modules_end - header->modules;
 }
 
 /* Return true if a MCTRACER_MORE may continue the current packet. */
 static bool validate_may_continue(const struct mctracer_state *state)
 {
-	if (state->entity == MCTRACER_TASK)
+	if (state->packet == MCTRACER_TASK)
 		return state->more < 3;
-	return (state->entity == MCTRACER_VALUE ||
-		state->entity == MCTRACER_ENTITY_OTHER + MCTRACER_CLOCK) && state->more < 1;
+	return (state->packet == MCTRACER_VALUE ||
+		state->packet == MCTRACER_PACKET_META + MCTRACER_CLOCK) && state->more < 1;
 }
 
-static bool validate_meta(const struct mctracer_kept *kept, u64 data)
+static bool validate_meta(const struct mctracer_persistent *header, u64 data)
 {
-	const u64 value = data & (BIT_ULL(MCTRACER_OTHER_SHIFT) - 1);
+	const u64 value = data & (BIT_ULL(MCTRACER_META_SHIFT) - 1);
 
-	switch (data >> MCTRACER_OTHER_SHIFT) {
+	switch (data >> MCTRACER_META_SHIFT) {
 	case MCTRACER_COUNT:
 	case MCTRACER_GAP:
 	case MCTRACER_TOOK:
@@ -155,13 +158,14 @@ static bool validate_meta(const struct mctracer_kept *kept, u64 data)
 }
 
 /* Return true if @word may come in this @state. */
-static bool validate_word(const struct mctracer_kept *kept, const struct mctracer_state *state,
+static bool validate_word(const struct mctracer_persistent *header,
+			  const struct mctracer_state *state,
 			  u64 word)
 {
 	const u64 data = mctracer_word_data(word);
 
 	if (mctracer_word_is_call(word))
-		return validate_is_text(kept, word);
+		return validate_is_text(header, word);
 	switch (mctracer_word_type(word)) {
 	case MCTRACER_MORE:
 		return validate_may_continue(state);
@@ -171,9 +175,9 @@ static bool validate_word(const struct mctracer_kept *kept, const struct mctrace
 		return (data >> MCTRACER_DATA_SHIFT) - 1 < MCTRACER_DATA_BYTES;
 	case MCTRACER_RETURN:
 		return data >> MCTRACER_RETURN_SHIFT <= MCTRACER_RETURN_TAIL &&
-		       validate_is_text(kept, (u32)data | BIT(31));
-	case MCTRACER_OTHER:
-		return validate_meta(kept, data);
+		       validate_is_text(header, (u32)data | BIT(31));
+	case MCTRACER_META:
+		return validate_meta(header, data);
 	}
 	return true;
 }
@@ -189,19 +193,19 @@ static void validate_put_damaged(u64 *to, size_t n)
 	if (n < mctracer_words_of(state.known) + 1)
 		return;
 	to = mctracer_compose(to, &state);
-	*to = mctracer_other_word(MCTRACER_MARK, BIT_ULL(31) |
-				  (u64)MCTRACER_MARK_DAMAGED << MCTRACER_MARK_SHIFT);
+	*to = mctracer_meta_word(MCTRACER_MARK, BIT_ULL(31) |
+				 (u64)MCTRACER_MARK_DAMAGED << MCTRACER_MARK_SHIFT);
 }
 
 /*
  * Copy a page of @n words, with zeroes for invalid ones. Return false if more than a quarter of the
  * words is invalid or zero.
  */
-static bool validate_page(u64 *to, const u64 *ring, const struct mctracer_judge_range *range,
-			  size_t at, size_t n, const struct mctracer_kept *kept,
-			  struct mctracer_judge_sums *sums)
+static bool validate_page(u64 *to, const u64 *ring, const struct mctracer_validate_range *range,
+			  size_t at, size_t n, const struct mctracer_persistent *header,
+			  struct mctracer_validate_sums *sums)
 {
-	struct mctracer_state state = { .entity = ~0U };
+	struct mctracer_state state = { .packet = ~0U };
 	size_t i, slot, bad = 0, nothing = 0;
 	u64 events = 0, word;
 	bool last_lap;
@@ -215,12 +219,12 @@ static bool validate_page(u64 *to, const u64 *ring, const struct mctracer_judge_
 			word ^= MCTRACER_WORD_VALID;
 		/* A page may begin with the end of the previous page's last packet. */
 		if (!(word & MCTRACER_WORD_VALID) ||
-		    (!validate_word(kept, &state, word) &&
+		    (!validate_word(header, &state, word) &&
 		     (i > 2 || mctracer_word_is_call(word) ||
 		      mctracer_word_type(word) != MCTRACER_MORE))) {
 			bad++;
 			to[i] = 0;
-			state.entity = ~0U;
+			state.packet = ~0U;
 			continue;
 		}
 		to[i] = word;
@@ -235,14 +239,14 @@ static bool validate_page(u64 *to, const u64 *ring, const struct mctracer_judge_
 }
 
 /* Drop each time later than both of the next two times, unless the clock changes in between. */
-static void validate_times(u64 *words, size_t n, struct mctracer_judge_sums *sums)
+static void validate_times(u64 *words, size_t n, struct mctracer_validate_sums *sums)
 {
 	u64 time, next = U64_MAX, after = U64_MAX;
 
 	while (n--) {
 		if (!(n % PAGE_WORDS))
 			mctracer_cond_resched();
-		if (mctracer_word_is_other(words[n], MCTRACER_CLOCK)) {
+		if (mctracer_word_is_meta(words[n], MCTRACER_CLOCK)) {
 			next = U64_MAX;
 			after = U64_MAX;
 		}
@@ -262,8 +266,9 @@ static void validate_times(u64 *words, size_t n, struct mctracer_judge_sums *sum
 	}
 }
 
-void mctracer_judge_words(u64 *to, const u64 *ring, const struct mctracer_judge_range *range,
-			  const struct mctracer_kept *kept, struct mctracer_judge_sums *sums)
+void mctracer_validate_words(u64 *to, const u64 *ring, const struct mctracer_validate_range *range,
+			     const struct mctracer_persistent *header,
+			     struct mctracer_validate_sums *sums)
 {
 	bool good = true;
 	size_t at, n;
@@ -271,7 +276,7 @@ void mctracer_judge_words(u64 *to, const u64 *ring, const struct mctracer_judge_
 	for (at = 0; at < range->words; at += n) {
 		mctracer_cond_resched();
 		n = min(range->words - at, PAGE_WORDS);
-		if (validate_page(to + at, ring, range, at, n, kept, sums)) {
+		if (validate_page(to + at, ring, range, at, n, header, sums)) {
 			good = true;
 			continue;
 		}

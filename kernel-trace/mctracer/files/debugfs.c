@@ -143,14 +143,14 @@ static const struct file_operations size_fops = {
 /* options */
 
 static const char * const option_names[MCTRACER_OPTIONS] = {
-	[MCTRACER_EXACT]		= "time",
-	[MCTRACER_WITH_CONTEXT]	= "context",
-	[MCTRACER_OVERWRITE]	= "overwrite",
-	[MCTRACER_MAX_STACK]	= "max_stack",
-	[MCTRACER_FREEZE_WARNING]	= "freeze_on_warning",
-	[MCTRACER_FREEZE_HUNG_TASK]	= "freeze_on_hung_task",
-	[MCTRACER_FREEZE_SOFT_LOCKUP]	= "freeze_on_soft_lockup",
-	[MCTRACER_FREEZE_HARD_LOCKUP]	= "freeze_on_hard_lockup",
+	[MCTRACER_OPT_TIME]		= "time",
+	[MCTRACER_OPT_CONTEXT]	= "context",
+	[MCTRACER_OPT_OVERWRITE]	= "overwrite",
+	[MCTRACER_OPT_MAX_STACK]	= "max_stack",
+	[MCTRACER_OPT_FREEZE_WARNING]	= "freeze_on_warning",
+	[MCTRACER_OPT_FREEZE_HUNG_TASK]	= "freeze_on_hung_task",
+	[MCTRACER_OPT_FREEZE_SOFT_LOCKUP]	= "freeze_on_soft_lockup",
+	[MCTRACER_OPT_FREEZE_HARD_LOCKUP]	= "freeze_on_hard_lockup",
 };
 
 static int options_show(struct seq_file *m, void *v)
@@ -329,7 +329,7 @@ static int __init mctracer_debugfs_init(void)
 	debugfs_create_file("max_stack", 0600, dir, NULL, &max_stack_fops);
 	debugfs_create_file("mode", 0600, dir, NULL, &mode_fops);
 	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
-	debugfs_create_file("snapshot", 0600, dir, NULL, &mctracer_held_fops);
+	debugfs_create_file("snapshot", 0600, dir, NULL, &mctracer_snapshot_fops);
 	debugfs_create_file("trace", 0600, dir, MCTRACER_ALL_CPUS_DATA, &mctracer_trace_fops);
 	debugfs_create_file("tracing_on", 0600, dir, NULL, &on_fops);
 	debugfs_create_file_unsafe("trace_pipe", 0400, dir, NULL, &mctracer_pipe_fops);

@@ -58,7 +58,7 @@ void mctracer_create_lists(struct dentry *dir);
 extern struct dentry *mctracer_dir;
 
 extern const struct file_operations mctracer_trace_fops;
-extern const struct file_operations mctracer_held_fops;
+extern const struct file_operations mctracer_snapshot_fops;
 extern const struct file_operations mctracer_pipe_fops;
 extern const struct file_operations mctracer_raw_fops;
 

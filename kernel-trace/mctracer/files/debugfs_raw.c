@@ -54,7 +54,7 @@ static int raw_put_sync_words(struct raw_reader *reader, struct mctracer_ring *r
 			      struct iov_iter *to)
 {
 	struct mctracer_cursor *cursor = &reader->cursor;
-	u64 words[1 + MCTRACER_NOTES_WORDS], missed;
+	u64 words[1 + MCTRACER_SYNC_WORDS], missed;
 	unsigned int n = 0;
 
 	missed = mctracer_consume_from(cursor, ring, live, reader->begun);
@@ -62,8 +62,8 @@ static int raw_put_sync_words(struct raw_reader *reader, struct mctracer_ring *r
 	    (!missed && cursor->pos == mctracer_ring_end(ring)))
 		return 0;
 	if (missed)
-		words[n++] = mctracer_other_word(MCTRACER_GAP, missed | MCTRACER_GAP_OVERWRITTEN);
-	n += mctracer_compose_notes(&cursor->state, words + n);
+		words[n++] = mctracer_meta_word(MCTRACER_GAP, missed | MCTRACER_GAP_OVERWRITTEN);
+	n += mctracer_compose_sync_words(&cursor->state, words + n);
 	if (!mctracer_put(to, words, n * WORD))
 		return -EFAULT;
 	reader->begun = true;
@@ -149,8 +149,8 @@ static size_t raw_whole_packets(const struct mctracer_ring *ring, u64 pos, size_
 		if (mctracer_word_type(word) != MCTRACER_MORE &&
 		    mctracer_word_type(word) != MCTRACER_VALUE &&
 		    mctracer_word_type(word) != MCTRACER_DATA &&
-		    !mctracer_word_is_other(word, MCTRACER_TOOK) &&
-		    !mctracer_word_is_other(word, MCTRACER_OBJECT))
+		    !mctracer_word_is_meta(word, MCTRACER_TOOK) &&
+		    !mctracer_word_is_meta(word, MCTRACER_OBJECT))
 			return n - 1;
 	}
 	return 0;

@@ -17,7 +17,7 @@
 #include "text.h"
 
 struct trace_reader {
-	struct mctracer_snapshot *snapshot;
+	struct mctracer_ring_copy *snapshot;
 	struct mctracer_text *text;
 
 	/* The next event and its CPU; seq_file may show it twice. */
@@ -31,9 +31,9 @@ static void *trace_start(struct seq_file *m, loff_t *pos)
 	struct trace_reader *reader = m->private;
 
 	if (*pos == 0) {
-		mctracer_snapshot_rewind(reader->snapshot);
+		mctracer_ring_copy_rewind(reader->snapshot);
 		mctracer_text_rewind(reader->text);
-		reader->next = mctracer_snapshot_next(reader->snapshot, &reader->cpu);
+		reader->next = mctracer_ring_copy_next(reader->snapshot, &reader->cpu);
 		return SEQ_START_TOKEN;
 	}
 	return reader->next ? reader : NULL;
@@ -45,8 +45,8 @@ static void *trace_next(struct seq_file *m, void *v, loff_t *pos)
 
 	(*pos)++;
 	if (v != SEQ_START_TOKEN) {
-		mctracer_snapshot_advance(reader->snapshot);
-		reader->next = mctracer_snapshot_next(reader->snapshot, &reader->cpu);
+		mctracer_ring_copy_advance(reader->snapshot);
+		reader->next = mctracer_ring_copy_next(reader->snapshot, &reader->cpu);
 	}
 	return reader->next ? reader : NULL;
 }
@@ -62,7 +62,7 @@ static int trace_show(struct seq_file *m, void *v)
 
 	if (v == SEQ_START_TOKEN)
 		line = mctracer_text_header(reader->text,
-					    mctracer_snapshot_counts(reader->snapshot));
+					    mctracer_ring_copy_counts(reader->snapshot));
 	else
 		line = mctracer_text_event(reader->text, reader->next, reader->cpu);
 	seq_write(m, line->buffer, line->len);	/* m records an overflow */
@@ -78,7 +78,7 @@ static const struct seq_operations trace_seq_ops = {
 
 static void trace_reader_free(struct trace_reader *reader)
 {
-	mctracer_snapshot_free(reader->snapshot);
+	mctracer_ring_copy_free(reader->snapshot);
 	mctracer_text_free(reader->text);
 }
 
@@ -99,7 +99,7 @@ static int trace_open(struct inode *inode, struct file *file)
 	reader = __seq_open_private(file, &trace_seq_ops, sizeof(*reader));
 	if (!reader)
 		return -ENOMEM;
-	reader->snapshot = mctracer_snapshot_take(mctracer_inode_cpu(inode));
+	reader->snapshot = mctracer_ring_copy_take(mctracer_inode_cpu(inode));
 	reader->text = mctracer_text_alloc(kallsyms_show_value(file->f_cred), false);
 	if (!reader->snapshot || !reader->text) {
 		trace_reader_free(reader);
@@ -112,13 +112,13 @@ static int trace_open(struct inode *inode, struct file *file)
 /* Open the file snapshot, which has the form of trace. */
 static int snapshot_open(struct inode *inode, struct file *file)
 {
-	struct mctracer_snapshot *snapshot;
+	struct mctracer_ring_copy *snapshot;
 	struct trace_reader *reader;
 	int ret = mctracer_may_open();
 
 	if (ret || !(file->f_mode & FMODE_READ))
 		return ret;
-	snapshot = mctracer_held_open();
+	snapshot = mctracer_snapshot_open();
 	if (IS_ERR(snapshot))
 		return PTR_ERR(snapshot);
 	reader = __seq_open_private(file, &trace_seq_ops, sizeof(*reader));
@@ -129,7 +129,7 @@ static int snapshot_open(struct inode *inode, struct file *file)
 			return 0;
 		seq_release_private(inode, file);
 	}
-	mctracer_held_close(snapshot);
+	mctracer_snapshot_close(snapshot);
 	return -ENOMEM;
 }
 
@@ -140,7 +140,7 @@ static int snapshot_release(struct inode *inode, struct file *file)
 	if (!(file->f_mode & FMODE_READ))
 		return 0;
 	reader = ((struct seq_file *)file->private_data)->private;
-	mctracer_held_close(reader->snapshot);
+	mctracer_snapshot_close(reader->snapshot);
 	mctracer_text_free(reader->text);
 	return seq_release_private(inode, file);
 }
@@ -152,7 +152,7 @@ static ssize_t snapshot_write(struct file *file, const char __user *buf, size_t 
 
 	if (value < 0)
 		return value;
-	ret = value ? mctracer_hold_now() : mctracer_held_clear();
+	ret = value ? mctracer_snapshot_make() : mctracer_snapshot_clear();
 	return ret ?: count;
 }
 
@@ -178,7 +178,7 @@ static int trace_release(struct inode *inode, struct file *file)
 	return seq_release_private(inode, file);
 }
 
-const struct file_operations mctracer_held_fops = {
+const struct file_operations mctracer_snapshot_fops = {
 	.owner		= THIS_MODULE,
 	.open		= snapshot_open,
 	.read		= mctracer_seq_read,

@@ -79,7 +79,7 @@ struct mctracer_text {
 	u64 seconds;		/* of the last line's time ... */
 	size_t seconds_length;
 	char seconds_text[32];	/* ... as text; few lines differ */
-	struct mctracer_opencalls *open;	/* with CONFIG_MCOUNT_RETURNS */
+	struct mctracer_open_calls *open;	/* with CONFIG_MCOUNT_RETURNS */
 	struct {		/* the last call or return, which may be formatted again */
 		int cpu;
 		u64 pos;
@@ -97,7 +97,7 @@ struct mctracer_text *mctracer_text_alloc(bool addresses, bool crash)
 	if (!text)
 		return NULL;
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS)) {
-		text->open = mctracer_opencalls_alloc(crash);
+		text->open = mctracer_open_calls_alloc(crash);
 		if (!text->open) {
 			kvfree(text);
 			return NULL;
@@ -112,7 +112,7 @@ struct mctracer_text *mctracer_text_alloc(bool addresses, bool crash)
 void mctracer_text_free(struct mctracer_text *text)
 {
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && text)
-		mctracer_opencalls_free(text->open);
+		mctracer_open_calls_free(text->open);
 	kvfree(text);
 }
 
@@ -127,7 +127,7 @@ void mctracer_text_set_elsewhere(struct mctracer_text *text,
 void mctracer_text_rewind(struct mctracer_text *text)
 {
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS))
-		mctracer_opencalls_forget(text->open);
+		mctracer_open_calls_forget(text->open);
 	text->last.cpu = -1;
 }
 
@@ -464,7 +464,7 @@ static void text_put_objects(struct mctracer_text *text, const struct mctracer_s
 			       object & MCTRACER_OBJECT_ENDS ? "-" : "", (u32)object);
 		if (role == MCTRACER_OBJECT_RETURNED)
 			seq_buf_puts(&text->line, ":ret");
-		else if (role != MCTRACER_OBJECT_BELOW)
+		else if (role != MCTRACER_OBJECT_NESTED)
 			seq_buf_printf(&text->line, ":%u", role);
 	}
 }
@@ -485,15 +485,15 @@ static void text_track_open_calls(struct mctracer_text *text, const struct mctra
 	text->last.cpu = cpu;
 	text->last.pos = cursor->pos;
 	if (stream->found == MCTRACER_FOUND_RETURN) {
-		text->last.known = mctracer_opencalls_return(text->open, state->pid, cpu, function,
-							     &text->last.call);
+		text->last.known = mctracer_open_calls_return(text->open, state->pid, cpu, function,
+							      &text->last.call);
 		return;
 	}
 	text->last.call = (struct mctracer_opencall) {
 		.function = function, .parent_ip = state->parent_ip, .ns = cursor->ns,
 		.exact = cursor->exact,
 	};
-	mctracer_opencalls_call(text->open, state->pid, cpu, &text->last.call);
+	mctracer_open_calls_call(text->open, state->pid, cpu, &text->last.call);
 }
 
 /* Print the rest of a return's line, behind the function's name. */
@@ -540,10 +540,10 @@ const struct seq_buf *mctracer_text_event(struct mctracer_text *text,
 	if (stream->found == MCTRACER_FOUND_MARK)
 		return text_put_mark(text, cursor, cpu);
 	seq_buf_clear(&text->line);
-	if (text->elsewhere || mctracer_option(MCTRACER_EXACT))
+	if (text->elsewhere || mctracer_option(MCTRACER_OPT_TIME))
 		text_put_time(text, cursor->ns);
 	if (text->elsewhere ? !(state->context & MCTRACER_CONTEXT_UNKNOWN) :
-			      mctracer_option(MCTRACER_WITH_CONTEXT))
+			      mctracer_option(MCTRACER_OPT_CONTEXT))
 		text_put_context(text, state->context);
 	text_invalidate_symbols(text);
 	text_put_task(text, state, cpu);

@@ -38,21 +38,21 @@ DEFINE_PER_CPU(unsigned long, mctracer_own_calls);
 static DEFINE_PER_CPU(bool, recording);
 
 /* For emit_words(), besides MCTRACER_KNOWS_TASK and so on. */
-#define NOTE_GAP	BIT(30)	/* write gaps if calls are missing */
-#define NOTE_REMEMBER	BIT(31)	/* cache the task in the ring */
+#define EMIT_GAP	BIT(30)	/* write gaps if calls are missing */
+#define EMIT_REMEMBER	BIT(31)	/* cache the task in the ring */
 
-#define NOTE_MAX	(MCTRACER_NOTES_WORDS + 3)	/* words: + two gaps, and one for pairs */
+#define EMIT_MAX	(MCTRACER_SYNC_WORDS + 3)	/* words: + two gaps, and one for pairs */
 
-/* Load head and *@others as of one moment. */
-static u64 emit_load_head(struct mctracer_ring *ring, u64 *others)
+/* Load head and *@meta as of one moment. */
+static u64 emit_load_head(struct mctracer_ring *ring, u64 *meta)
 {
 	u64 head;
 
 	do {
-		*others = READ_ONCE(ring->others);
+		*meta = READ_ONCE(ring->meta);
 		barrier();
 		head = mctracer_ring_head(&mctracer_rings);
-	} while (READ_ONCE(ring->others) != *others);
+	} while (READ_ONCE(ring->meta) != *meta);
 	return head;
 }
 
@@ -60,12 +60,12 @@ static u64 emit_load_head(struct mctracer_ring *ring, u64 *others)
  * Update the number of meta words, unless an interrupt has done so. Callers do this at least once
  * per 2^10 meta words, because @head holds only the number's low 10 bits.
  */
-static void emit_update_nr_meta(const struct mctracer_ring *ring, u64 head, u64 others)
+static void emit_update_nr_meta(const struct mctracer_ring *ring, u64 head, u64 meta)
 {
-	u64 now = mctracer_ring_others_at(ring, head, others);
+	u64 now = mctracer_ring_meta_at(ring, head, meta);
 
-	if (now != others)
-		this_cpu_try_cmpxchg64(mctracer_rings.others, &others, now);
+	if (now != meta)
+		this_cpu_try_cmpxchg64(mctracer_rings.meta, &meta, now);
 }
 
 /* Write @n reserved words at @head. */
@@ -86,17 +86,17 @@ static void emit_put_frames(u64 head, const u32 *frames, unsigned int n)
 	u64 word;
 
 	for (; n; n--, slot += 2, frames++) {
-		word = mctracer_other_word(MCTRACER_FRAME, *frames);
+		word = mctracer_meta_word(MCTRACER_FRAME, *frames);
 		mctracer_ring_put(slot, lap, word, word >> 32 & ~BIT(31));
 	}
 }
 
 /*
- * Reserve @n words at @head, @others of them meta words, in one quarter. Return false if this
+ * Reserve @n words at @head, @meta of them meta words, in one quarter. Return false if this
  * quarter has no room, after filling it up, or if an interrupt has reserved words.
  */
 static bool emit_reserve(struct mctracer_ring *ring, u64 head, unsigned int n,
-			 unsigned int others)
+			 unsigned int meta)
 {
 	const u64 quarter = mctracer_ring_quarter(ring);
 	unsigned int left = (quarter - (head & (quarter - 1))) / MCTRACER_WORD_SIZE;
@@ -104,7 +104,7 @@ static bool emit_reserve(struct mctracer_ring *ring, u64 head, unsigned int n,
 	unsigned int i;
 
 	if (n <= left)
-		return mctracer_ring_reserve_at(&mctracer_rings, head, MCTRACER_STEP(n, others));
+		return mctracer_ring_reserve_at(&mctracer_rings, head, MCTRACER_STEP(n, meta));
 	if (mctracer_ring_reserve_at(&mctracer_rings, head, MCTRACER_STEP(left, left)))
 		for (i = 0; i < left; i++)
 			emit_put_words(head + i * MCTRACER_WORD_SIZE, &nothing, 1);
@@ -114,7 +114,7 @@ static bool emit_reserve(struct mctracer_ring *ring, u64 head, unsigned int n,
 /*
  * Which CPUs' rings may have a task cached: for each hash of a task's address, a bitmap of CPUs,
  * modulo the number of bits. So a change of a task visits these few CPUs only. task_cpus_set() sets
- * bits, and only mctracer_forget_where() clears them, for all tasks at once. A stale bit costs a
+ * bits, and only mctracer_trim_task_cpus() clears them, for all tasks at once. A stale bit costs a
  * needless visit.
  */
 #define WHERE_BITS	12
@@ -139,20 +139,20 @@ static void task_cpus_set(void)
 	}
 }
 
-void mctracer_forget_where(void)
+void mctracer_trim_task_cpus(void)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(where); i++)
 		WRITE_ONCE(where[i], 0);
-	mctracer_forget_tasks(false);	/* contains F1 */
+	mctracer_invalidate_tasks(false);	/* contains F1 */
 }
 
 /*
- * Fill @say with the description of the current task. With @remember, cache the task in @ring
+ * Fill @sync with the description of the current task. With @remember, cache the task in @ring
  * first: see F2. Copy nothing behind the end of the name, which may be changing.
  */
-static void emit_describe_task(struct mctracer_state *say, struct mctracer_ring *ring,
+static void emit_describe_task(struct mctracer_state *sync, struct mctracer_ring *ring,
 			       bool remember)
 {
 	const char *comm = current->comm;
@@ -162,11 +162,11 @@ static void emit_describe_task(struct mctracer_state *say, struct mctracer_ring 
 	if (remember)
 		WRITE_ONCE(ring->task, current);
 	task_cpus_set();
-	say->pid = current->pid;
-	say->tgid = current->tgid;
+	sync->pid = current->pid;
+	sync->tgid = current->tgid;
 	for (i = 0; i < TASK_COMM_LEN - 1; i++) {
-		say->comm[i] = READ_ONCE(comm[i]);
-		if (!say->comm[i])
+		sync->comm[i] = READ_ONCE(comm[i]);
+		if (!sync->comm[i])
 			break;
 	}
 }
@@ -182,10 +182,10 @@ static bool emit_clock_changed(const struct mctracer_ring *ring, const struct mc
 /* Return the calls lost since the last gap or clear; 0 if an interrupt has taken them. */
 static u64 emit_take_lost(struct mctracer_ring *ring)
 {
-	u64 noted = ring->lost_noted, lost = ring->user.lost, since;
-	bool mine = this_cpu_try_cmpxchg64(mctracer_rings.lost_noted, &noted, lost);
+	u64 reported = ring->lost_reported, lost = ring->user.lost, since;
+	bool mine = this_cpu_try_cmpxchg64(mctracer_rings.lost_reported, &reported, lost);
 
-	since = max(noted, READ_ONCE(ring->lost_before));
+	since = max(reported, READ_ONCE(ring->lost_before));
 	return mine && lost > since ? lost - since : 0;
 }
 
@@ -218,17 +218,17 @@ static void emit_add_hole(unsigned long what)
 {
 	unsigned long count = atomic_long_add_return(what, &holes);
 
-	mctracer_forget_tasks(true);
+	mctracer_invalidate_tasks(true);
 	if (!emit_rings_have_calls())
 		mctracer_holes_cleared(count);
 }
 
-void mctracer_note_hole(void)
+void mctracer_add_hole(void)
 {
 	emit_add_hole(HOLE_UNCOUNTED);
 }
 
-void mctracer_note_loss(void)
+void mctracer_add_loss(void)
 {
 	emit_add_hole(1);
 }
@@ -246,11 +246,11 @@ void mctracer_holes_cleared(unsigned long count)
 /* How many times modules were loaded or unloaded. */
 static atomic_t modules;
 
-u32 mctracer_note_modules(void)
+u32 mctracer_count_modules(void)
 {
 	u32 count = atomic_inc_return(&modules);
 
-	mctracer_forget_tasks(true);
+	mctracer_invalidate_tasks(true);
 	return count;
 }
 
@@ -277,9 +277,9 @@ static void emit_compose_gaps(u64 *word, struct mctracer_ring *ring, unsigned lo
 	const u64 lost = emit_take_lost(ring);
 
 	if (lost || (behind && !uncounted))
-		*word++ = mctracer_other_word(MCTRACER_GAP, lost);
+		*word++ = mctracer_meta_word(MCTRACER_GAP, lost);
 	if (uncounted)
-		*word = mctracer_other_word(MCTRACER_GAP, MCTRACER_GAP_UNCOUNTED);
+		*word = mctracer_meta_word(MCTRACER_GAP, MCTRACER_GAP_UNCOUNTED);
 }
 
 /* Return true, once for each request, if all sync words must be written again. */
@@ -310,7 +310,7 @@ static u32 emit_context_data(u32 raw)
 /* Return true if the ring keeps its oldest words (nooverwrite) and has no room for more. */
 static bool emit_ring_is_full(const struct mctracer_ring *ring)
 {
-	return !mctracer_option(MCTRACER_OVERWRITE) &&
+	return !mctracer_option(MCTRACER_OPT_OVERWRITE) &&
 	       (s32)(READ_ONCE(ring->limit) - (u32)ring->user.head) <= 0;
 }
 
@@ -324,63 +324,63 @@ static void emit_check_full(struct mctracer_ring *ring)
 }
 
 /*
- * Write the words of @what, flags MCTRACER_KNOWS_TASK and so on and NOTE_GAP and so on, and all
+ * Write the words of @what, flags MCTRACER_KNOWS_TASK and so on and EMIT_GAP and so on, and all
  * sync words that are due. @raw is the raw context, or MCTRACER_NO_CONTEXT.
  */
 static void emit_words(u32 what, u32 raw)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
 	const u64 quarter = mctracer_ring_quarter(ring);
-	u64 words[NOTE_MAX], *word;
-	struct mctracer_state say;	/* what the words contain */
-	u64 head, others;
+	u64 words[EMIT_MAX], *word;
+	struct mctracer_state sync;	/* what the words contain */
+	u64 head, meta;
 	unsigned int n;
 	unsigned long hole;
 
 	memset64(words, mctracer_word(MCTRACER_TIME, 0), ARRAY_SIZE(words));
-	memset(say.comm, 0, sizeof(say.comm));
+	memset(sync.comm, 0, sizeof(sync.comm));
 	do {
 		hole = atomic_long_read(&holes);
-		head = emit_load_head(ring, &others);
-		say.modules = atomic_read(&modules);
-		say.time = mctracer_clock_read(&say.clock);
-		if (mctracer_position(head & -quarter) != ring->noted_at ||
-		    emit_clock_changed(ring, &say.clock, say.time))
-			what |= MCTRACER_NOTES;
+		head = emit_load_head(ring, &meta);
+		sync.modules = atomic_read(&modules);
+		sync.time = mctracer_clock_read(&sync.clock);
+		if (mctracer_position(head & -quarter) != ring->sync_at ||
+		    emit_clock_changed(ring, &sync.clock, sync.time))
+			what |= MCTRACER_SYNC;
 		if ((what & MCTRACER_KNOWS_COUNT) &&
-		    (ring->user.lost != ring->lost_noted || emit_is_after_hole(ring, hole)))
-			what |= NOTE_GAP;
+		    (ring->user.lost != ring->lost_reported || emit_is_after_hole(ring, hole)))
+			what |= EMIT_GAP;
 		/* An interrupt from here on writes its own context. */
 		if (what & MCTRACER_KNOWS_CONTEXT)
 			WRITE_ONCE(ring->context, MCTRACER_CHANGING_CONTEXT);
 
 		/* If a block begins in these words no hook sees its begin: write the time here. */
-		if (-head % MCTRACER_COMPACT_BLOCK < NOTE_MAX * MCTRACER_WORD_SIZE)
+		if (-head % MCTRACER_COMPACT_BLOCK < EMIT_MAX * MCTRACER_WORD_SIZE)
 			what |= MCTRACER_KNOWS_TIME;
 		/* All words lie in one quarter; with pairs, the next word is at an even slot. */
-		n = mctracer_words_of(what) + (what & NOTE_GAP ? 2 : 0);
+		n = mctracer_words_of(what) + (what & EMIT_GAP ? 2 : 0);
 		if (READ_ONCE(mctracer_pairs))
 			n += (head / MCTRACER_WORD_SIZE + n) & 1;
 	} while (!emit_reserve(ring, head, n, n));
-	emit_update_nr_meta(ring, head, others);
+	emit_update_nr_meta(ring, head, meta);
 	/* If an interrupt has written its context since, that is the latest: leave it. */
 	if (what & MCTRACER_KNOWS_CONTEXT)
 		this_cpu_cmpxchg(mctracer_rings.context, MCTRACER_CHANGING_CONTEXT, raw);
 	if (what & MCTRACER_KNOWS_TIME)
-		ring->last_time = say.time;
+		ring->last_time = sync.time;
 	if (what & MCTRACER_KNOWS_COUNT)
-		ring->noted_at = mctracer_position(head & -quarter);
+		ring->sync_at = mctracer_position(head & -quarter);
 	if (what & MCTRACER_KNOWS_CLOCK)
-		ring->clock = say.clock;
+		ring->clock = sync.clock;
 
-	say.known = what;
-	say.calls = mctracer_ring_calls_at(ring, head, others);
-	say.context = emit_context_data(raw);
+	sync.known = what;
+	sync.calls = mctracer_ring_calls_at(ring, head, meta);
+	sync.context = emit_context_data(raw);
 	if (what & MCTRACER_KNOWS_TASK)
-		emit_describe_task(&say, ring, what & NOTE_REMEMBER);
-	word = mctracer_compose(words, &say);
+		emit_describe_task(&sync, ring, what & EMIT_REMEMBER);
+	word = mctracer_compose(words, &sync);
 	/* Behind the time, which is the gaps' time, too. */
-	if (what & NOTE_GAP)
+	if (what & EMIT_GAP)
 		emit_compose_gaps(word, ring, hole);
 	if (what & MCTRACER_KNOWS_COUNT)
 		ring->hole = hole;
@@ -407,14 +407,14 @@ static __always_inline bool emit_is_closed(void)
 /* Return true if calls are counted as lost instead of being recorded. */
 static __always_inline bool emit_is_held(void)
 {
-	return READ_ONCE(mctracer_stopped) || READ_ONCE(mctracer_holding);
+	return READ_ONCE(mctracer_stopped) || READ_ONCE(mctracer_copying);
 }
 
 /* Return true if the current task's calls must be recorded now. */
 static bool emit_task_is_recorded(void)
 {
 	return !emit_is_closed() && atomic_read(&mctracer_recording) != MCTRACER_OFF &&
-	       mctracer_task_chosen(current);
+	       mctracer_task_traced(current);
 }
 
 /*
@@ -425,10 +425,10 @@ static bool emit_task_is_recorded(void)
 static void emit_end_of_task(struct mctracer_ring *ring)
 {
 	/* If only some functions are recorded, the cached task may have left long before. */
-	if (READ_ONCE(mctracer_chosen[MCTRACER_FILTER]) ||
-	    READ_ONCE(mctracer_chosen[MCTRACER_NOTRACE]))
+	if (READ_ONCE(mctracer_selected[MCTRACER_FILTER]) ||
+	    READ_ONCE(mctracer_selected[MCTRACER_NOTRACE]))
 		return;
-	if (READ_ONCE(ring->task) && !mctracer_task_chosen(current) && !READ_ONCE(ring->renew) &&
+	if (READ_ONCE(ring->task) && !mctracer_task_traced(current) && !READ_ONCE(ring->renew) &&
 	    !emit_is_held() && !emit_ring_is_full(ring))
 		emit_words(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
 }
@@ -490,7 +490,7 @@ static unsigned long emit_own_task(struct mctracer_ring *ring)
 		return 0;
 	}
 	if (emit_must_renew(ring))
-		what |= MCTRACER_NOTES;
+		what |= MCTRACER_SYNC;
 	if (READ_ONCE(ring->described) != current || what & MCTRACER_KNOWS_COUNT)
 		emit_words(what, MCTRACER_NO_CONTEXT);
 	return 1;
@@ -501,7 +501,7 @@ static unsigned long emit_own_task(struct mctracer_ring *ring)
  * it, and return 1. Otherwise write until when the cached task was here, cache the current task as
  * skipped, and return 0.
  */
-unsigned long mctracer_note_task(unsigned long unused)
+unsigned long mctracer_emit_task(unsigned long unused)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
 	unsigned int what;
@@ -524,18 +524,18 @@ unsigned long mctracer_note_task(unsigned long unused)
 		if (held || emit_ring_is_full(ring)) {
 			WRITE_ONCE(ring->renew, true);
 			/* What ends a hold invalidates the cached tasks of all CPUs. */
-			if (ring->user.lost == ring->lost_noted && held)
+			if (ring->user.lost == ring->lost_reported && held)
 				atomic_long_inc(&holes);
-			else if (ring->user.lost == ring->lost_noted)
-				mctracer_note_loss();
+			else if (ring->user.lost == ring->lost_reported)
+				mctracer_add_loss();
 			emit_count_lost();
 			return 0;
 		}
 		if (emit_is_own_task())
 			return emit_own_task(ring);
-		what = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME | NOTE_REMEMBER;
+		what = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME | EMIT_REMEMBER;
 		if (emit_must_renew(ring))
-			what |= MCTRACER_NOTES;
+			what |= MCTRACER_SYNC;
 		emit_words(what, MCTRACER_NO_CONTEXT);
 		if (emit_task_is_recorded() && !emit_is_held() && !READ_ONCE(ring->renew))
 			return 1;
@@ -543,7 +543,7 @@ unsigned long mctracer_note_task(unsigned long unused)
 	}
 }
 
-unsigned long mctracer_note_context(unsigned long raw)
+unsigned long mctracer_emit_context(unsigned long raw)
 {
 	emit_words(MCTRACER_KNOWS_CONTEXT, raw);
 	return 0;
@@ -553,15 +553,15 @@ unsigned long mctracer_note_context(unsigned long raw)
  * Write what is due at a block's begin, whose first words the hook has reserved: usually only the
  * time, or nothing with the option time.
  */
-void mctracer_note_block(void)
+void mctracer_emit_block(void)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
 	const unsigned int words = READ_ONCE(mctracer_pairs) ? 0 : 1;
-	u64 head, others, word;
+	u64 head, meta, word;
 
 	do {
-		head = emit_load_head(ring, &others);
-		if (mctracer_position(head & -mctracer_ring_quarter(ring)) != ring->noted_at) {
+		head = emit_load_head(ring, &meta);
+		if (mctracer_position(head & -mctracer_ring_quarter(ring)) != ring->sync_at) {
 			emit_words(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
 			return;
 		}
@@ -569,7 +569,7 @@ void mctracer_note_block(void)
 		if (words)
 			word = mctracer_word(MCTRACER_TIME, get_cycles() >> 1);
 	} while (words && !mctracer_ring_reserve_at(&mctracer_rings, head, MCTRACER_STEP(1, 1)));
-	emit_update_nr_meta(ring, head, others);
+	emit_update_nr_meta(ring, head, meta);
 	emit_put_words(head, &word, words);
 	emit_check_full(ring);
 }
@@ -578,28 +578,28 @@ void mctracer_note_block(void)
 static bool emit_must_record(const struct mctracer_ring *ring)
 {
 	return READ_ONCE(ring->task) == current ||
-	       (READ_ONCE(ring->skipped) != current && mctracer_note_task(0));
+	       (READ_ONCE(ring->skipped) != current && mctracer_emit_task(0));
 }
 
 /* One event to write: a call, return or mark. */
 struct timed {
 	u64 word;
-	u64 said[MCTRACER_ARGS * MCTRACER_VALUE_WORDS + MCTRACER_OBJECTS + MCTRACER_DATA_WORDS];
+	u64 pending[MCTRACER_ARGS * MCTRACER_VALUE_WORDS + MCTRACER_OBJECTS + MCTRACER_DATA_WORDS];
 						/* pending attributes: before it */
-	unsigned int nr_said;
+	unsigned int nr_pending;
 	const u32 *frames;			/* after it */
 	unsigned int nr_frames;
 };
 
 /* The smallest read() has room for the time, the pending attributes and the event. */
-static_assert(sizeof_field(struct timed, said) + 2 * MCTRACER_WORD_SIZE <= MCTRACER_READ_MIN);
+static_assert(sizeof_field(struct timed, pending) + 2 * MCTRACER_WORD_SIZE <= MCTRACER_READ_MIN);
 
-/* Initialize field by field: said needs no clearing. */
+/* Initialize field by field: pending needs no clearing. */
 static __always_inline void emit_event_init(struct timed *what, u64 word, const u32 *frames,
 					    unsigned int n)
 {
 	what->word = word;
-	what->nr_said = 0;
+	what->nr_pending = 0;
 	what->frames = frames;
 	what->nr_frames = n;
 }
@@ -612,7 +612,7 @@ static u64 emit_put_event(const struct timed *what)
 {
 	struct mctracer_ring *ring = raw_cpu_ptr(&mctracer_rings);
 	const u64 quarter = mctracer_ring_quarter(ring);
-	const unsigned int n = 2 + what->nr_said + what->nr_frames;
+	const unsigned int n = 2 + what->nr_pending + what->nr_frames;
 	const bool call = mctracer_word_counts(what->word);
 	const u64 nothing = mctracer_word(MCTRACER_TIME, 0);
 	const u32 context = hook_raw_context();
@@ -624,10 +624,10 @@ static u64 emit_put_event(const struct timed *what)
 		head = emit_load_head(ring, &before);
 		time = mctracer_clock_read(&clock);
 		fill = READ_ONCE(mctracer_pairs) && (n & 1);
-		if (mctracer_option(MCTRACER_WITH_CONTEXT) && ring->context != context)
+		if (mctracer_option(MCTRACER_OPT_CONTEXT) && ring->context != context)
 			emit_words(MCTRACER_KNOWS_CONTEXT, context);
 		else if ((READ_ONCE(mctracer_pairs) && (head & MCTRACER_WORD_SIZE)) ||
-			 mctracer_position(head & -quarter) != ring->noted_at ||
+			 mctracer_position(head & -quarter) != ring->sync_at ||
 			 clock.is_ns != ring->clock.is_ns)
 			/* Also writes due sync words, and makes the next slot even. */
 			emit_words(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
@@ -639,8 +639,8 @@ static u64 emit_put_event(const struct timed *what)
 	time = mctracer_word(MCTRACER_TIME, time >> 1);
 	emit_put_words(head, &time, 1);
 	head += MCTRACER_WORD_SIZE;
-	emit_put_words(head, what->said, what->nr_said);
-	head += what->nr_said * MCTRACER_WORD_SIZE;
+	emit_put_words(head, what->pending, what->nr_pending);
+	head += what->nr_pending * MCTRACER_WORD_SIZE;
 	at = head + MCTRACER_WORD_SIZE;
 	emit_put_frames(at, what->frames, what->nr_frames);
 	if (fill)
@@ -699,8 +699,8 @@ static void emit_add_objects(struct timed *what, const struct mctracer_args *arg
 	unsigned int i;
 
 	for (i = 0; args && i < args->nr_objects; i++)
-		what->said[what->nr_said++] =
-			mctracer_other_word(MCTRACER_OBJECT, args->objects[i]);
+		what->pending[what->nr_pending++] =
+			mctracer_meta_word(MCTRACER_OBJECT, args->objects[i]);
 }
 
 /* Add the memory that an argument points to. */
@@ -714,11 +714,11 @@ static void emit_add_data(struct timed *what, const struct mctracer_args *args)
 		word = (u64)n << MCTRACER_DATA_SHIFT;
 		for (j = 0; j < n; j++)
 			word |= (u64)args->data[i + j] << 8 * j;
-		what->said[what->nr_said++] = mctracer_word(MCTRACER_DATA, word);
+		what->pending[what->nr_pending++] = mctracer_word(MCTRACER_DATA, word);
 	}
 }
 
-void mctracer_note_call(unsigned long ip, unsigned long parent_ip,
+void mctracer_emit_call(unsigned long ip, unsigned long parent_ip,
 			const struct mctracer_args *args, const u32 *frames, unsigned int n)
 {
 	struct timed what;
@@ -727,7 +727,8 @@ void mctracer_note_call(unsigned long ip, unsigned long parent_ip,
 	emit_event_init(&what, (u64)(u32)parent_ip << 32 | (u32)ip, frames, n);
 	emit_add_objects(&what, args);
 	for (i = 0; args && args->wanted && i < args->nr; i++)
-		what.nr_said += mctracer_value_words(what.said + what.nr_said, args->values[i]);
+		what.nr_pending += mctracer_value_words(what.pending + what.nr_pending,
+							args->values[i]);
 	if (args)
 		emit_add_data(&what, args);
 	emit_record(&what);
@@ -737,12 +738,14 @@ void mctracer_note_call(unsigned long ip, unsigned long parent_ip,
 static void emit_add_outcome(struct timed *what, const struct mctracer_outcome *outcome)
 {
 	if (outcome->has & MCTRACER_HAS_TOOK)
-		what->said[what->nr_said++] = mctracer_other_word(MCTRACER_TOOK, outcome->took);
+		what->pending[what->nr_pending++] = mctracer_meta_word(MCTRACER_TOOK,
+								       outcome->took);
 	if (outcome->has & MCTRACER_HAS_RESULT)
-		what->nr_said += mctracer_value_words(what->said + what->nr_said, outcome->result);
+		what->nr_pending += mctracer_value_words(what->pending + what->nr_pending,
+							 outcome->result);
 }
 
-void mctracer_note_outcome(unsigned long ip, u32 how, const struct mctracer_outcome *outcome,
+void mctracer_emit_outcome(unsigned long ip, u32 how, const struct mctracer_outcome *outcome,
 			   const struct mctracer_args *args, const u32 *frames, unsigned int n)
 {
 	struct timed what;
@@ -756,15 +759,15 @@ void mctracer_note_outcome(unsigned long ip, u32 how, const struct mctracer_outc
 
 static const struct mctracer_outcome nothing_known;
 
-unsigned long mctracer_note_return(unsigned long ip)
+unsigned long mctracer_emit_return(unsigned long ip)
 {
-	mctracer_note_outcome(ip, 0, &nothing_known, NULL, NULL, 0);
+	mctracer_emit_outcome(ip, 0, &nothing_known, NULL, NULL, 0);
 	return 0;
 }
 
-unsigned long mctracer_note_tail(unsigned long ip)
+unsigned long mctracer_emit_tail(unsigned long ip)
 {
-	mctracer_note_outcome(ip, MCTRACER_RETURN_TAIL, &nothing_known, NULL, NULL, 0);
+	mctracer_emit_outcome(ip, MCTRACER_RETURN_TAIL, &nothing_known, NULL, NULL, 0);
 	return 0;
 }
 
@@ -804,10 +807,10 @@ static void emit_mark(const struct timed *what, bool always)
 
 static u64 emit_mark_word(unsigned long ip, unsigned int which)
 {
-	return mctracer_other_word(MCTRACER_MARK, (u64)which << MCTRACER_MARK_SHIFT | (u32)ip);
+	return mctracer_meta_word(MCTRACER_MARK, (u64)which << MCTRACER_MARK_SHIFT | (u32)ip);
 }
 
-void mctracer_note_mark(unsigned long ip, unsigned int which, bool always)
+void mctracer_emit_mark(unsigned long ip, unsigned int which, bool always)
 {
 	struct timed what;
 
@@ -815,7 +818,7 @@ void mctracer_note_mark(unsigned long ip, unsigned int which, bool always)
 	emit_mark(&what, always);
 }
 
-void mctracer_note_marked(unsigned long ip, const struct mctracer_outcome *outcome)
+void mctracer_emit_marked(unsigned long ip, const struct mctracer_outcome *outcome)
 {
 	struct timed what;
 
@@ -837,7 +840,7 @@ static void emit_invalidate_cpu(int cpu, const struct task_struct *task)
 		WRITE_ONCE(ring->described, NULL);
 }
 
-void mctracer_forget_tasks(bool renew)
+void mctracer_invalidate_tasks(bool renew)
 {
 	int cpu;
 

@@ -214,7 +214,7 @@ void mctracer_followed(struct mctracer_args *args)
 		object = mctracer_object_at(args->values[i]);
 		if (!object.number)
 			continue;
-		mctracer_concerns(args, object.number, i + 1, 0);
+		mctracer_args_add_object(args, object.number, i + 1, 0);
 		if (object.calls)
 			args->calls_of = object.number;
 	}
@@ -228,5 +228,5 @@ void mctracer_follow_forget(void)
 		for (way = 0; way < WAYS; way++)
 			mctracer_unfollow(READ_ONCE(buckets[i][way].address));
 	atomic_set(&nr_reused, 0);
-	mctracer_below_forget();
+	mctracer_nested_forget();
 }

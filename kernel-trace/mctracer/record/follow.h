@@ -62,12 +62,12 @@ void mctracer_follow_forget(void);
  * nested.c: begin to record the nested calls of a call whose return address is at @where, for the
  * object args->calls_of. Return false if there are too many such calls.
  */
-bool mctracer_below_begin(const unsigned long *where, const struct mctracer_args *args);
+bool mctracer_nested_begin(const unsigned long *where, const struct mctracer_args *args);
 /* Return the object's number if the call whose return address is at @where is nested; else 0. */
-u32 mctracer_below(const unsigned long *where);
+u32 mctracer_nested(const unsigned long *where);
 /* Forget all calls with nested calls. */
-void mctracer_below_forget(void);
+void mctracer_nested_forget(void);
 /* Allocate the table, once. May sleep. Under mctracer_lists_mutex. Return 0 or -ENOMEM. */
-int mctracer_below_alloc(void);
+int mctracer_nested_alloc(void);
 
 #endif /* _KERNEL_TRACE_MCTRACER_FOLLOW_H */

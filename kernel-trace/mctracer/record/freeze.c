@@ -9,13 +9,13 @@
  * Proof that nothing more is recorded
  * -----------------------------------
  * A hook first compares the current task with the task cached in its ring. A freeze stores the
- * reason, then (F1, in mctracer_forget_tasks() of emit.c) invalidates the cached tasks of all CPUs.
- * A hook that misses stores its task in the cache (F2), then checks the reason. So either the hook
- * sees the reason and invalidates the cached task again, or the hook's store comes before F1's,
- * which undoes it. What remains is, in each context of a CPU, the one call whose hook had found its
- * task before: its words are reserved, or will be, and readers treat incomplete words as missing
- * (V1 and V2 in ring.h). The freeze does not wait for these calls: a CPU that was interrupted in a
- * hook may never continue.
+ * reason, then (F1, in mctracer_invalidate_tasks() of emit.c) invalidates the cached tasks of all
+ * CPUs. A hook that misses stores its task in the cache (F2), then checks the reason. So either the
+ * hook sees the reason and invalidates the cached task again, or the hook's store comes before
+ * F1's, which undoes it. What remains is, in each context of a CPU, the one call whose hook had
+ * found its task before: its words are reserved, or will be, and readers treat incomplete words as
+ * missing (V1 and V2 in ring.h). The freeze does not wait for these calls: a CPU that was
+ * interrupted in a hook may never continue.
  */
 #include <linux/array_size.h>
 #include <linux/atomic.h>
@@ -29,10 +29,10 @@ int mctracer_freezes;
 void __mctracer_freeze(enum mctracer_crash crash, bool always)
 {
 	static const int options[] = {
-		[MCTRACER_WARNING]	= MCTRACER_FREEZE_WARNING,
-		[MCTRACER_HUNG_TASK]	= MCTRACER_FREEZE_HUNG_TASK,
-		[MCTRACER_SOFT_LOCKUP]	= MCTRACER_FREEZE_SOFT_LOCKUP,
-		[MCTRACER_HARD_LOCKUP]	= MCTRACER_FREEZE_HARD_LOCKUP,
+		[MCTRACER_WARNING]	= MCTRACER_OPT_FREEZE_WARNING,
+		[MCTRACER_HUNG_TASK]	= MCTRACER_OPT_FREEZE_HUNG_TASK,
+		[MCTRACER_SOFT_LOCKUP]	= MCTRACER_OPT_FREEZE_SOFT_LOCKUP,
+		[MCTRACER_HARD_LOCKUP]	= MCTRACER_OPT_FREEZE_HARD_LOCKUP,
 	};
 	unsigned long flags;
 
@@ -43,7 +43,7 @@ void __mctracer_freeze(enum mctracer_crash crash, bool always)
 	/* Keep the first reason: later ones are its consequences. */
 	if (cmpxchg(&mctracer_frozen, MCTRACER_NOT_FROZEN, crash) == MCTRACER_NOT_FROZEN) {
 		WRITE_ONCE(mctracer_freezes, mctracer_freezes + 1);
-		mctracer_forget_tasks(false);
+		mctracer_invalidate_tasks(false);
 	}
 	raw_local_irq_restore(flags);
 }
@@ -54,9 +54,9 @@ enum mctracer_crash mctracer_thaw(void)
 
 	if (READ_ONCE(mctracer_frozen) == MCTRACER_NOT_FROZEN)
 		return MCTRACER_NOT_FROZEN;
-	mctracer_note_hole();
+	mctracer_add_hole();
 	crash = xchg(&mctracer_frozen, MCTRACER_NOT_FROZEN);
-	mctracer_forget_tasks(false);
+	mctracer_invalidate_tasks(false);
 	return crash;
 }
 

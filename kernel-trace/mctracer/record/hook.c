@@ -32,7 +32,7 @@ noinline void __mcount_direct mctracer_hook_time(void)
 	do {
 		head = mctracer_ring_head(&mctracer_rings);
 		if (unlikely(!(head & (MCTRACER_COMPACT_BLOCK - 1)))) {
-			mcount_direct_call_void(mctracer_note_block);
+			mcount_direct_call_void(mctracer_emit_block);
 			return;
 		}
 		hook_read_clock(&low, &high);
@@ -47,7 +47,7 @@ void __mcount_direct mctracer_hook(void)
 	hook_record(MCTRACER_HOOK_CALL, false, false, false);
 }
 
-void __mcount_direct mctracer_hook_exact(void)
+void __mcount_direct mctracer_hook_timed(void)
 {
 	hook_record(MCTRACER_HOOK_CALL, true, false, false);
 }
@@ -57,7 +57,7 @@ void __mcount_direct mctracer_hook_context(void)
 	hook_record(MCTRACER_HOOK_CALL, false, true, false);
 }
 
-void __mcount_direct mctracer_hook_exact_context(void)
+void __mcount_direct mctracer_hook_timed_context(void)
 {
 	hook_record(MCTRACER_HOOK_CALL, true, true, false);
 }

@@ -84,7 +84,7 @@ static __always_inline bool hook_must_record(const enum mctracer_hook_at at)
 {
 	return likely(raw_cpu_read(mctracer_rings.task) == current) ||
 	       (raw_cpu_read(mctracer_rings.skipped) != current &&
-		hook_slow_path(at, mctracer_note_task, 0));
+		hook_slow_path(at, mctracer_emit_task, 0));
 }
 
 /*
@@ -129,7 +129,7 @@ static __always_inline bool hook_is_selected(void)
 	if (kind == MCOUNT_NOTHING)
 		return false;
 	return likely(kind == MCOUNT_HOOK) ||
-	       mcount_direct_call(mctracer_gate_ips, (unsigned long)mcount_direct_ips());
+	       mcount_direct_call(mctracer_pre_handler_ips, (unsigned long)mcount_direct_ips());
 }
 
 static __always_inline void hook_put_event(u32 *slot, u32 lap, const enum mctracer_hook_at at)
@@ -145,30 +145,30 @@ static __always_inline void hook_put_event(u32 *slot, u32 lap, const enum mctrac
 }
 
 /*
- * Record one call or return. With @exact, its time goes before it. With @context, the context goes
+ * Record one call or return. With @timed, its time goes before it. With @context, the context goes
  * before both if it has changed; an interrupt may write its own context after that, so check again
- * if reserving fails. With @choose, record only selected functions.
+ * if reserving fails. With @selected, record only selected functions.
  */
-static __always_inline void hook_record(const enum mctracer_hook_at at, const bool exact,
-					const bool context, const bool choose)
+static __always_inline void hook_record(const enum mctracer_hook_at at, const bool timed,
+					const bool context, const bool selected)
 {
-	const u64 step = exact ? MCTRACER_STEP(2, 1) : MCTRACER_STEP(1, 0);
+	const u64 step = timed ? MCTRACER_STEP(2, 1) : MCTRACER_STEP(1, 0);
 	u32 *slot, lap, low, high, raw;
 	u64 head;
 
-	if (choose && !hook_is_selected())
+	if (selected && !hook_is_selected())
 		return;
 	preempt_disable_notrace();
 	if (!hook_must_record(at)) {
 		preempt_enable_notrace();
 		return;
 	}
-	if (at == MCTRACER_HOOK_CALL && !exact && called_by_entry_code())
+	if (at == MCTRACER_HOOK_CALL && !timed && called_by_entry_code())
 		mctracer_hook_time();
 
 	if (context)
 		raw = hook_raw_context();
-	if (!exact && !context) {
+	if (!timed && !context) {
 		head = mctracer_ring_reserve(&mctracer_rings, step);
 	} else if (!context) {
 		head = hook_reserve_with_time(&low, &high);
@@ -176,20 +176,20 @@ static __always_inline void hook_record(const enum mctracer_hook_at at, const bo
 		do {
 			head = mctracer_ring_head(&mctracer_rings);
 			while (unlikely(raw_cpu_read(mctracer_rings.context) != raw)) {
-				hook_slow_path(at, mctracer_note_context, raw);
+				hook_slow_path(at, mctracer_emit_context, raw);
 				head = mctracer_ring_head(&mctracer_rings);
 			}
-			if (exact)
+			if (timed)
 				hook_read_clock(&low, &high);
 		} while (!mctracer_ring_reserve_at(&mctracer_rings, head, step));
 	}
 
-	if (unlikely(!(head & (exact ? MCTRACER_EXACT_BLOCK - 2 * MCTRACER_WORD_SIZE :
+	if (unlikely(!(head & (timed ? MCTRACER_TIMED_BLOCK - 2 * MCTRACER_WORD_SIZE :
 				       MCTRACER_COMPACT_BLOCK - MCTRACER_WORD_SIZE))))
-		mcount_direct_call_void(mctracer_note_block);
+		mcount_direct_call_void(mctracer_emit_block);
 	slot = mctracer_ring_slot(&mctracer_rings, head);
 	lap = mctracer_ring_lap(&mctracer_rings, head);
-	if (exact) {
+	if (timed) {
 		mctracer_ring_put(slot, lap, high, low);
 		slot += 2;
 	}
@@ -201,7 +201,7 @@ static __always_inline void hook_record(const enum mctracer_hook_at at, const bo
 static __always_inline void hook_record_return_slow(const enum mctracer_hook_at at)
 {
 	preempt_disable_notrace();
-	hook_slow_path(at, at == MCTRACER_HOOK_TAIL ? mctracer_note_tail : mctracer_note_return,
+	hook_slow_path(at, at == MCTRACER_HOOK_TAIL ? mctracer_emit_tail : mctracer_emit_return,
 		       mcount_direct_ip());
 	preempt_enable_notrace();
 }

@@ -15,7 +15,7 @@ void __mcount_direct mctracer_hook_return(void)
 	hook_record(MCTRACER_HOOK_RETURN, false, false, false);
 }
 
-void __mcount_direct mctracer_hook_return_exact(void)
+void __mcount_direct mctracer_hook_return_timed(void)
 {
 	hook_record(MCTRACER_HOOK_RETURN, true, false, false);
 }
@@ -25,7 +25,7 @@ void __mcount_direct mctracer_hook_return_context(void)
 	hook_record(MCTRACER_HOOK_RETURN, false, true, false);
 }
 
-void __mcount_direct mctracer_hook_return_exact_context(void)
+void __mcount_direct mctracer_hook_return_timed_context(void)
 {
 	hook_record(MCTRACER_HOOK_RETURN, true, true, false);
 }
@@ -40,7 +40,7 @@ void __mcount_direct mctracer_hook_tail(void)
 	hook_record(MCTRACER_HOOK_TAIL, false, false, false);
 }
 
-void __mcount_direct mctracer_hook_tail_exact(void)
+void __mcount_direct mctracer_hook_tail_timed(void)
 {
 	hook_record(MCTRACER_HOOK_TAIL, true, false, false);
 }
@@ -50,7 +50,7 @@ void __mcount_direct mctracer_hook_tail_context(void)
 	hook_record(MCTRACER_HOOK_TAIL, false, true, false);
 }
 
-void __mcount_direct mctracer_hook_tail_exact_context(void)
+void __mcount_direct mctracer_hook_tail_timed_context(void)
 {
 	hook_record(MCTRACER_HOOK_TAIL, true, true, false);
 }

@@ -14,8 +14,8 @@ static bool hook_site_is_recorded(const unsigned long *ips)
 	switch (mctracer_ip_kind(ips[0])) {
 	case MCOUNT_HOOK:
 		return true;
-	case MCOUNT_GATE:
-		return mctracer_gate_ips((unsigned long)ips);
+	case MCOUNT_PRE_HANDLER:
+		return mctracer_pre_handler_ips((unsigned long)ips);
 	}
 	return false;
 }
@@ -29,14 +29,14 @@ void __mcount_direct mctracer_hook_slow(void)
 	preempt_disable_notrace();
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) ||
 	    hook_site_is_recorded(mcount_direct_ips()))
-		mctracer_note_call(mcount_direct_ip(), mcount_direct_parent_ip(), NULL, NULL, 0);
+		mctracer_emit_call(mcount_direct_ip(), mcount_direct_parent_ip(), NULL, NULL, 0);
 	preempt_enable_notrace();
 }
 
-void mctracer_record_plainly(unsigned long ip, unsigned long parent_ip)
+void mctracer_plain_hook(unsigned long ip, unsigned long parent_ip)
 {
 	preempt_disable_notrace();
 	if (!mctracer_is_following())
-		mctracer_note_call(ip, parent_ip, NULL, NULL, 0);
+		mctracer_emit_call(ip, parent_ip, NULL, NULL, 0);
 	preempt_enable_notrace();
 }

@@ -65,12 +65,12 @@ static void max_stack_record(const unsigned long *ips, const struct mcount_regs 
 	deepest.cpu = raw_smp_processor_id();
 }
 
-void mctracer_note_stack(const unsigned long *ips, const struct mcount_regs *regs)
+void mctracer_max_stack_record(const unsigned long *ips, const struct mcount_regs *regs)
 {
 	unsigned long left = (unsigned long)ips - (unsigned long)task_stack_page(current);
 
 	if (left >= READ_ONCE(mctracer_stack_left) || !mctracer_is_on() ||
-	    !mctracer_task_chosen(current) || atomic_xchg_acquire(&taken, true))
+	    !mctracer_task_traced(current) || atomic_xchg_acquire(&taken, true))
 		return;
 	if (left < mctracer_stack_left) {
 		WRITE_ONCE(mctracer_stack_left, left);
@@ -128,7 +128,7 @@ int mctracer_max_stack_show(struct seq_file *m,
 		max_stack_unlock();
 	}
 	if (!stack->nr) {
-		seq_puts(m, mctracer_option(MCTRACER_MAX_STACK) ? "# nothing yet\n" :
+		seq_puts(m, mctracer_option(MCTRACER_OPT_MAX_STACK) ? "# nothing yet\n" :
 								   "# echo max_stack > options\n");
 		return 0;
 	}

@@ -47,7 +47,7 @@ static int module_counts_event(struct notifier_block *nb, unsigned long event, v
 	if (event != MODULE_STATE_COMING && event != MODULE_STATE_GOING)
 		return NOTIFY_DONE;
 	CLASS(mctracer_own_work, own)();
-	count = mctracer_note_modules();
+	count = mctracer_count_modules();
 	if (event == MODULE_STATE_GOING)
 		xa_erase(&module_counts, module_counts_index(data));
 	else if (xa_is_err(xa_store(&module_counts, module_counts_index(data),

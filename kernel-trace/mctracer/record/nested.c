@@ -15,8 +15,8 @@
  * the stack is not aligned to its size, as a stack for interrupts need not be.
  *
  * Only code on a stack changes the stack's entry, or a caller that evicts the entry for another
- * stack, or mctracer_below_forget(). Entries have the states that follow.c describes. So the loaded
- * fields may belong to another stack: they are used only if where lies in the current stack.
+ * stack, or mctracer_nested_forget(). Entries have the states that follow.c describes. So the
+ * loaded fields may belong to another stack: they are used only if where lies in the current stack.
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>
@@ -52,7 +52,7 @@ struct stack {
 
 static struct stack (*buckets)[WAYS];	/* NULL until a trigger needs it */
 
-int mctracer_below_alloc(void)
+int mctracer_nested_alloc(void)
 {
 	lockdep_assert_held(&mctracer_lists_mutex);
 	if (!buckets)
@@ -128,7 +128,7 @@ static struct stack *nested_claim_any(unsigned long base)
 	return &stacks[0];
 }
 
-u32 mctracer_below(const unsigned long *where)
+u32 mctracer_nested(const unsigned long *where)
 {
 	const unsigned long base = nested_stack_base(where);
 	const u8 context = interrupt_context_level();
@@ -148,11 +148,11 @@ u32 mctracer_below(const unsigned long *where)
 	return 0;
 }
 
-bool mctracer_below_begin(const unsigned long *where, const struct mctracer_args *args)
+bool mctracer_nested_begin(const unsigned long *where, const struct mctracer_args *args)
 {
 	struct stack *stack;
 
-	if (mctracer_below(where) || nested_stack_at(nested_stack_base(where)))
+	if (mctracer_nested(where) || nested_stack_at(nested_stack_base(where)))
 		return true;	/* there is a first call, perhaps of an interrupted context */
 	stack = nested_claim_any(nested_stack_base(where));
 	if (!stack)
@@ -166,7 +166,7 @@ bool mctracer_below_begin(const unsigned long *where, const struct mctracer_args
 	return true;
 }
 
-void mctracer_below_forget(void)
+void mctracer_nested_forget(void)
 {
 	unsigned long base;
 	int i, way;

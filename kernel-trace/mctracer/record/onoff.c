@@ -27,10 +27,10 @@ bool mctracer_turn_on(void)
 {
 	if (atomic_read(&mctracer_recording) == MCTRACER_ON)
 		return false;
-	mctracer_note_hole();
+	mctracer_add_hole();
 	if (atomic_xchg(&mctracer_recording, MCTRACER_ON) == MCTRACER_ON)
 		return false;
-	mctracer_forget_tasks(false);
+	mctracer_invalidate_tasks(false);
 	return true;
 }
 
@@ -39,15 +39,15 @@ void mctracer_turn_off(void)
 	/* Be quick: meanwhile, a task could migrate to a CPU that has it cached, and come back. */
 	guard(preempt_notrace)();
 	atomic_set(&mctracer_recording, MCTRACER_OFF);
-	mctracer_forget_tasks(false);
+	mctracer_invalidate_tasks(false);
 }
 
 /* Write the mark, then turn recording off, unless somebody has turned it on or off meanwhile. */
 static void onoff_turn_off_marked(unsigned long ip, bool always)
 {
-	mctracer_note_mark(ip, MCTRACER_MARK_OFF, always);
+	mctracer_emit_mark(ip, MCTRACER_MARK_OFF, always);
 	if (onoff_change(MCTRACER_CHANGING, MCTRACER_OFF))
-		mctracer_forget_tasks(false);
+		mctracer_invalidate_tasks(false);
 }
 
 static void onoff_soon_fn(struct work_struct *work);
@@ -76,13 +76,13 @@ static void onoff_soon_fn(struct work_struct *work)
 		onoff_turn_off_marked(READ_ONCE(soon_ip), true);
 }
 
-void mctracer_soon_finish(void)
+void mctracer_turn_off_finish(void)
 {
 	if (atomic_read(&mctracer_recording) == MCTRACER_OFF_SOON)
 		onoff_queue_soon(NULL);
 }
 
-void mctracer_forget_soon(void)
+void mctracer_cancel_turn_off(void)
 {
 	onoff_change(MCTRACER_OFF_SOON, MCTRACER_ON);
 	irq_work_sync(&soon_irq_work);
@@ -101,7 +101,7 @@ void mctracer_turn_off_at(unsigned long ip, unsigned int after)
 		return;
 	WRITE_ONCE(soon_ip, ip);
 	WRITE_ONCE(soon_at, jiffies + msecs_to_jiffies(after));
-	mctracer_note_mark(ip, MCTRACER_MARK_OFF_SOON, false);
+	mctracer_emit_mark(ip, MCTRACER_MARK_OFF_SOON, false);
 	if (onoff_change(MCTRACER_CHANGING, MCTRACER_OFF_SOON))
 		mctracer_arm(&soon_irq_work);
 }

@@ -33,18 +33,18 @@
  * Only code on the stack that @where points into makes an entry with that @where. So @from does not
  * change while @where stays the same.
  */
-struct awaited {
+struct pending_call {
 	unsigned long where;	/* address of the return address; or FREE, CLAIMED */
 	struct mctracer_object object;
 	unsigned int since;	/* pending_since() at the call */
 	u8 from;		/* the argument's number: with @where, the key */
 };
 
-static struct awaited (*buckets)[WAYS];	/* NULL until a trigger needs it */
+static struct pending_call (*buckets)[WAYS];	/* NULL until a trigger needs it */
 
 static atomic_t forgotten;		/* how often all entries were invalidated */
 
-void mctracer_awaited_forget(void)
+void mctracer_pending_forget(void)
 {
 	atomic_inc(&forgotten);
 }
@@ -55,7 +55,7 @@ static __always_inline unsigned int pending_since(void)
 	return atomic_read(&forgotten) + READ_ONCE(mcount_away);
 }
 
-int mctracer_awaited_alloc(void)
+int mctracer_pending_alloc(void)
 {
 	lockdep_assert_held(&mctracer_lists_mutex);
 	if (!buckets)
@@ -63,19 +63,19 @@ int mctracer_awaited_alloc(void)
 	return buckets ? 0 : -ENOMEM;
 }
 
-static __always_inline struct awaited *pending_bucket(unsigned long where)
+static __always_inline struct pending_call *pending_bucket(unsigned long where)
 {
 	return buckets[hash_long(where / sizeof(where), BUCKETS_BITS)];
 }
 
-static __always_inline bool pending_claim(struct awaited *call, unsigned long where)
+static __always_inline bool pending_claim(struct pending_call *call, unsigned long where)
 {
 	return try_cmpxchg(&call->where, &where, CLAIMED);
 }
 
-struct mctracer_object mctracer_awaited(const unsigned long *where, u8 from)
+struct mctracer_object mctracer_pending_take(const unsigned long *where, u8 from)
 {
-	struct awaited *calls = pending_bucket((unsigned long)where);
+	struct pending_call *calls = pending_bucket((unsigned long)where);
 	struct mctracer_object object = {};
 	int i;
 
@@ -95,9 +95,9 @@ struct mctracer_object mctracer_awaited(const unsigned long *where, u8 from)
 /*
  * Claim a free entry, or else evict the bucket's first one. NULL: another context has claimed that.
  */
-static struct awaited *pending_claim_any(unsigned long where)
+static struct pending_call *pending_claim_any(unsigned long where)
 {
-	struct awaited *calls = pending_bucket(where);
+	struct pending_call *calls = pending_bucket(where);
 	unsigned long its;
 	int i;
 
@@ -108,11 +108,11 @@ static struct awaited *pending_claim_any(unsigned long where)
 	return its != CLAIMED && pending_claim(&calls[0], its) ? &calls[0] : NULL;
 }
 
-void mctracer_await(const unsigned long *where, u8 from, struct mctracer_object object)
+void mctracer_pending_add(const unsigned long *where, u8 from, struct mctracer_object object)
 {
-	struct awaited *call;
+	struct pending_call *call;
 
-	mctracer_awaited(where, from);
+	mctracer_pending_take(where, from);
 	call = object.number ? pending_claim_any((unsigned long)where) : NULL;
 	if (!call)
 		return;

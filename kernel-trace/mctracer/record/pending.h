@@ -8,9 +8,9 @@
 #include "follow.h"
 
 /* Allocate the table, once. May sleep. Under mctracer_lists_mutex. Return 0 or -ENOMEM. */
-int mctracer_awaited_alloc(void);
+int mctracer_pending_alloc(void);
 /* Invalidate all pending returns. */
-void mctracer_awaited_forget(void);
+void mctracer_pending_forget(void);
 
 /* The functions below: any context, with preemption disabled. */
 
@@ -19,8 +19,8 @@ void mctracer_awaited_forget(void);
  * and returns something derived from @object. Number 0 only removes an older entry of @where and
  * @from.
  */
-void mctracer_await(const unsigned long *where, u8 from, struct mctracer_object object);
+void mctracer_pending_add(const unsigned long *where, u8 from, struct mctracer_object object);
 /* Remove the pending return of @where and @from, and return its object; number 0: none. */
-struct mctracer_object mctracer_awaited(const unsigned long *where, u8 from);
+struct mctracer_object mctracer_pending_take(const unsigned long *where, u8 from);
 
 #endif /* _KERNEL_TRACE_MCTRACER_PENDING_H */

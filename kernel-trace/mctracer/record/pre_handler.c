@@ -26,15 +26,15 @@
 static DEFINE_PER_CPU(u8, acting);
 
 /* Record @at with @max callers at most. Before a return the stack is as at function entry. */
-static noinline void pre_record_callers(const struct mctracer_occasion *at, unsigned int max)
+static noinline void pre_record_callers(const struct mctracer_trigger_context *at, unsigned int max)
 {
 	u32 callers[MCTRACER_FRAMES_MAX];
 	unsigned int n = arch_mcount_callers(at->ip, at->parent_ip, at->regs, callers, NULL, max);
 
-	mctracer_record_occasion(at, callers, n);
+	mctracer_trigger_record(at, callers, n);
 }
 
-static bool pre_run_action(struct mctracer_trigger *trigger, struct mctracer_occasion *at,
+static bool pre_run_action(struct mctracer_trigger *trigger, struct mctracer_trigger_context *at,
 			   bool wanted,
 			   bool done)
 {
@@ -44,16 +44,16 @@ static bool pre_run_action(struct mctracer_trigger *trigger, struct mctracer_occ
 
 	switch (trigger->action) {
 	case MCTRACER_DO_TRACEON:
-		if (!mctracer_is_on() && mctracer_take_one(trigger) && mctracer_turn_on())
-			mctracer_note_mark(ip, MCTRACER_MARK_ON, false);
+		if (!mctracer_is_on() && mctracer_trigger_take(trigger) && mctracer_turn_on())
+			mctracer_emit_mark(ip, MCTRACER_MARK_ON, false);
 		break;
 	case MCTRACER_DO_RET:
-		if (!mctracer_is_on() || done || !mctracer_take_one(trigger))
+		if (!mctracer_is_on() || done || !mctracer_trigger_take(trigger))
 			break;
-		mctracer_record_occasion(at, NULL, 0);
+		mctracer_trigger_record(at, NULL, 0);
 		return true;
 	case MCTRACER_DO_ARGS:
-		if (!mctracer_is_on() || done || !mctracer_take_one(trigger))
+		if (!mctracer_is_on() || done || !mctracer_trigger_take(trigger))
 			break;
 		mctracer_take_args(at);
 		at->args.wanted = true;
@@ -63,7 +63,7 @@ static bool pre_run_action(struct mctracer_trigger *trigger, struct mctracer_occ
 		if (!mctracer_is_on() || done || at->args.nr_data)
 			break;
 		mctracer_take_args(at);
-		if (trigger->from > at->args.nr || !mctracer_take_one(trigger))
+		if (trigger->from > at->args.nr || !mctracer_trigger_take(trigger))
 			break;
 		mctracer_read_memory(&trigger->memory, at->args.values[trigger->from - 1],
 				     &at->args);
@@ -71,33 +71,34 @@ static bool pre_run_action(struct mctracer_trigger *trigger, struct mctracer_occ
 		break;
 	case MCTRACER_DO_FOLLOW:
 		if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && mctracer_is_on())
-			mctracer_gate_follow(trigger, at);
+			mctracer_pre_handler_follow(trigger, at);
 		break;
 	case MCTRACER_DO_UNFOLLOW:
 		if (IS_ENABLED(CONFIG_MCOUNT_FILTER))
-			mctracer_gate_unfollow(trigger, at, true);
+			mctracer_pre_handler_unfollow(trigger, at, true);
 		break;
 	case MCTRACER_DO_STACKTRACE:
-		if (!mctracer_is_on() || done || !mctracer_take_one(trigger))
+		if (!mctracer_is_on() || done || !mctracer_trigger_take(trigger))
 			break;
 		pre_record_callers(at, trigger->option);
 		return true;
 	case MCTRACER_DO_MARK:
-		if (mctracer_is_on() && mctracer_take_one(trigger))
-			mctracer_note_marked(ip, &at->outcome);
+		if (mctracer_is_on() && mctracer_trigger_take(trigger))
+			mctracer_emit_marked(ip, &at->outcome);
 		break;
 	case MCTRACER_DO_SNAPSHOT:
-		if (!mctracer_is_on() || !mctracer_may_hold() || !mctracer_take_one(trigger))
+		if (!mctracer_is_on() || !mctracer_snapshot_may_request() ||
+		    !mctracer_trigger_take(trigger))
 			break;
 		if (wanted && !done)
-			mctracer_record_occasion(at, NULL, 0);
-		mctracer_hold_at(ip);
+			mctracer_trigger_record(at, NULL, 0);
+		mctracer_snapshot_request_at(ip);
 		return wanted;
 	case MCTRACER_DO_TRACEOFF:
-		if (!mctracer_may_turn_off(trigger->option) || !mctracer_take_one(trigger))
+		if (!mctracer_may_turn_off(trigger->option) || !mctracer_trigger_take(trigger))
 			break;
 		if (wanted && !done)
-			mctracer_record_occasion(at, NULL, 0);
+			mctracer_trigger_record(at, NULL, 0);
 		mctracer_turn_off_at(ip, trigger->option);
 		return wanted;
 	default:
@@ -106,7 +107,7 @@ static bool pre_run_action(struct mctracer_trigger *trigger, struct mctracer_occ
 	return done;
 }
 
-bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_occasion *occasion,
+bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_trigger_context *context,
 		  bool wanted, bool done)
 {
 	const u8 level = BIT(interrupt_context_level());
@@ -117,7 +118,7 @@ bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_occasion 
 		return done;
 	this_cpu_or(acting, level);
 	barrier();
-	done = pre_run_action(at->trigger, occasion, wanted, done);
+	done = pre_run_action(at->trigger, context, wanted, done);
 	barrier();
 	this_cpu_and(acting, ~level);
 	return done;
@@ -125,10 +126,10 @@ bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_occasion 
 
 /* Remember what @trigger needs when the call returns: a followed object, or the start time. */
 static __always_inline void pre_begin_call(const struct mctracer_trigger *trigger,
-					   struct mctracer_occasion *at)
+					   struct mctracer_trigger_context *at)
 {
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && trigger->action == MCTRACER_DO_FOLLOW)
-		mctracer_gate_await(trigger, at);
+		mctracer_pre_handler_await(trigger, at);
 	else
 		mctracer_timed_begin(at->regs->ips + 1);
 }
@@ -142,7 +143,7 @@ static bool pre_run_triggers(const unsigned long *ips, const struct mcount_regs 
 {
 	const unsigned long ip = ips[0], parent_ip = ips[1];
 	const unsigned long site = ip - MCOUNT_SITE_SIZE;
-	struct mctracer_occasion occasion;
+	struct mctracer_trigger_context context;
 	const bool following = mctracer_is_following();
 	bool recorded, done = false;
 
@@ -153,34 +154,35 @@ static bool pre_run_triggers(const unsigned long *ips, const struct mcount_regs 
 	while (at && (at - 1)->site == site)
 		at--;
 	recorded = at && READ_ONCE(at->recorded) && !following;
-	occasion.ip = ip;
-	occasion.parent_ip = parent_ip;
-	occasion.regs = regs;
-	occasion.returns = false;
-	occasion.outcome.has = 0;
-	occasion.args.nr = 0;
-	occasion.args.nr_objects = 0;
-	occasion.args.wanted = false;
-	occasion.args.recorded = false;
-	occasion.args.nr_data = 0;
-	occasion.args.calls_of = 0;
-	if (!mctracer_task_chosen(current)) {
+	context.ip = ip;
+	context.parent_ip = parent_ip;
+	context.regs = regs;
+	context.returns = false;
+	context.outcome.has = 0;
+	context.args.nr = 0;
+	context.args.nr_objects = 0;
+	context.args.wanted = false;
+	context.args.recorded = false;
+	context.args.nr_data = 0;
+	context.args.calls_of = 0;
+	if (!mctracer_task_traced(current)) {
 		if (IS_ENABLED(CONFIG_MCOUNT_FILTER))
-			mctracer_gate_ends(at, &occasion);
+			mctracer_pre_handler_ends(at, &context);
 		return recorded;
 	}
-	if (following && (at || !READ_ONCE(mctracer_gate_everywhere) || mctracer_site_chosen(site)))
-		mctracer_gate_objects(&occasion);
+	if (following &&
+	    (at || !READ_ONCE(mctracer_pre_handler_everywhere) || mctracer_site_selected(site)))
+		mctracer_pre_handler_objects(&context);
 	for (; at && at->site == site; at++)
 		if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && at->begins)
-			pre_begin_call(at->trigger, &occasion);
-		else if (at->trigger->when != MCTRACER_WHEN_FOLLOWED || occasion.args.nr_objects)
-			done = mctracer_act(at, &occasion, recorded, done);
-	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && following && occasion.args.calls_of &&
-	    !mctracer_below_begin(ips + 1, &occasion.args))
-		mctracer_note_mark(ip, MCTRACER_MARK_FOLLOW_FULL, false);
-	if ((occasion.args.recorded || occasion.args.nr_objects) && !done) {
-		mctracer_record_occasion(&occasion, NULL, 0);
+			pre_begin_call(at->trigger, &context);
+		else if (at->trigger->when != MCTRACER_WHEN_FOLLOWED || context.args.nr_objects)
+			done = mctracer_act(at, &context, recorded, done);
+	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && following && context.args.calls_of &&
+	    !mctracer_nested_begin(ips + 1, &context.args))
+		mctracer_emit_mark(ip, MCTRACER_MARK_FOLLOW_FULL, false);
+	if ((context.args.recorded || context.args.nr_objects) && !done) {
+		mctracer_trigger_record(&context, NULL, 0);
 		return false;
 	}
 	return recorded && !done;
@@ -189,9 +191,9 @@ static bool pre_run_triggers(const unsigned long *ips, const struct mcount_regs 
 static __always_inline void pre_check_stack(const unsigned long *ips,
 					    const struct mcount_regs *regs)
 {
-	if (READ_ONCE(mctracer_gate_everywhere) &&
+	if (READ_ONCE(mctracer_pre_handler_everywhere) &&
 	    (unsigned long)ips % THREAD_SIZE < READ_ONCE(mctracer_stack_left))
-		mctracer_note_stack(ips, regs);
+		mctracer_max_stack_record(ips, regs);
 }
 
 static noinline bool pre_handle_triggered(const unsigned long *ips, const struct mcount_regs *regs,
@@ -220,7 +222,7 @@ static noinline bool pre_handle_slow(const unsigned long *ips, const struct mcou
 	if (at || mctracer_is_following())
 		return pre_handle_triggered(ips, regs, at);
 	pre_check_stack(ips, regs);
-	record = mctracer_site_chosen(site);
+	record = mctracer_site_selected(site);
 	preempt_enable_notrace();
 	return record;
 }
@@ -242,12 +244,12 @@ static __always_inline bool pre_handle(const unsigned long *ips, unsigned long i
 	return record;
 }
 
-bool mctracer_gate(unsigned long ip, unsigned long parent_ip, const struct mcount_regs *regs)
+bool mctracer_pre_handler(unsigned long ip, unsigned long parent_ip, const struct mcount_regs *regs)
 {
 	return pre_handle(regs->ips, ip, regs);
 }
 
-unsigned long mctracer_gate_ips(unsigned long where)
+unsigned long mctracer_pre_handler_ips(unsigned long where)
 {
 	const unsigned long *ips = (const unsigned long *)where;
 

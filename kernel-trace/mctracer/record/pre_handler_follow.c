@@ -15,7 +15,7 @@
 #include "triggers.h"
 
 /* Return the value of argument number @argument, or the returned value. */
-static unsigned long pre_follow_operand(u8 argument, struct mctracer_occasion *at)
+static unsigned long pre_follow_operand(u8 argument, struct mctracer_trigger_context *at)
 {
 	if (argument == MCTRACER_OPERAND_RET)
 		return at->outcome.result;
@@ -27,7 +27,8 @@ static unsigned long pre_follow_operand(u8 argument, struct mctracer_occasion *a
  * Begin to follow @address, the value of @argument, unless it is followed already. With @calls, its
  * nested calls are recorded, too.
  */
-static void pre_follow_begin(struct mctracer_occasion *at, unsigned long address, u8 argument,
+static void pre_follow_begin(struct mctracer_trigger_context *at, unsigned long address,
+			     u8 argument,
 			     bool calls)
 {
 	struct mctracer_object object;
@@ -36,39 +37,42 @@ static void pre_follow_begin(struct mctracer_occasion *at, unsigned long address
 		return;
 	object = mctracer_follow(address, calls);
 	if (!object.number) {
-		mctracer_note_mark(at->ip, MCTRACER_MARK_FOLLOW_FULL, false);
+		mctracer_emit_mark(at->ip, MCTRACER_MARK_FOLLOW_FULL, false);
 		return;
 	}
-	mctracer_concerns(&at->args, object.number, argument, MCTRACER_OBJECT_BEGINS);
+	mctracer_args_add_object(&at->args, object.number, argument, MCTRACER_OBJECT_BEGINS);
 	if (calls)
 		at->args.calls_of = object.number;
 }
 
-void mctracer_gate_await(const struct mctracer_trigger *trigger, struct mctracer_occasion *at)
+void mctracer_pre_handler_await(const struct mctracer_trigger *trigger,
+				struct mctracer_trigger_context *at)
 {
-	mctracer_await(at->regs->ips + 1, trigger->from,
-		       mctracer_object_at(pre_follow_operand(trigger->from, at)));
+	mctracer_pending_add(at->regs->ips + 1, trigger->from,
+			     mctracer_object_at(pre_follow_operand(trigger->from, at)));
 }
 
 /*
  * Run "follow FROM -> TO": if the object FROM is followed, follow the object TO, too. Record both
  * with the event.
  */
-static void pre_follow_derived(struct mctracer_trigger *trigger, struct mctracer_occasion *at)
+static void pre_follow_derived(struct mctracer_trigger *trigger,
+			       struct mctracer_trigger_context *at)
 {
 	struct mctracer_object object;
 
-	object = at->returns ? mctracer_awaited(at->regs->ips + 1, trigger->from) :
+	object = at->returns ? mctracer_pending_take(at->regs->ips + 1, trigger->from) :
 			       mctracer_object_at(pre_follow_operand(trigger->from, at));
-	if (!object.number || !mctracer_take_one(trigger))
+	if (!object.number || !mctracer_trigger_take(trigger))
 		return;
 	pre_follow_begin(at, pre_follow_operand(trigger->to, at), trigger->to, object.calls);
 	if (at->args.nr_objects)
-		mctracer_concerns(&at->args, object.number, trigger->from, 0);
+		mctracer_args_add_object(&at->args, object.number, trigger->from, 0);
 }
 
 /* Run follow. A returned object is new: end an older one at its address, whose end was missed. */
-void mctracer_gate_follow(struct mctracer_trigger *trigger, struct mctracer_occasion *at)
+void mctracer_pre_handler_follow(struct mctracer_trigger *trigger,
+				 struct mctracer_trigger_context *at)
 {
 	unsigned long address;
 
@@ -76,7 +80,7 @@ void mctracer_gate_follow(struct mctracer_trigger *trigger, struct mctracer_occa
 		pre_follow_derived(trigger, at);
 		return;
 	}
-	if (!mctracer_take_one(trigger))
+	if (!mctracer_trigger_take(trigger))
 		return;
 	address = pre_follow_operand(trigger->from, at);
 	if (at->returns)
@@ -88,25 +92,26 @@ void mctracer_gate_follow(struct mctracer_trigger *trigger, struct mctracer_occa
  * End the object at @address, if it is followed. The words of one call have room for
  * MCTRACER_OBJECTS: with @record, write the call before another object is added.
  */
-static void pre_follow_end(struct mctracer_trigger *trigger, struct mctracer_occasion *at,
+static void pre_follow_end(struct mctracer_trigger *trigger, struct mctracer_trigger_context *at,
 			   unsigned long address, bool record)
 {
 	const u32 number = mctracer_object_at(address).number;
 
-	if (!number || !mctracer_take_one(trigger) || !mctracer_unfollow(address))
+	if (!number || !mctracer_trigger_take(trigger) || !mctracer_unfollow(address))
 		return;
 	if (at->args.nr_objects == MCTRACER_OBJECTS) {
 		if (record)
-			mctracer_record_occasion(at, NULL, 0);
+			mctracer_trigger_record(at, NULL, 0);
 		at->args.nr_objects = 0;
 	}
-	mctracer_concerns(&at->args, number, trigger->from, MCTRACER_OBJECT_ENDS);
+	mctracer_args_add_object(&at->args, number, trigger->from, MCTRACER_OBJECT_ENDS);
 }
 
 #define ARRAY_MAX	1024UL	/* a wrong trigger may use any number as the length */
 
 /* End each object whose address is in the array that an argument points to. */
-static void pre_follow_end_array(struct mctracer_trigger *trigger, struct mctracer_occasion *at,
+static void pre_follow_end_array(struct mctracer_trigger *trigger,
+				 struct mctracer_trigger_context *at,
 				 bool record)
 {
 	const unsigned long array = pre_follow_operand(trigger->from, at);
@@ -120,8 +125,9 @@ static void pre_follow_end_array(struct mctracer_trigger *trigger, struct mctrac
 	}
 }
 
-void mctracer_gate_unfollow(struct mctracer_trigger *trigger, struct mctracer_occasion *at,
-			    bool record)
+void mctracer_pre_handler_unfollow(struct mctracer_trigger *trigger,
+				   struct mctracer_trigger_context *at,
+				   bool record)
 {
 	if (trigger->length)
 		pre_follow_end_array(trigger, at, record);
@@ -130,16 +136,17 @@ void mctracer_gate_unfollow(struct mctracer_trigger *trigger, struct mctracer_oc
 }
 
 /* Run only unfollow: a task that is not recorded may still free a followed object. */
-void mctracer_gate_ends(const struct mctracer_triggered *at, struct mctracer_occasion *occasion)
+void mctracer_pre_handler_ends(const struct mctracer_triggered *at,
+			       struct mctracer_trigger_context *context)
 {
 	const unsigned long site = at ? at->site : 0;
 
 	for (; at && at->site == site; at++)
 		if (at->trigger->action == MCTRACER_DO_UNFOLLOW && !at->unknown)
-			mctracer_gate_unfollow(at->trigger, occasion, false);
+			mctracer_pre_handler_unfollow(at->trigger, context, false);
 }
 
-void mctracer_gate_objects(struct mctracer_occasion *at)
+void mctracer_pre_handler_objects(struct mctracer_trigger_context *at)
 {
 	u32 number;
 
@@ -147,7 +154,7 @@ void mctracer_gate_objects(struct mctracer_occasion *at)
 	mctracer_followed(&at->args);
 	if (READ_ONCE(mctracer_following) != MCTRACER_FOLLOW_CALLS || at->args.nr_objects)
 		return;
-	number = mctracer_below(at->regs->ips + 1);
+	number = mctracer_nested(at->regs->ips + 1);
 	if (number)
-		mctracer_concerns(&at->args, number, MCTRACER_OBJECT_BELOW, 0);
+		mctracer_args_add_object(&at->args, number, MCTRACER_OBJECT_NESTED, 0);
 }

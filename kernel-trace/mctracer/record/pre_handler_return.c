@@ -50,27 +50,27 @@ static bool return_run_triggers(const unsigned long *ips, const struct mcount_re
 {
 	const unsigned long site = ips[0] - MCOUNT_SITE_SIZE;
 	const struct mctracer_triggered *at = mctracer_find_triggered(site);
-	struct mctracer_occasion occasion;
-	struct mctracer_outcome *outcome = &occasion.outcome;
+	struct mctracer_trigger_context context;
+	struct mctracer_outcome *outcome = &context.outcome;
 	const struct mctracer_triggered *each;
 	bool record, timed = false, done = false;
 
 	if (!at)	/* removed, or not published yet */
 		return READ_ONCE(mctracer_graph) && !mctracer_is_following() &&
-		       mctracer_site_chosen(site);
+		       mctracer_site_selected(site);
 	while ((at - 1)->site == site)
 		at--;
-	occasion.ip = ips[0];
-	occasion.parent_ip = ips[1];
-	occasion.regs = regs;
-	occasion.returns = true;
-	occasion.how = 0;
-	occasion.args.nr = 0;
-	occasion.args.nr_objects = 0;
-	occasion.args.wanted = false;
-	occasion.args.recorded = false;
-	occasion.args.nr_data = 0;
-	occasion.args.calls_of = 0;
+	context.ip = ips[0];
+	context.parent_ip = ips[1];
+	context.regs = regs;
+	context.returns = true;
+	context.how = 0;
+	context.args.nr = 0;
+	context.args.nr_objects = 0;
+	context.args.wanted = false;
+	context.args.recorded = false;
+	context.args.nr_data = 0;
+	context.args.calls_of = 0;
 	outcome->has = 0;
 	record = READ_ONCE(at->recorded) && !mctracer_is_following();
 	for (each = at; each->site == site; each++)
@@ -78,28 +78,28 @@ static bool return_run_triggers(const unsigned long *ips, const struct mcount_re
 	if (timed && mctracer_timed_end(ips + 1, &outcome->took))
 		outcome->has |= MCTRACER_HAS_TOOK;
 	if (at->tail) {
-		occasion.how = MCTRACER_RETURN_TAIL;
+		context.how = MCTRACER_RETURN_TAIL;
 	} else {
 		outcome->has |= MCTRACER_HAS_RESULT;
 		outcome->result = result;
 	}
-	if (!mctracer_task_chosen(current)) {
+	if (!mctracer_task_traced(current)) {
 		if (IS_ENABLED(CONFIG_MCOUNT_FILTER))
-			mctracer_gate_ends(at, &occasion);
+			mctracer_pre_handler_ends(at, &context);
 		return record;
 	}
 	for (; at->site == site; at++)
 		if (return_meets_condition(at, outcome))
-			done = mctracer_act(at, &occasion, record, done);
-	if (occasion.args.nr_objects && !done) {
-		mctracer_record_occasion(&occasion, NULL, 0);
+			done = mctracer_act(at, &context, record, done);
+	if (context.args.nr_objects && !done) {
+		mctracer_trigger_record(&context, NULL, 0);
 		return false;
 	}
 	return record && !done;
 }
 
-bool mctracer_return_gate(unsigned long ip, unsigned long parent_ip,
-			  const struct mcount_regs *regs, unsigned long result)
+bool mctracer_return_pre_handler(unsigned long ip, unsigned long parent_ip,
+				 const struct mcount_regs *regs, unsigned long result)
 {
 	bool record;
 

@@ -24,31 +24,31 @@ struct seq_file;
 DECLARE_PER_CPU_PAGE_ALIGNED(struct mctracer_ring, mctracer_rings);
 void __mcount_direct mctracer_hook_time(void);
 void __mcount_direct mctracer_hook(void);
-void __mcount_direct mctracer_hook_exact(void);
+void __mcount_direct mctracer_hook_timed(void);
 void __mcount_direct mctracer_hook_context(void);
-void __mcount_direct mctracer_hook_exact_context(void);
-void __mcount_direct mctracer_hook_chosen(void);
-void __mcount_direct mctracer_hook_chosen_exact(void);
-void __mcount_direct mctracer_hook_chosen_context(void);
-void __mcount_direct mctracer_hook_chosen_exact_context(void);
+void __mcount_direct mctracer_hook_timed_context(void);
+void __mcount_direct mctracer_hook_selected(void);
+void __mcount_direct mctracer_hook_selected_timed(void);
+void __mcount_direct mctracer_hook_selected_context(void);
+void __mcount_direct mctracer_hook_selected_timed_context(void);
 void __mcount_direct mctracer_hook_slow(void);
 /* A plain hook with the effect of these: for functions whose call site BPF, for instance, uses. */
-void mctracer_record_plainly(unsigned long ip, unsigned long parent_ip);
+void mctracer_plain_hook(unsigned long ip, unsigned long parent_ip);
 void __mcount_direct mctracer_hook_return(void);
-void __mcount_direct mctracer_hook_return_exact(void);
+void __mcount_direct mctracer_hook_return_timed(void);
 void __mcount_direct mctracer_hook_return_context(void);
-void __mcount_direct mctracer_hook_return_exact_context(void);
+void __mcount_direct mctracer_hook_return_timed_context(void);
 void __mcount_direct mctracer_hook_return_slow(void);
 void __mcount_direct mctracer_hook_tail(void);
-void __mcount_direct mctracer_hook_tail_exact(void);
+void __mcount_direct mctracer_hook_tail_timed(void);
 void __mcount_direct mctracer_hook_tail_context(void);
-void __mcount_direct mctracer_hook_tail_exact_context(void);
+void __mcount_direct mctracer_hook_tail_timed_context(void);
 void __mcount_direct mctracer_hook_tail_slow(void);
-unsigned long mctracer_note_task(unsigned long unused);
-unsigned long mctracer_note_context(unsigned long context);
-unsigned long mctracer_note_return(unsigned long ip);
-unsigned long mctracer_note_tail(unsigned long ip);
-void mctracer_note_block(void);
+unsigned long mctracer_emit_task(unsigned long unused);
+unsigned long mctracer_emit_context(unsigned long context);
+unsigned long mctracer_emit_return(unsigned long ip);
+unsigned long mctracer_emit_tail(unsigned long ip);
+void mctracer_emit_block(void);
 
 /* The argument registers of a call, and attributes to record with the call or return. */
 struct mctracer_args {
@@ -67,7 +67,8 @@ struct mctracer_args {
  * Add the object @number with @role to @args, unless it is there already, and set the flags @also:
  * MCTRACER_OBJECT_BEGINS and so on. Does nothing if there is no room.
  */
-static inline void mctracer_concerns(struct mctracer_args *args, u32 number, u64 role, u64 also)
+static inline void mctracer_args_add_object(struct mctracer_args *args, u32 number, u64 role,
+					    u64 also)
 {
 	unsigned int i;
 
@@ -84,7 +85,7 @@ static inline void mctracer_concerns(struct mctracer_args *args, u32 number, u64
  * Record a call, with the attributes in @args, or none if NULL, and the @n callers in @frames. Any
  * context, with preemption disabled.
  */
-void mctracer_note_call(unsigned long ip, unsigned long parent_ip,
+void mctracer_emit_call(unsigned long ip, unsigned long parent_ip,
 			const struct mctracer_args *args, const u32 *frames, unsigned int n);
 
 /* What is known of a call when it returns. */
@@ -95,12 +96,12 @@ struct mctracer_outcome {
 };
 
 /* Record a return likewise; @how: 0, or MCTRACER_RETURN_TAIL for a tail jump. */
-void mctracer_note_outcome(unsigned long ip, u32 how, const struct mctracer_outcome *outcome,
+void mctracer_emit_outcome(unsigned long ip, u32 how, const struct mctracer_outcome *outcome,
 			   const struct mctracer_args *args, const u32 *frames, unsigned int n);
 /* Write the mark @which of a trigger at @ip. With @always, also for a task that is not recorded. */
-void mctracer_note_mark(unsigned long ip, unsigned int which, bool always);
+void mctracer_emit_mark(unsigned long ip, unsigned int which, bool always);
 /* Write MCTRACER_MARK_MARK, with what is known at a return. */
-void mctracer_note_marked(unsigned long ip, const struct mctracer_outcome *outcome);
+void mctracer_emit_marked(unsigned long ip, const struct mctracer_outcome *outcome);
 /* Calls that were refused because they came while a clock was read; see emit.c. */
 DECLARE_PER_CPU(unsigned long, mctracer_recursions);
 
@@ -120,12 +121,12 @@ DEFINE_CLASS(mctracer_own_work, int, mctracer_end_own_work(_T), mctracer_begin_o
  * Have all CPUs write a gap before they record again, because calls were neither recorded nor
  * counted. Call this before recording resumes. O(possible CPUs). Any context.
  */
-void mctracer_note_hole(void);
+void mctracer_add_hole(void);
 /*
  * Have all CPUs write a gap before they record again, because some CPUs have lost calls, which they
  * count. O(possible CPUs). Any context.
  */
-void mctracer_note_loss(void);
+void mctracer_add_loss(void);
 /*
  * After all rings were cleared, the holes from before need no gaps: pass what mctracer_hole_count()
  * returned before. Any context.
@@ -136,22 +137,22 @@ void mctracer_holes_cleared(unsigned long count);
  * Count that a module is loaded, before its code runs, or unloaded, after its code has run last.
  * All CPUs write the count before they record again. Return the count. Any context.
  */
-u32 mctracer_note_modules(void);
+u32 mctracer_count_modules(void);
 /* Return the current count. Any context. */
 u32 mctracer_module_count(void);
 /* Clear stale bits of CPUs that may have a task cached. Call it now and then. Any context. */
-void mctracer_forget_where(void);
+void mctracer_trim_task_cpus(void);
 
 /*
  * Invalidate the cached tasks, recorded and skipped, of all CPUs: then hooks check their state
  * again. With @renew, they also write all sync words. Call this after changing the state that hooks
  * must see. Any context.
  */
-void mctracer_forget_tasks(bool renew);
+void mctracer_invalidate_tasks(bool renew);
 
 /*
- * State that hooks check. mctracer_forget_tasks() must follow each change of mctracer_stopped,
- * mctracer_ending, mctracer_frozen and mctracer_holding.
+ * State that hooks check. mctracer_invalidate_tasks() must follow each change of mctracer_stopped,
+ * mctracer_ending, mctracer_frozen and mctracer_copying.
  */
 
 /* No hook writes to a ring, not even a mark; calls are counted as lost. */
@@ -174,14 +175,14 @@ extern atomic_t mctracer_recording;
 extern bool mctracer_pairs;
 
 enum mctracer_option {
-	MCTRACER_EXACT,		/* "time": record each call's time; lines begin with it */
-	MCTRACER_WITH_CONTEXT,	/* record the context, too: interrupts, preemption and so on */
-	MCTRACER_OVERWRITE,	/* a full ring overwrites its oldest calls */
-	MCTRACER_MAX_STACK,	/* record the deepest stack; see max_stack.c */
-	MCTRACER_FREEZE_WARNING,	/* "freeze_on_warning" and so on: see freeze.c */
-	MCTRACER_FREEZE_HUNG_TASK,
-	MCTRACER_FREEZE_SOFT_LOCKUP,
-	MCTRACER_FREEZE_HARD_LOCKUP,
+	MCTRACER_OPT_TIME,		/* "time": record each call's time; lines begin with it */
+	MCTRACER_OPT_CONTEXT,	/* record the context, too: interrupts, preemption and so on */
+	MCTRACER_OPT_OVERWRITE,	/* a full ring overwrites its oldest calls */
+	MCTRACER_OPT_MAX_STACK,	/* record the deepest stack; see max_stack.c */
+	MCTRACER_OPT_FREEZE_WARNING,	/* "freeze_on_warning" and so on: see freeze.c */
+	MCTRACER_OPT_FREEZE_HUNG_TASK,
+	MCTRACER_OPT_FREEZE_SOFT_LOCKUP,
+	MCTRACER_OPT_FREEZE_HARD_LOCKUP,
 	MCTRACER_OPTIONS,
 };
 
@@ -201,7 +202,7 @@ static __always_inline bool mctracer_option(enum mctracer_option option)
 extern unsigned long mctracer_pids;
 
 /* Return true if @task is traced. Any context. */
-static __always_inline bool mctracer_task_chosen(const struct task_struct *task)
+static __always_inline bool mctracer_task_traced(const struct task_struct *task)
 {
 	unsigned long pids = READ_ONCE(mctracer_pids), task_pids;
 
@@ -214,11 +215,12 @@ static __always_inline bool mctracer_task_chosen(const struct task_struct *task)
 }
 
 /* pre_handler.c, pre_handler_return.c: the pre-handlers that mcount calls. Any context. */
-bool mctracer_return_gate(unsigned long ip, unsigned long parent_ip,
-			  const struct mcount_regs *regs, unsigned long result);
-bool mctracer_gate(unsigned long ip, unsigned long parent_ip, const struct mcount_regs *regs);
-/* As mctracer_gate(), with @where as the address of ip and parent_ip on the stack. */
-unsigned long mctracer_gate_ips(unsigned long where);
+bool mctracer_return_pre_handler(unsigned long ip, unsigned long parent_ip,
+				 const struct mcount_regs *regs, unsigned long result);
+bool mctracer_pre_handler(unsigned long ip, unsigned long parent_ip,
+			  const struct mcount_regs *regs);
+/* As mctracer_pre_handler(), with @where as the address of ip and parent_ip on the stack. */
+unsigned long mctracer_pre_handler_ips(unsigned long where);
 
 /* onoff.c: any context, unless a function may sleep. */
 static inline bool mctracer_is_on(void)
@@ -245,9 +247,9 @@ void mctracer_turn_off_at(unsigned long ip, unsigned int after);
 /* Turn recording off from user space; write no mark. */
 void mctracer_turn_off(void);
 /* Cancel turning off after a while. May sleep. */
-void mctracer_forget_soon(void);
+void mctracer_cancel_turn_off(void);
 /* Queue the work that turns recording off after a while, if that is pending. */
-void mctracer_soon_finish(void);
+void mctracer_turn_off_finish(void);
 
 /* freeze.c: any context. See also linux/mctracer.h. */
 
@@ -270,31 +272,31 @@ void mctracer_arm(struct irq_work *work);
 /* snapshot_request.c */
 
 /* The rings are being copied: calls are counted as lost instead of being recorded. */
-extern bool mctracer_holding;
+extern bool mctracer_copying;
 /* Return true if there is no copy, nor one being made. Any context. */
-bool mctracer_may_hold(void);
+bool mctracer_snapshot_may_request(void);
 /* Request a copy for a trigger at @ip, if there is none. Any context, with preemption disabled. */
-void mctracer_hold_at(unsigned long ip);
+void mctracer_snapshot_request_at(unsigned long ip);
 
 /* The state of the copy, which control/snapshot_file.c makes. */
 enum {
-	MCTRACER_HOLD_NONE,
-	MCTRACER_HOLD_BEGINNING,	/* hooks still record, so nothing may be copied yet */
-	MCTRACER_HOLD_TAKING,
-	MCTRACER_HOLD_TAKEN,
+	MCTRACER_SNAPSHOT_NONE,
+	MCTRACER_SNAPSHOT_BEGINNING,	/* hooks still record, so nothing may be copied yet */
+	MCTRACER_SNAPSHOT_TAKING,
+	MCTRACER_SNAPSHOT_TAKEN,
 };
 
-extern atomic_t mctracer_hold_state;
+extern atomic_t mctracer_snapshot_state;
 /* Makes the copy; set before triggers can be set. May sleep. */
-extern void (*mctracer_hold_copy)(void);
+extern void (*mctracer_snapshot_copy)(void);
 /* Have hooks count calls as lost from now on. Any context. */
-void mctracer_hold_hooks(void);
+void mctracer_snapshot_stop_hooks(void);
 /* Return true while a copy is requested or being made. */
-bool mctracer_hold_is_pending(void);
+bool mctracer_snapshot_is_pending(void);
 /* Wait until a requested copy is complete. May sleep. */
-void mctracer_hold_wait(void);
+void mctracer_snapshot_wait(void);
 /* Queue the work that makes a requested copy, if it is still needed. */
-void mctracer_hold_finish(void);
+void mctracer_snapshot_finish(void);
 
 /* max_stack.c */
 
@@ -304,7 +306,7 @@ extern unsigned long mctracer_stack_left;
  * Record the stack if it is the deepest one. @ips: where a pre-handler's ip and parent_ip are on
  * the stack. Any context, with preemption disabled.
  */
-void mctracer_note_stack(const unsigned long *ips, const struct mcount_regs *regs);
+void mctracer_max_stack_record(const unsigned long *ips, const struct mcount_regs *regs);
 /* Forget the deepest stack. */
 void mctracer_max_stack_clear(void);
 /*

@@ -28,11 +28,11 @@ DEFINE_MUTEX(mctracer_lists_mutex);
 /* Protects lists and sets. Inside mctracer_lists_mutex; alone while a module is loaded. */
 DEFINE_MUTEX(mctracer_sets_mutex);
 
-struct mctracer_sites *mctracer_chosen[MCTRACER_FUNCTION_LISTS];
+struct mctracer_sites *mctracer_selected[MCTRACER_FUNCTION_LISTS];
 struct mctracer_triggered_sites *mctracer_triggered;
 bool mctracer_returns_triggered;
 enum mctracer_following mctracer_following, mctracer_follow_triggered;
-bool mctracer_gate_everywhere;
+bool mctracer_pre_handler_everywhere;
 bool mctracer_graph;
 u8 *mctracer_map;
 unsigned long mctracer_map_size;
@@ -48,21 +48,21 @@ static __always_inline bool site_set_has(const struct mctracer_sites *set, unsig
 
 static __always_inline bool site_is_selected(unsigned long site)
 {
-	const struct mctracer_sites *only = READ_ONCE(mctracer_chosen[MCTRACER_FILTER]);
-	const struct mctracer_sites *never = READ_ONCE(mctracer_chosen[MCTRACER_NOTRACE]);
+	const struct mctracer_sites *only = READ_ONCE(mctracer_selected[MCTRACER_FILTER]);
+	const struct mctracer_sites *never = READ_ONCE(mctracer_selected[MCTRACER_NOTRACE]);
 
 	return (!only || site_set_has(only, site)) && !(never && site_set_has(never, site));
 }
 
-bool mctracer_site_chosen(unsigned long site)
+bool mctracer_site_selected(unsigned long site)
 {
 	return site_is_selected(site);
 }
 
 static __always_inline enum mcount_site site_kind(unsigned long site)
 {
-	if (READ_ONCE(mctracer_gate_everywhere) || mctracer_find_triggered(site))
-		return MCOUNT_GATE;
+	if (READ_ONCE(mctracer_pre_handler_everywhere) || mctracer_find_triggered(site))
+		return MCOUNT_PRE_HANDLER;
 	return site_is_selected(site) ? MCOUNT_HOOK : MCOUNT_NOTHING;
 }
 
@@ -81,19 +81,19 @@ enum mcount_site mctracer_return_kind(unsigned long site)
 {
 	guard(preempt)();
 	if (mctracer_find_triggered(site))
-		return MCOUNT_GATE;
+		return MCOUNT_PRE_HANDLER;
 	return READ_ONCE(mctracer_graph) && !mctracer_is_following() && site_is_selected(site) ?
 	       MCOUNT_HOOK : MCOUNT_NOTHING;
 }
 
-bool mctracer_functions_chosen(void)
+bool mctracer_functions_selected(void)
 {
-	return READ_ONCE(mctracer_chosen[MCTRACER_FILTER]) ||
-	       READ_ONCE(mctracer_chosen[MCTRACER_NOTRACE]) ||
-	       READ_ONCE(mctracer_triggered) || READ_ONCE(mctracer_gate_everywhere);
+	return READ_ONCE(mctracer_selected[MCTRACER_FILTER]) ||
+	       READ_ONCE(mctracer_selected[MCTRACER_NOTRACE]) ||
+	       READ_ONCE(mctracer_triggered) || READ_ONCE(mctracer_pre_handler_everywhere);
 }
 
-void mctracer_chosen_synchronize(void)
+void mctracer_selected_synchronize(void)
 {
 	/* RCU does not watch a CPU that comes online: wait until such CPUs are online. */
 	cpus_read_lock();
@@ -125,17 +125,17 @@ static void map_mark_triggered(u8 *map)
 	for (i = 1; all && i <= all->nr; i++) {
 		at = mctracer_map_index(all->sites[i].site + MCOUNT_SITE_SIZE);
 		if (at < mctracer_map_size)
-			map[at] = MCOUNT_GATE;
+			map[at] = MCOUNT_PRE_HANDLER;
 	}
 }
 
 int mctracer_map_make(u8 **map)
 {
-	const struct mctracer_sites *only = mctracer_chosen[MCTRACER_FILTER];
+	const struct mctracer_sites *only = mctracer_selected[MCTRACER_FILTER];
 	unsigned long size = mctracer_map_index((unsigned long)_etext);
 
 	*map = NULL;
-	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) || !mctracer_functions_chosen())
+	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) || !mctracer_functions_selected())
 		return 0;
 	*map = vmalloc(size);
 	if (!*map)
@@ -143,9 +143,9 @@ int mctracer_map_make(u8 **map)
 	mctracer_map_size = size;
 	memset(*map, only ? MCOUNT_NOTHING : MCOUNT_HOOK, size);
 	map_mark_sites(*map, only, MCOUNT_HOOK);
-	map_mark_sites(*map, mctracer_chosen[MCTRACER_NOTRACE], MCOUNT_NOTHING);
+	map_mark_sites(*map, mctracer_selected[MCTRACER_NOTRACE], MCOUNT_NOTHING);
 	map_mark_triggered(*map);
-	if (READ_ONCE(mctracer_gate_everywhere))
-		memset(*map, MCOUNT_GATE, size);
+	if (READ_ONCE(mctracer_pre_handler_everywhere))
+		memset(*map, MCOUNT_PRE_HANDLER, size);
 	return 0;
 }

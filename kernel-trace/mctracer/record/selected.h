@@ -33,7 +33,7 @@ static __always_inline int mctracer_compare_sites(const void *a, const void *b)
 }
 
 /* The sites that each list selects; NULL: the list is empty. Changed only by functions.c. */
-extern struct mctracer_sites *mctracer_chosen[MCTRACER_FUNCTION_LISTS];
+extern struct mctracer_sites *mctracer_selected[MCTRACER_FUNCTION_LISTS];
 
 struct mctracer_trigger;
 
@@ -70,7 +70,7 @@ extern bool mctracer_returns_triggered;	/* it has sites before returns */
 extern bool mctracer_graph;
 
 /* Functions without triggers call the pre-handler, too. Changed only by tracer.c. */
-extern bool mctracer_gate_everywhere;
+extern bool mctracer_pre_handler_everywhere;
 
 /* Return any entry of @site in @all, or NULL. Other entries of @site are next to it. */
 static __always_inline const struct mctracer_triggered *
@@ -102,7 +102,7 @@ mctracer_find_triggered(unsigned long site)
 }
 
 /* Return true if filter and notrace select @site. Any context, with preemption disabled. */
-bool mctracer_site_chosen(unsigned long site);
+bool mctracer_site_selected(unsigned long site);
 /*
  * Return the enum mcount_site of the function at @ip. Any context, only in a hook, for its own ip.
  */
@@ -111,9 +111,9 @@ unsigned long mctracer_ip_kind(unsigned long ip);
 enum mcount_site mctracer_site_kind(unsigned long site);
 enum mcount_site mctracer_return_kind(unsigned long site);
 /* Wait until no hook uses sets, tables and maps that were replaced before. May sleep. */
-void mctracer_chosen_synchronize(void);
+void mctracer_selected_synchronize(void);
 /* Return true unless each function just calls the hook. */
-bool mctracer_functions_chosen(void);
+bool mctracer_functions_selected(void);
 
 /*
  * For hooks where call sites are static: a map from a hook's ip to its enum mcount_site. tracer.c

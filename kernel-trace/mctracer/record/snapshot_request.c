@@ -13,21 +13,22 @@
 
 #include "record.h"
 
-atomic_t mctracer_hold_state = ATOMIC_INIT(MCTRACER_HOLD_NONE);
+atomic_t mctracer_snapshot_state = ATOMIC_INIT(MCTRACER_SNAPSHOT_NONE);
 
-void mctracer_hold_hooks(void)
+void mctracer_snapshot_stop_hooks(void)
 {
 	guard(preempt_notrace)();	/* see mctracer_turn_off() */
-	WRITE_ONCE(mctracer_holding, true);
-	mctracer_forget_tasks(false);
+	WRITE_ONCE(mctracer_copying, true);
+	mctracer_invalidate_tasks(false);
 }
 
-void (*mctracer_hold_copy)(void);
+void (*mctracer_snapshot_copy)(void);
 
 static void snapshot_copy_fn(struct work_struct *work)
 {
-	if (atomic_read(&mctracer_hold_state) == MCTRACER_HOLD_TAKING)	/* else already copied */
-		mctracer_hold_copy();
+	/* Otherwise, it has been copied. */
+	if (atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_TAKING)
+		mctracer_snapshot_copy();
 }
 
 static DECLARE_WORK(copy_work, snapshot_copy_fn);
@@ -39,38 +40,38 @@ static void snapshot_queue_copy(struct irq_work *work)
 
 static DEFINE_IRQ_WORK(copy_irq_work, snapshot_queue_copy);
 
-void mctracer_hold_finish(void)
+void mctracer_snapshot_finish(void)
 {
-	if (atomic_read(&mctracer_hold_state) == MCTRACER_HOLD_TAKING)
+	if (atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_TAKING)
 		schedule_work(&copy_work);
 }
 
-bool mctracer_hold_is_pending(void)
+bool mctracer_snapshot_is_pending(void)
 {
-	return atomic_read(&mctracer_hold_state) == MCTRACER_HOLD_BEGINNING ||
-	       atomic_read(&mctracer_hold_state) == MCTRACER_HOLD_TAKING;
+	return atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_BEGINNING ||
+	       atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_TAKING;
 }
 
-bool mctracer_may_hold(void)
+bool mctracer_snapshot_may_request(void)
 {
-	return atomic_read(&mctracer_hold_state) == MCTRACER_HOLD_NONE;
+	return atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_NONE;
 }
 
-void mctracer_hold_at(unsigned long ip)
+void mctracer_snapshot_request_at(unsigned long ip)
 {
-	if (atomic_cmpxchg(&mctracer_hold_state, MCTRACER_HOLD_NONE,
-			   MCTRACER_HOLD_BEGINNING) != MCTRACER_HOLD_NONE)
+	if (atomic_cmpxchg(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_NONE,
+			   MCTRACER_SNAPSHOT_BEGINNING) != MCTRACER_SNAPSHOT_NONE)
 		return;
-	mctracer_note_mark(ip, MCTRACER_MARK_SNAPSHOT, false);
-	mctracer_hold_hooks();
-	atomic_set_release(&mctracer_hold_state, MCTRACER_HOLD_TAKING);
+	mctracer_emit_mark(ip, MCTRACER_MARK_SNAPSHOT, false);
+	mctracer_snapshot_stop_hooks();
+	atomic_set_release(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_TAKING);
 	mctracer_arm(&copy_irq_work);
 }
 
-void mctracer_hold_wait(void)
+void mctracer_snapshot_wait(void)
 {
 	irq_work_sync(&copy_irq_work);
-	if (atomic_read(&mctracer_hold_state) == MCTRACER_HOLD_TAKING) {
+	if (atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_TAKING) {
 		schedule_work(&copy_work);
 		flush_work(&copy_work);
 	}

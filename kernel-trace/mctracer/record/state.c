@@ -11,10 +11,10 @@
 
 DEFINE_PER_CPU_PAGE_ALIGNED(struct mctracer_ring, mctracer_rings);
 
-unsigned long mctracer_options = BIT(MCTRACER_OVERWRITE);
+unsigned long mctracer_options = BIT(MCTRACER_OPT_OVERWRITE);
 bool mctracer_stopped;
 bool mctracer_ending;
-bool mctracer_holding;
+bool mctracer_copying;
 enum mctracer_crash mctracer_frozen;
 atomic_t mctracer_recording = ATOMIC_INIT(MCTRACER_ON);
 bool mctracer_pairs;

@@ -14,7 +14,7 @@
 /* Several triggers of one function act in this order. */
 enum mctracer_action {
 	MCTRACER_DO_TRACEON,	/* turn recording on, on all CPUs */
-	MCTRACER_DO_COUNT,		/* nothing: hits are counted for all actions */
+	MCTRACER_DO_COUNT,	/* nothing: hits are counted for all actions */
 	MCTRACER_DO_FOLLOW,	/* follow this object: record all calls that concern it */
 	MCTRACER_DO_UNFOLLOW,	/* the object ends; before the actions that write this call */
 	MCTRACER_DO_ARGS,	/* record the call with its arguments, data and objects at once */
@@ -79,7 +79,7 @@ struct mcount_regs;
 struct mctracer_triggered;
 
 /* Trigger context: the call or return that triggers act on. */
-struct mctracer_occasion {
+struct mctracer_trigger_context {
 	unsigned long ip, parent_ip;
 	const struct mcount_regs *regs;
 	struct mctracer_args args;		/* to record with the call */
@@ -93,11 +93,11 @@ struct mctracer_occasion {
  * return must be recorded; @done: it has been recorded. Return the new value of @done. Any context,
  * with preemption disabled.
  */
-bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_occasion *occasion,
+bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_trigger_context *context,
 		  bool record, bool done);
 
 /* Load the argument registers, once. */
-static __always_inline void mctracer_take_args(struct mctracer_occasion *at)
+static __always_inline void mctracer_take_args(struct mctracer_trigger_context *at)
 {
 	if (!at->args.nr)
 		at->args.nr = mcount_args(at->regs, at->args.values);
@@ -110,32 +110,44 @@ static __always_inline void mctracer_take_args(struct mctracer_occasion *at)
 void mctracer_read_memory(const struct mctracer_memory *memory, unsigned long address,
 			  struct mctracer_args *args);
 
-/*
- * trigger_context.c: record the call or return with @n @callers. Any context, with preemption
- * disabled.
- */
-void mctracer_record_occasion(const struct mctracer_occasion *at, const u32 *callers,
-			      unsigned int n);
+/* Record the call or return with @n @callers. Any context, with preemption disabled. */
+static inline void mctracer_trigger_record(const struct mctracer_trigger_context *at,
+					   const u32 *callers,
+					   unsigned int n)
+{
+	if (at->returns)
+		mctracer_emit_outcome(at->ip, at->how, &at->outcome, &at->args, callers, n);
+	else
+		mctracer_emit_call(at->ip, at->parent_ip, &at->args, callers, n);
+}
+
 /* Use up one of the trigger's :COUNT. Return false if none is left. */
-bool mctracer_take_one(struct mctracer_trigger *trigger);
+static inline bool mctracer_trigger_take(struct mctracer_trigger *trigger)
+{
+	return !trigger->counted || atomic64_dec_if_positive(&trigger->left) >= 0;
+}
 
 /*
  * pre_handler_follow.c, for pre-handlers. All of these store the objects they find in @at's args.
  */
 
 /* Run the action follow. */
-void mctracer_gate_follow(struct mctracer_trigger *trigger, struct mctracer_occasion *at);
+void mctracer_pre_handler_follow(struct mctracer_trigger *trigger,
+				 struct mctracer_trigger_context *at);
 /* Run the action unfollow. @record: if the call's words have no room for an object, write them. */
-void mctracer_gate_unfollow(struct mctracer_trigger *trigger, struct mctracer_occasion *at,
-			    bool record);
+void mctracer_pre_handler_unfollow(struct mctracer_trigger *trigger,
+				   struct mctracer_trigger_context *at,
+				   bool record);
 /*
  * Run unfollow of the site's triggers from @at on, or none if NULL, for a task that is not traced.
  */
-void mctracer_gate_ends(const struct mctracer_triggered *at, struct mctracer_occasion *occasion);
+void mctracer_pre_handler_ends(const struct mctracer_triggered *at,
+			       struct mctracer_trigger_context *context);
 /* Add a pending return, if the argument of "follow N -> ret" is a followed object. */
-void mctracer_gate_await(const struct mctracer_trigger *trigger, struct mctracer_occasion *at);
+void mctracer_pre_handler_await(const struct mctracer_trigger *trigger,
+				struct mctracer_trigger_context *at);
 /* Find the followed objects among the arguments, or else the object that the call is nested in. */
-void mctracer_gate_objects(struct mctracer_occasion *at);
+void mctracer_pre_handler_objects(struct mctracer_trigger_context *at);
 
 /*
  * operands.c: parse the operand @text of follow, unfollow or data. Return 0, or -EINVAL and the

@@ -46,7 +46,7 @@ static enum mctracer_read cursor_next_word(struct mctracer_cursor *cursor, u64 *
 				    mctracer_ring_size(cursor->ring) / 2)
 			break;
 		cursor->called = false;		/* next frames may belong to the skipped word, */
-		mctracer_tear_said(&cursor->state);	/* and pending attributes, too */
+		mctracer_tear_pending(&cursor->state);	/* and pending attributes, too */
 	}
 	return MCTRACER_READ_UNCOMMITTED;
 }
@@ -181,15 +181,15 @@ bool mctracer_cursor_word(struct mctracer_cursor *cursor, u64 *word)
 static bool cursor_find_sync(struct mctracer_cursor *cursor)
 {
 	struct mctracer_cursor ahead = *cursor;
-	struct mctracer_notes notes = {};
+	struct mctracer_sync_words sync = {};
 	u64 word;
 
 	do {
 		if (cursor_next_word(&ahead, &word) != MCTRACER_READ_OK)
 			return false;
-	} while (!mctracer_notes_take(&notes, word));
+	} while (!mctracer_sync_take(&sync, word));
 
-	cursor->state = mctracer_notes_state(&notes);
+	cursor->state = mctracer_sync_state(&sync);
 	cursor->time = cursor->state.time;
 	cursor->calls_before = cursor->state.calls;
 	cursor->time_pos = cursor->pos;
@@ -208,7 +208,7 @@ void mctracer_cursor_begin(struct mctracer_cursor *cursor, const struct mctracer
 {
 	const u64 quarter = mctracer_ring_quarter(ring);
 	enum mctracer_found found;
-	u64 first, end, notes;
+	u64 first, end, sync;
 
 	for (;; ahead = true) {
 		*cursor = (struct mctracer_cursor) {
@@ -225,10 +225,10 @@ void mctracer_cursor_begin(struct mctracer_cursor *cursor, const struct mctracer
 				first = mctracer_position((first + quarter) & -quarter);
 			pos = first;
 		}
-		notes = mctracer_position(pos & -quarter);
-		if (mctracer_distance(notes, end) > mctracer_distance(first, end))
-			notes = first;
-		cursor->pos = notes;
+		sync = mctracer_position(pos & -quarter);
+		if (mctracer_distance(sync, end) > mctracer_distance(first, end))
+			sync = first;
+		cursor->pos = sync;
 		if (!cursor_find_sync(cursor)) {	/* the sync words will be written */
 			cursor->pos = pos;
 			cursor->state.calls = ring->read_calls;

@@ -7,7 +7,7 @@
 #include "words.h"
 
 /* The most words of a packet that does not begin with a call. */
-#define ENTITY_MAX	(2 + MCTRACER_ARGS * MCTRACER_VALUE_WORDS + \
+#define PACKET_MAX	(2 + MCTRACER_ARGS * MCTRACER_VALUE_WORDS + \
 			 MCTRACER_OBJECTS + MCTRACER_DATA_WORDS + MCTRACER_FRAMES_MAX)
 
 /* Return true if @word is not the first one of its packet. */
@@ -16,9 +16,9 @@ static bool move_is_continuation(u64 word)
 	return mctracer_word_type(word) == MCTRACER_MORE ||
 	       mctracer_word_type(word) == MCTRACER_VALUE ||
 	       mctracer_word_type(word) == MCTRACER_DATA ||
-	       mctracer_word_is_other(word, MCTRACER_TOOK) ||
-	       mctracer_word_is_other(word, MCTRACER_OBJECT) ||
-	       mctracer_word_is_other(word, MCTRACER_FRAME);
+	       mctracer_word_is_meta(word, MCTRACER_TOOK) ||
+	       mctracer_word_is_meta(word, MCTRACER_OBJECT) ||
+	       mctracer_word_is_meta(word, MCTRACER_FRAME);
 }
 
 /*
@@ -28,23 +28,23 @@ static bool move_is_continuation(u64 word)
 static void move_append(struct mctracer_ring *ring, const struct mctracer_state *state, u64 word)
 {
 	const u64 quarter = mctracer_ring_quarter(ring);
-	u64 notes[MCTRACER_NOTES_WORDS], at;
+	u64 sync[MCTRACER_SYNC_WORDS], at;
 	bool call = mctracer_word_counts(word);
 	bool begins = call || !move_is_continuation(word);
 	unsigned int n, i;
 
 	while (begins && !call && (-ring->user.head & (quarter - 1)) &&
-	       (-ring->user.head & (quarter - 1)) < ENTITY_MAX * MCTRACER_WORD_SIZE)
+	       (-ring->user.head & (quarter - 1)) < PACKET_MAX * MCTRACER_WORD_SIZE)
 		mctracer_ring_put_at_rest(ring, mctracer_word(MCTRACER_TIME, 0));
 	at = mctracer_position(ring->user.head & -quarter);
-	if (begins && at != ring->noted_at) {
-		n = mctracer_compose_notes(state, notes);
+	if (begins && at != ring->sync_at) {
+		n = mctracer_compose_sync_words(state, sync);
 		for (i = 0; i < n; i++)
-			mctracer_ring_put_at_rest(ring, notes[i]);
-		ring->noted_at = at;
+			mctracer_ring_put_at_rest(ring, sync[i]);
+		ring->sync_at = at;
 	}
 	mctracer_ring_put_at_rest(ring, word);
-	if (mctracer_word_is_other(word, MCTRACER_MARK))
+	if (mctracer_word_is_meta(word, MCTRACER_MARK))
 		ring->marked = mctracer_position(ring->user.head);
 }
 
@@ -54,8 +54,8 @@ static void move_append_all(struct mctracer_ring *new, const struct mctracer_rin
 	u64 word;
 
 	mctracer_cursor_begin(&cursor, ring, NULL, false, ring->user.read, false);
-	new->others = -cursor.state.calls;
-	new->user.head |= new->others << MCTRACER_POSITION_BITS;
+	new->meta = -cursor.state.calls;
+	new->user.head |= new->meta << MCTRACER_POSITION_BITS;
 	new->user.start_calls = cursor.state.calls;
 	new->read_calls = cursor.state.calls;
 	while (mctracer_cursor_word(&cursor, &word)) {
@@ -91,7 +91,7 @@ void mctracer_ring_move(struct mctracer_ring *ring, struct mctracer_ring *new)
 
 	move_append_all(new, ring);
 	new->moves = ring->moves + 1;
-	new->lost_noted = ring->lost_noted;
+	new->lost_reported = ring->lost_reported;
 	new->lost_before = ring->lost_before;
 	new->nr_read = ring->nr_read;
 	new->start_calls = ring->start_calls;

@@ -21,15 +21,15 @@ struct task_calls {
 	struct mctracer_opencall calls[DEPTH];
 };
 
-struct mctracer_opencalls {
+struct mctracer_open_calls {
 	struct hlist_head tasks[1 << TASKS_BITS];
 	unsigned int nr, max;
 	struct task_calls own[];	/* TASKS_OWN for a crash; else none: each is allocated */
 };
 
-struct mctracer_opencalls *mctracer_opencalls_alloc(bool crash)
+struct mctracer_open_calls *mctracer_open_calls_alloc(bool crash)
 {
-	struct mctracer_opencalls *open;
+	struct mctracer_open_calls *open;
 	unsigned int own = crash ? TASKS_OWN : 0;
 
 	open = kvzalloc(struct_size(open, own, own), GFP_KERNEL | __GFP_NOWARN);
@@ -38,7 +38,7 @@ struct mctracer_opencalls *mctracer_opencalls_alloc(bool crash)
 	return open;
 }
 
-void mctracer_opencalls_forget(struct mctracer_opencalls *open)
+void mctracer_open_calls_forget(struct mctracer_open_calls *open)
 {
 	struct task_calls *task;
 	struct hlist_node *next;
@@ -51,14 +51,14 @@ void mctracer_opencalls_forget(struct mctracer_opencalls *open)
 	open->nr = 0;
 }
 
-void mctracer_opencalls_free(struct mctracer_opencalls *open)
+void mctracer_open_calls_free(struct mctracer_open_calls *open)
 {
 	if (open)
-		mctracer_opencalls_forget(open);
+		mctracer_open_calls_forget(open);
 	kvfree(open);
 }
 
-static struct task_calls *opencalls_find_task(struct mctracer_opencalls *open, u32 pid, int cpu)
+static struct task_calls *opencalls_find_task(struct mctracer_open_calls *open, u32 pid, int cpu)
 {
 	struct task_calls *task;
 
@@ -71,12 +71,12 @@ static struct task_calls *opencalls_find_task(struct mctracer_opencalls *open, u
 }
 
 /* Add a task. Don't wait for memory: the caller may hold mctracer_mutex. */
-static struct task_calls *opencalls_add_task(struct mctracer_opencalls *open, u32 pid, int cpu)
+static struct task_calls *opencalls_add_task(struct mctracer_open_calls *open, u32 pid, int cpu)
 {
 	struct task_calls *task;
 
 	if (open->nr == open->max)
-		mctracer_opencalls_forget(open);
+		mctracer_open_calls_forget(open);
 	task = open->max == TASKS_MAX ? kmalloc(sizeof(*task), GFP_NOWAIT | __GFP_NOWARN) :
 					&open->own[open->nr];
 	if (!task)
@@ -90,8 +90,8 @@ static struct task_calls *opencalls_add_task(struct mctracer_opencalls *open, u3
 	return task;
 }
 
-void mctracer_opencalls_call(struct mctracer_opencalls *open, u32 pid, int cpu,
-			     const struct mctracer_opencall *call)
+void mctracer_open_calls_call(struct mctracer_open_calls *open, u32 pid, int cpu,
+			      const struct mctracer_opencall *call)
 {
 	struct task_calls *task = opencalls_find_task(open, pid, cpu) ?:
 				  opencalls_add_task(open, pid, cpu);
@@ -103,8 +103,8 @@ void mctracer_opencalls_call(struct mctracer_opencalls *open, u32 pid, int cpu,
 		task->oldest = task->nr - DEPTH;
 }
 
-bool mctracer_opencalls_return(struct mctracer_opencalls *open, u32 pid, int cpu, u32 function,
-			       struct mctracer_opencall *call)
+bool mctracer_open_calls_return(struct mctracer_open_calls *open, u32 pid, int cpu, u32 function,
+				struct mctracer_opencall *call)
 {
 	struct task_calls *task = opencalls_find_task(open, pid, cpu);
 	u32 i;

@@ -4,7 +4,7 @@
  * a stack. A return belongs to the last open call of its function. Later open calls are dropped:
  * they do not return, or their returns were not recorded. A return without an open call belongs to
  * a call from before the trace. Where calls are missing, the stacks are not valid any more: readers
- * must call mctracer_opencalls_forget().
+ * must call mctracer_open_calls_forget().
  */
 #ifndef _KERNEL_TRACE_MCTRACER_OPEN_CALLS_H
 #define _KERNEL_TRACE_MCTRACER_OPEN_CALLS_H
@@ -18,25 +18,25 @@ struct mctracer_opencall {
 	bool exact;	/* which was recorded, not estimated */
 };
 
-struct mctracer_opencalls;
+struct mctracer_open_calls;
 
 /*
  * Allocate empty stacks. With @crash, for use when nothing can be allocated: for fewer tasks, and
- * mctracer_opencalls_forget() may be called in any context. May sleep. Return NULL if there is no
+ * mctracer_open_calls_forget() may be called in any context. May sleep. Return NULL if there is no
  * memory.
  */
-struct mctracer_opencalls *mctracer_opencalls_alloc(bool crash);
-void mctracer_opencalls_free(struct mctracer_opencalls *open);
+struct mctracer_open_calls *mctracer_open_calls_alloc(bool crash);
+void mctracer_open_calls_free(struct mctracer_open_calls *open);
 /* Drop all open calls of all tasks. */
-void mctracer_opencalls_forget(struct mctracer_opencalls *open);
+void mctracer_open_calls_forget(struct mctracer_open_calls *open);
 /* Add an open call of the task @pid on @cpu. Without memory the call is dropped. */
-void mctracer_opencalls_call(struct mctracer_opencalls *open, u32 pid, int cpu,
-			     const struct mctracer_opencall *call);
+void mctracer_open_calls_call(struct mctracer_open_calls *open, u32 pid, int cpu,
+			      const struct mctracer_opencall *call);
 /*
  * Remove the open call that a return of @function belongs to, and store it in *@call. @function 0:
  * the task's last open call. Return false if there is none.
  */
-bool mctracer_opencalls_return(struct mctracer_opencalls *open, u32 pid, int cpu, u32 function,
-			       struct mctracer_opencall *call);
+bool mctracer_open_calls_return(struct mctracer_open_calls *open, u32 pid, int cpu, u32 function,
+				struct mctracer_opencall *call);
 
 #endif /* _KERNEL_TRACE_MCTRACER_OPEN_CALLS_H */

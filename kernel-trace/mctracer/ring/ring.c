@@ -60,14 +60,14 @@ static void ring_init_at(struct mctracer_ring *ring, void *base, size_t size)
 		.version	= MCTRACER_VERSION,
 		.header_size	= PAGE_SIZE,
 		.ring_size	= size,
-		.notes_every	= size / 4,
+		.sync_every	= size / 4,
 		.head		= mctracer_position(-(2 * (u64)size)),
 	};
 	ring->mask = size - 1;
 	ring->lap_factor = BIT(31) / size;
 	ring->origin = ring->user.head;
 	ring->user.start = ring->user.head;
-	ring->noted_at = U64_MAX;
+	ring->sync_at = U64_MAX;
 	ring->context = MCTRACER_NO_CONTEXT;
 	mctracer_ring_set_read(ring, ring->user.head, 0);
 }
@@ -89,14 +89,14 @@ int mctracer_ring_place(struct mctracer_ring *ring, void *base, size_t size)
 {
 	if (!ring_size_is_valid(size))
 		return -EINVAL;
-	ring->lent = true;
+	ring->external = true;
 	ring_init_at(ring, base, size);
 	return 0;
 }
 
 void mctracer_ring_free(struct mctracer_ring *ring)
 {
-	if (!ring->lent)
+	if (!ring->external)
 		ring_free_memory(ring->base, mctracer_ring_size(ring));
 	ring->base = NULL;
 }
@@ -126,16 +126,16 @@ u64 mctracer_ring_end(const struct mctracer_ring *ring)
 
 u64 mctracer_ring_end_calls(const struct mctracer_ring *ring, u64 *end)
 {
-	u64 head, others;
+	u64 head, meta;
 
 	do {
-		others = ring_load_counter(&ring->others);
+		meta = ring_load_counter(&ring->meta);
 		smp_rmb();	/* others before head ... */
 		head = ring_load_counter(&ring->user.head);
 		smp_rmb();	/* ... before others: if unchanged, both are of one moment */
-	} while (ring_load_counter(&ring->others) != others);
+	} while (ring_load_counter(&ring->meta) != meta);
 	*end = mctracer_position(head);
-	return mctracer_ring_calls_at(ring, head, others);
+	return mctracer_ring_calls_at(ring, head, meta);
 }
 
 u64 mctracer_ring_lost(const struct mctracer_ring *ring)
@@ -145,13 +145,13 @@ u64 mctracer_ring_lost(const struct mctracer_ring *ring)
 
 void mctracer_ring_set_read(struct mctracer_ring *ring, u64 pos, u64 calls)
 {
-	u64 notes = pos & -mctracer_ring_quarter(ring);
+	u64 sync = pos & -mctracer_ring_quarter(ring);
 
 	if (pos == ring->user.read && calls == ring->read_calls)
 		return;	/* a store would move the cache line here */
 	ring->user.read = pos;
 	ring->read_calls = calls;
-	WRITE_ONCE(ring->limit, (u32)(notes + mctracer_ring_size(ring) - MCTRACER_KEEP_MARGIN));
+	WRITE_ONCE(ring->limit, (u32)(sync + mctracer_ring_size(ring) - MCTRACER_KEEP_MARGIN));
 }
 
 void mctracer_ring_clear(struct mctracer_ring *ring)
@@ -198,5 +198,5 @@ void mctracer_ring_put_at_rest(struct mctracer_ring *ring, u64 word)
 	slot[0] = word;
 	slot[1] = (u32)(word >> 32) ^ ((u32)head * ring->lap_factor & BIT(31));
 	ring->user.head = head + MCTRACER_STEP(1, !call);
-	ring->others += !call;
+	ring->meta += !call;
 }

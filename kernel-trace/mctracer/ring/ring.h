@@ -82,7 +82,7 @@
  * task ("where" in emit.c). A hook sets the bit after the cache and before it reads the task's
  * state, with a full barrier on either side (F2); the updater reads the bits after its change
  * (F1). So an updater that misses the bit has made its change visible before that hook reads.
- * mctracer_forget_where() clears all bits before it clears all caches: so a hook that still
+ * mctracer_trim_task_cpus() clears all bits before it clears all caches: so a hook that still
  * found its bit set has its cache cleared.
  *
  * The memory of a task_struct may be reused for another task. Before the new task runs,
@@ -152,12 +152,12 @@ struct task_struct;
 
 /*
  * Sizes of a block in bytes, without and with the option time. A hook whose words begin a block
- * calls mctracer_note_block(), which brings "others" up to date and, without the option time,
+ * calls mctracer_emit_block(), which brings "others" up to date and, without the option time,
  * writes a time. Between two such calls there are fewer than 2^10 meta words, including those of
  * interrupts that delay the call.
  */
 #define MCTRACER_COMPACT_BLOCK		SZ_512
-#define MCTRACER_EXACT_BLOCK		SZ_2K
+#define MCTRACER_TIMED_BLOCK		SZ_2K
 
 /*
  * With the option overwrite off, a ring with less free space in bytes is full, because hooks check
@@ -166,10 +166,10 @@ struct task_struct;
  */
 #define MCTRACER_KEEP_MARGIN		(SZ_8K + SZ_4K)
 
-#define MCTRACER_OTHERS_BITS		(64 - MCTRACER_POSITION_BITS)
-/* What a writer adds to head to reserve @words words, @others of them meta words. */
-#define MCTRACER_STEP(words, others)	((words) * MCTRACER_WORD_SIZE + \
-					 ((u64)(others) << MCTRACER_POSITION_BITS))
+#define MCTRACER_META_BITS		(64 - MCTRACER_POSITION_BITS)
+/* What a writer adds to head to reserve @words words, @meta of them meta words. */
+#define MCTRACER_STEP(words, meta)	((words) * MCTRACER_WORD_SIZE + \
+					 ((u64)(meta) << MCTRACER_POSITION_BITS))
 
 static_assert(BIT(MCTRACER_PID_BITS) >= PID_MAX_LIMIT);
 
@@ -196,16 +196,16 @@ struct mctracer_ring {
 	/* Written by the ring's CPU: */
 	u32 context;		/* of the latest words, as hook_raw_context() returns it */
 	u32 time_low;		/* low half of the position behind the hook's latest time */
-	u64 others;
-	u64 noted_at;		/* the latest sync point whose sync words are written */
-	u64 lost_noted;		/* the part of user.lost that gap words have reported */
+	u64 meta;
+	u64 sync_at;		/* the latest sync point whose sync words are written */
+	u64 lost_reported;		/* the part of user.lost that gap words have reported */
 	u64 last_time;
 	u64 marked;		/* the position behind the latest mark */
 	struct task_struct *described;	/* by the latest task words; cleared like task */
 	unsigned long hole;	/* the number of holes at the latest sync words, see emit.c */
 	struct mctracer_clock clock;	/* as in the latest clock words */
 	bool renew;		/* write all sync words; other CPUs set it, too */
-	bool lent;		/* base is external memory: don't free it; changes like base */
+	bool external;		/* base is external memory: don't free it; changes like base */
 	u32 moves;		/* how often the words were moved; under mctracer_mutex */
 
 	/*
@@ -333,22 +333,22 @@ static inline u64 mctracer_ring_quarter(const struct mctracer_ring *ring)
 }
 
 /*
- * Return the number of meta words before the position of @head. @others is an earlier such number,
+ * Return the number of meta words before the position of @head. @meta is an earlier such number,
  * less than 2^10 meta words old. An overflow of the position carries into the bits above.
  */
-static inline u64 mctracer_ring_others_at(const struct mctracer_ring *ring, u64 head, u64 others)
+static inline u64 mctracer_ring_meta_at(const struct mctracer_ring *ring, u64 head, u64 meta)
 {
 	u64 low = (head >> MCTRACER_POSITION_BITS) -
 		  (mctracer_position(head) < mctracer_position(ring->origin));
 
-	return others + ((low - others) & GENMASK_ULL(MCTRACER_OTHERS_BITS - 1, 0));
+	return meta + ((low - meta) & GENMASK_ULL(MCTRACER_META_BITS - 1, 0));
 }
 
-/* Return the number of calls before the position of @head. @others: as above. */
-static inline u64 mctracer_ring_calls_at(const struct mctracer_ring *ring, u64 head, u64 others)
+/* Return the number of calls before the position of @head. @meta: as above. */
+static inline u64 mctracer_ring_calls_at(const struct mctracer_ring *ring, u64 head, u64 meta)
 {
 	return (mctracer_distance(ring->origin, head) / MCTRACER_WORD_SIZE -
-		mctracer_ring_others_at(ring, head, others)) &
+		mctracer_ring_meta_at(ring, head, meta)) &
 	       (MCTRACER_POSITION_MASK / MCTRACER_WORD_SIZE);
 }
 

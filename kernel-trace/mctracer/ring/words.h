@@ -12,10 +12,10 @@
 #include <uapi/linux/mctracer_decode.h>
 
 /* State that is repeated at each sync point, for readers that start there. */
-#define MCTRACER_NOTES		(MCTRACER_KNOWS_COUNT | MCTRACER_KNOWS_CLOCK |	\
+#define MCTRACER_SYNC		(MCTRACER_KNOWS_COUNT | MCTRACER_KNOWS_CLOCK |	\
 				 MCTRACER_KNOWS_TIME | MCTRACER_KNOWS_CONTEXT |	\
 				 MCTRACER_KNOWS_MODULES | MCTRACER_KNOWS_TASK)
-#define MCTRACER_NOTES_WORDS	10
+#define MCTRACER_SYNC_WORDS	10
 
 /* Return how many words hold the state in @known, MCTRACER_KNOWS_TASK and so on. */
 static __always_inline unsigned int mctracer_words_of(u32 known)
@@ -25,10 +25,10 @@ static __always_inline unsigned int mctracer_words_of(u32 known)
 	       !!(known & MCTRACER_KNOWS_MODULES) + 4 * !!(known & MCTRACER_KNOWS_TASK);
 }
 
-static inline bool mctracer_word_is_other(u64 word, unsigned int which)
+static inline bool mctracer_word_is_meta(u64 word, unsigned int which)
 {
-	return !mctracer_word_is_call(word) && mctracer_word_type(word) == MCTRACER_OTHER &&
-	       mctracer_word_data(word) >> MCTRACER_OTHER_SHIFT == which;
+	return !mctracer_word_is_call(word) && mctracer_word_type(word) == MCTRACER_META &&
+	       mctracer_word_data(word) >> MCTRACER_META_SHIFT == which;
 }
 
 static __always_inline u64 mctracer_comm_chars(const char *comm, unsigned int n)
@@ -47,12 +47,12 @@ static __always_inline u64 *mctracer_compose(u64 *word, const struct mctracer_st
 	u64 offset = clock->offset;
 
 	if (state->known & MCTRACER_KNOWS_COUNT)
-		*word++ = mctracer_other_word(MCTRACER_COUNT, state->calls);
+		*word++ = mctracer_meta_word(MCTRACER_COUNT, state->calls);
 	if (state->known & MCTRACER_KNOWS_CLOCK) {
-		*word++ = mctracer_other_word(MCTRACER_CLOCK, clock->mult |
-					      (u64)clock->shift << MCTRACER_CLOCK_SHIFT |
-					      (clock->is_ns ? MCTRACER_CLOCK_IS_NS : 0) |
-					      offset >> MCTRACER_DATA_BITS << MCTRACER_CLOCK_HIGH);
+		*word++ = mctracer_meta_word(MCTRACER_CLOCK, clock->mult |
+					     (u64)clock->shift << MCTRACER_CLOCK_SHIFT |
+					     (clock->is_ns ? MCTRACER_CLOCK_IS_NS : 0) |
+					     offset >> MCTRACER_DATA_BITS << MCTRACER_CLOCK_HIGH);
 		*word++ = mctracer_word(MCTRACER_MORE, offset);
 	}
 	if (state->known & MCTRACER_KNOWS_TIME)
@@ -60,7 +60,7 @@ static __always_inline u64 *mctracer_compose(u64 *word, const struct mctracer_st
 	if (state->known & MCTRACER_KNOWS_CONTEXT)
 		*word++ = mctracer_word(MCTRACER_CONTEXT, state->context);
 	if (state->known & MCTRACER_KNOWS_MODULES)
-		*word++ = mctracer_other_word(MCTRACER_MODULES, state->modules);
+		*word++ = mctracer_meta_word(MCTRACER_MODULES, state->modules);
 	if (state->known & MCTRACER_KNOWS_TASK) {
 		*word++ = mctracer_word(MCTRACER_TASK, state->pid |
 					(u64)(u8)state->comm[0] << MCTRACER_COMM_SHIFT);
@@ -77,15 +77,15 @@ static __always_inline u64 *mctracer_compose(u64 *word, const struct mctracer_st
 /*
  * Compose the sync words for a reader that starts where @state is the state. Return their number.
  */
-static inline unsigned int mctracer_compose_notes(const struct mctracer_state *state,
-						  u64 words[MCTRACER_NOTES_WORDS])
+static inline unsigned int mctracer_compose_sync_words(const struct mctracer_state *state,
+						       u64 words[MCTRACER_SYNC_WORDS])
 {
-	struct mctracer_state say = *state;
+	struct mctracer_state sync = *state;
 
-	if (!(say.known & MCTRACER_KNOWS_CONTEXT))
-		say.context = MCTRACER_CONTEXT_UNKNOWN;
-	say.known |= MCTRACER_KNOWS_TIME | MCTRACER_KNOWS_COUNT | MCTRACER_KNOWS_CONTEXT;
-	return mctracer_compose(words, &say) - words;
+	if (!(sync.known & MCTRACER_KNOWS_CONTEXT))
+		sync.context = MCTRACER_CONTEXT_UNKNOWN;
+	sync.known |= MCTRACER_KNOWS_TIME | MCTRACER_KNOWS_COUNT | MCTRACER_KNOWS_CONTEXT;
+	return mctracer_compose(words, &sync) - words;
 }
 
 #define MCTRACER_VALUE_WORDS	2

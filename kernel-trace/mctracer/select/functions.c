@@ -231,17 +231,17 @@ static bool function_hit_is_selected(const struct mctracer_hits *hits, size_t *h
 {
 	unsigned long site = hits->hits[*hit].site;
 	struct mctracer_expression *by = NULL;
-	bool chosen = false;
+	bool selected = false;
 
 	for (; *hit < hits->nr && hits->hits[*hit].site == site; ++*hit) {
 		if (by == hits->hits[*hit].by)
 			continue;	/* another name of the same function */
 		by = hits->hits[*hit].by;
-		if ((!by->remove || chosen) && !hits->hits[*hit].returns)
+		if ((!by->remove || selected) && !hits->hits[*hit].returns)
 			by->sites++;
-		chosen = !by->remove;
+		selected = !by->remove;
 	}
-	return chosen;
+	return selected;
 }
 
 int mctracer_functions_find(struct mctracer_expressions *expressions, const char *only,
@@ -315,7 +315,7 @@ struct mctracer_sites *mctracer_functions_all(void)
 static void function_free_set(struct mctracer_sites *set)
 {
 	if (set)
-		mctracer_chosen_synchronize();
+		mctracer_selected_synchronize();
 	kvfree(set);
 }
 
@@ -330,10 +330,10 @@ unsigned int mctracer_modules_seen(void)
 /* Make hooks use @set. Return the set before. */
 static struct mctracer_sites *function_exchange_set(int which, struct mctracer_sites *set)
 {
-	struct mctracer_sites *old = mctracer_chosen[which];
+	struct mctracer_sites *old = mctracer_selected[which];
 
 	lockdep_assert_held(&mctracer_sets_mutex);
-	smp_store_release(&mctracer_chosen[which], set);	/* contents before the pointer */
+	smp_store_release(&mctracer_selected[which], set);	/* contents before the pointer */
 	return old;
 }
 
@@ -382,7 +382,7 @@ static int function_try_add_module(int which, struct module *mod, struct spare *
 	struct mctracer_sites *old;
 
 	guard(mutex)(&mctracer_sets_mutex);
-	old = mctracer_chosen[which];
+	old = mctracer_selected[which];
 	if (!old)
 		return 0;
 	its = function_find_sites(lists[which], mod->name, true);

@@ -338,10 +338,10 @@ int mctracer_set_pids(char *text, bool append)
 	if (ret)
 		wanted = before;
 	if (wanted != mctracer_pids)
-		mctracer_note_hole();	/* a task's calls may be recorded without their returns */
+		mctracer_add_hole();	/* a task's calls may be recorded without their returns */
 	WRITE_ONCE(mctracer_pids, wanted);
 	pids_unmark(used & ~wanted);
-	mctracer_forget_tasks(false);
+	mctracer_invalidate_tasks(false);
 	return ret;
 }
 

@@ -239,8 +239,8 @@ static int trigger_parse_operand(struct mctracer_trigger *trigger, char *text)
 	if (trigger->from == MCTRACER_OPERAND_RET)
 		trigger->when = MCTRACER_WHEN_RETURNS;
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && trigger->to == MCTRACER_OPERAND_RET)
-		return mctracer_awaited_alloc();
-	return IS_ENABLED(CONFIG_MCOUNT_FILTER) && trigger->calls ? mctracer_below_alloc() : 0;
+		return mctracer_pending_alloc();
+	return IS_ENABLED(CONFIG_MCOUNT_FILTER) && trigger->calls ? mctracer_nested_alloc() : 0;
 }
 
 /* Parse "[WHEN:]ACTION[ OPTION][:COUNT]". */
@@ -445,7 +445,7 @@ static void trigger_table_retire(struct mctracer_triggered_sites *table)
 
 	if (!table)
 		return;
-	mctracer_chosen_synchronize();
+	mctracer_selected_synchronize();
 	scoped_guard(mutex, &mctracer_sets_mutex) {
 		for (i = 1; i <= table->nr; i++) {
 			at = &table->sites[i];
@@ -458,7 +458,7 @@ static void trigger_table_retire(struct mctracer_triggered_sites *table)
 	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && begins)
 		mctracer_timed_forget();	/* the tracer misses their returns */
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && begins)
-		mctracer_awaited_forget();
+		mctracer_pending_forget();
 	trigger_table_free(table);
 }
 
@@ -474,7 +474,7 @@ static int trigger_compare_sites(const void *a, const void *b)
 static bool trigger_site_is_recorded(unsigned long site, bool returns)
 {
 	guard(preempt)();
-	return mctracer_site_chosen(site) && (!returns || READ_ONCE(mctracer_graph));
+	return mctracer_site_selected(site) && (!returns || READ_ONCE(mctracer_graph));
 }
 
 /* Return true if the pre-handler only has to count at the site of @at. */
@@ -483,7 +483,7 @@ static bool trigger_site_only_counts(const struct mctracer_triggered *at)
 	return at->trigger->action == MCTRACER_DO_COUNT && !at->begins &&
 	       at->trigger->when != MCTRACER_WHEN_FOLLOWED &&
 	       at->site != (at - 1)->site && at->site != (at + 1)->site &&
-	       !mctracer_gate_everywhere && !READ_ONCE(mctracer_follow_triggered);
+	       !mctracer_pre_handler_everywhere && !READ_ONCE(mctracer_follow_triggered);
 }
 
 static bool trigger_needs_result(const struct mctracer_trigger *trigger)

@@ -25,7 +25,7 @@
 #define RING_SIZE	MCTRACER_RING_MIN_SIZE
 #define PAGE_WORDS	512
 #define RINGS		2
-#define SIZE		(MCTRACER_KEPT_RINGS_AT + RINGS * RING_SIZE)
+#define SIZE		(MCTRACER_PERSISTENT_RINGS_AT + RINGS * RING_SIZE)
 /* How far from this kernel the earlier one was: below, unless KASLR has left no room there. */
 #define FAR		0x3200000L
 #define MOVED		(((u32)(unsigned long)_stext - FAR) & BIT(31) ? FAR : -FAR)
@@ -39,14 +39,14 @@ struct last_boot_test {
 	u32 calls[RINGS];		/* how many calls each ring has */
 };
 
-static struct mctracer_kept *header(struct last_boot_test *t, int i)
+static struct mctracer_persistent *header_at(struct last_boot_test *t, int i)
 {
-	return t->area + MCTRACER_KEPT_HEADER(i);
+	return t->area + MCTRACER_PERSISTENT_HEADER(i);
 }
 
 static u64 *words_of(struct last_boot_test *t, int ring)
 {
-	return t->area + MCTRACER_KEPT_RINGS_AT + ring * RING_SIZE;
+	return t->area + MCTRACER_PERSISTENT_RINGS_AT + ring * RING_SIZE;
 }
 
 /* Return the word of call @number, as the earlier kernel has recorded it. */
@@ -64,7 +64,7 @@ static void write_ring(struct last_boot_test *t, int i, u32 calls)
 		.pid = 10 + i, .tgid = 10 + i, .clock.mult = 1, .time = 1000,
 		.context = MCTRACER_CONTEXT_UNKNOWN,
 	};
-	u64 notes[MCTRACER_NOTES_WORDS];
+	u64 sync[MCTRACER_SYNC_WORDS];
 	unsigned int n, j;
 	u64 at;
 
@@ -74,11 +74,11 @@ static void write_ring(struct last_boot_test *t, int i, u32 calls)
 		at = mctracer_position(t->ring->user.head) & -(u64)(RING_SIZE / 4);
 		state.calls = t->calls[i];
 		state.time += 20;
-		if (at != t->ring->noted_at) {
-			t->ring->noted_at = at;
-			n = mctracer_compose_notes(&state, notes);
+		if (at != t->ring->sync_at) {
+			t->ring->sync_at = at;
+			n = mctracer_compose_sync_words(&state, sync);
 			for (j = 0; j < n; j++)
-				mctracer_ring_put_at_rest(t->ring, notes[j]);
+				mctracer_ring_put_at_rest(t->ring, sync[j]);
 		} else if (!(t->calls[i] % 64)) {
 			mctracer_ring_put_at_rest(t->ring,
 						  mctracer_word(MCTRACER_TIME, state.time / 2));
@@ -87,30 +87,30 @@ static void write_ring(struct last_boot_test *t, int i, u32 calls)
 	}
 }
 
-static void write_headers(struct last_boot_test *t, struct mctracer_kept *kept)
+static void write_headers(struct last_boot_test *t, struct mctracer_persistent *header)
 {
-	kept->sum = mctracer_kept_sum(kept);
-	*header(t, 0) = *kept;
-	*header(t, 1) = *kept;
+	header->sum = mctracer_persistent_sum(header);
+	*header_at(t, 0) = *header;
+	*header_at(t, 1) = *header;
 }
 
 static void write_all(struct last_boot_test *t, u32 calls)
 {
-	struct mctracer_kept_module *module = t->area + MCTRACER_KEPT_MODULES_AT;
-	struct mctracer_kept kept;
+	struct mctracer_persistent_module *module = t->area + MCTRACER_PERSISTENT_MODULES_AT;
+	struct mctracer_persistent header;
 	int i;
 
 	memset(t->area, 0, SIZE);
-	mctracer_kept_fill(&kept);
-	kept.nr_rings = RINGS;
-	kept.ring_size = RING_SIZE;
-	kept.text -= MOVED;
-	kept.text_end -= MOVED;
-	write_headers(t, &kept);
-	module[3] = (struct mctracer_kept_module) {
+	mctracer_persistent_fill(&header);
+	header.nr_rings = RINGS;
+	header.ring_size = RING_SIZE;
+	header.text -= MOVED;
+	header.text_end -= MOVED;
+	write_headers(t, &header);
+	module[3] = (struct mctracer_persistent_module) {
 		.text = MODULE_AT, .size = SZ_64K, .name = "gone",
 	};
-	module[3].sum = mctracer_kept_module_sum(&module[3]);
+	module[3].sum = mctracer_persistent_module_sum(&module[3]);
 	for (i = 0; i < RINGS; i++)
 		write_ring(t, i, calls + i);
 }
@@ -254,21 +254,21 @@ static void test_bad_words(struct kunit *test)
 static void test_header(struct kunit *test)
 {
 	struct last_boot_test *t = test->priv;
-	struct mctracer_kept kept;
+	struct mctracer_persistent header;
 	size_t i;
 
 	write_all(t, 100);
-	kept = *header(t, 0);
-	for (i = 0; i < sizeof(kept); i++) {
-		((u8 *)header(t, 0))[i] ^= 1 << i % 8;
+	header = *header_at(t, 0);
+	for (i = 0; i < sizeof(header); i++) {
+		((u8 *)header_at(t, 0))[i] ^= 1 << i % 8;
 		mctracer_last_boot_put(take(test));
-		((u8 *)header(t, 1))[i] ^= 1 << i % 8;
+		((u8 *)header_at(t, 1))[i] ^= 1 << i % 8;
 		expect_refused(test);
-		*header(t, 0) = *header(t, 1) = kept;
+		*header_at(t, 0) = *header_at(t, 1) = header;
 	}
 
 #define EXPECT_REFUSED(field, value) do {		\
-		struct mctracer_kept other = kept;	\
+		struct mctracer_persistent other = header;	\
 							\
 		other.field = (value);			\
 		write_headers(t, &other);		\
@@ -282,7 +282,7 @@ static void test_header(struct kunit *test)
 	EXPECT_REFUSED(ring_size, RING_SIZE * 2);
 	EXPECT_REFUSED(ring_size, RING_SIZE + 8);
 	EXPECT_REFUSED(ring_size, 1ULL << 63);
-	EXPECT_REFUSED(text_end, kept.text);
+	EXPECT_REFUSED(text_end, header.text);
 	EXPECT_REFUSED(clock.shift, 64);
 	EXPECT_REFUSED(clock.mult, 0);
 	EXPECT_REFUSED(bits, 16);
@@ -304,7 +304,7 @@ static void test_names(struct kunit *test)
 	unsigned long function = (unsigned long)mctracer_last_boot_name;
 	struct last_boot_test *t = test->priv;
 	struct mctracer_last_boot *last;
-	struct mctracer_kept kept;
+	struct mctracer_persistent header;
 	char expected[32];
 	u32 here, low;
 	u64 word;
@@ -326,21 +326,21 @@ static void test_names(struct kunit *test)
 	word = mctracer_word(MCTRACER_RETURN, (OLD(here) & INT_MAX) | BIT_ULL(31));
 	KUNIT_EXPECT_EQ(test, mctracer_last_boot_word(last, word),
 			mctracer_word(MCTRACER_RETURN, (here & INT_MAX) | BIT_ULL(31)));
-	word = mctracer_other_word(MCTRACER_FRAME, OLD(here));
+	word = mctracer_meta_word(MCTRACER_FRAME, OLD(here));
 	KUNIT_EXPECT_EQ(test, mctracer_last_boot_word(last, word),
-			mctracer_other_word(MCTRACER_FRAME, here));
+			mctracer_meta_word(MCTRACER_FRAME, here));
 	mctracer_last_boot_put(last);
 
-	kept = *header(t, 0);
-	kept.build_id[0]++;
-	write_headers(t, &kept);
+	header = *header_at(t, 0);
+	header.build_id[0]++;
+	write_headers(t, &header);
 	last = take(test);
 	KUNIT_EXPECT_FALSE(test, last->same);
-	snprintf(expected, sizeof(expected), "[_stext+%#x]", OLD(here) - kept.text);
+	snprintf(expected, sizeof(expected), "[_stext+%#x]", OLD(here) - header.text);
 	expect_name(test, last, OLD(here), expected);
 	word = mctracer_last_boot_word(last, MCTRACER_WORD_VALID | MCTRACER_WORD_CALL |
 				       OLD(here));
-	KUNIT_EXPECT_EQ(test, (u32)word, OLD(here) - kept.text + kept.linked);
+	KUNIT_EXPECT_EQ(test, (u32)word, OLD(here) - header.text + header.linked);
 	mctracer_last_boot_put(last);
 }
 
@@ -348,7 +348,7 @@ static void damage(struct last_boot_test *t)
 {
 	static const u32 lengths[] = { 1, 8, 64, SZ_4K, SZ_16K };
 	u32 n = 1 + prandom_u32_state(&t->rnd) % 8, length, at;
-	struct mctracer_kept kept = *header(t, 0);
+	struct mctracer_persistent header = *header_at(t, 0);
 
 	while (n--) {
 		length = lengths[prandom_u32_state(&t->rnd) % ARRAY_SIZE(lengths)];
@@ -364,9 +364,9 @@ static void damage(struct last_boot_test *t)
 			memcpy(t->area + at, words_of(t, 0), length);
 			break;
 		case 3:	/* a wrong header with a valid checksum */
-			at = prandom_u32_state(&t->rnd) % sizeof(kept);
-			((u8 *)&kept)[at] ^= prandom_u32_state(&t->rnd);
-			write_headers(t, &kept);
+			at = prandom_u32_state(&t->rnd) % sizeof(header);
+			((u8 *)&header)[at] ^= prandom_u32_state(&t->rnd);
+			write_headers(t, &header);
 		}
 	}
 }
@@ -375,7 +375,7 @@ static void damage(struct last_boot_test *t)
 static void read_all(struct kunit *test, struct mctracer_last_boot *last)
 {
 	struct mctracer_text *text = mctracer_text_alloc(true, false);
-	const u32 rings = last->kept.nr_rings;
+	const u32 rings = last->header.nr_rings;
 	struct mctracer_streams all;
 	struct mctracer_stream *stream;
 	const struct seq_buf *line;
@@ -383,7 +383,7 @@ static void read_all(struct kunit *test, struct mctracer_last_boot *last)
 
 	KUNIT_ASSERT_EQ(test, mctracer_streams_alloc(&all, rings), 0);
 	KUNIT_ASSERT_NOT_NULL(test, text);
-	KUNIT_EXPECT_LE(test, rings * last->kept.ring_size, RINGS * RING_SIZE);
+	KUNIT_EXPECT_LE(test, rings * last->header.ring_size, RINGS * RING_SIZE);
 	memcpy(all.streams, last->streams, rings * sizeof(*all.streams));
 	mctracer_streams_order(&all);
 	mctracer_text_set_elsewhere(text, mctracer_last_boot_name, last);
@@ -434,8 +434,8 @@ static void test_noise(struct kunit *test)
 	struct mctracer_last_boot *last;
 
 	write_all(t, 100);
-	prandom_bytes_state(&t->rnd, t->area + MCTRACER_KEPT_MODULES_AT,
-			    SIZE - MCTRACER_KEPT_MODULES_AT);
+	prandom_bytes_state(&t->rnd, t->area + MCTRACER_PERSISTENT_MODULES_AT,
+			    SIZE - MCTRACER_PERSISTENT_MODULES_AT);
 	last = take(test);
 	KUNIT_EXPECT_EQ(test, last->sums.events, 0);
 	KUNIT_EXPECT_EQ(test, last->nr_modules, 0);

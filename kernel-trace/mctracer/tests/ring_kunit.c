@@ -97,19 +97,19 @@ static void write_word(struct kunit *test, u64 word)
 	struct ring_test *t = test->priv;
 	u64 head = mctracer_ring_reserve(t->ring, MCTRACER_STEP(1, 1));
 
-	t->mine->others++;
+	t->mine->meta++;
 	mctracer_ring_put(mctracer_ring_slot(t->ring, head), mctracer_ring_lap(t->ring, head),
 			  word, word >> 32 & ~BIT(31));
 }
 
-static void write_notes(struct kunit *test)
+static void write_sync(struct kunit *test)
 {
 	struct ring_test *t = test->priv;
-	u64 words[MCTRACER_NOTES_WORDS], end;
+	u64 words[MCTRACER_SYNC_WORDS], end;
 	unsigned int n, i;
 
 	t->said.calls = mctracer_ring_end_calls(t->mine, &end);
-	n = mctracer_compose_notes(&t->said, words);
+	n = mctracer_compose_sync_words(&t->said, words);
 	for (i = 0; i < n; i++)
 		write_word(test, words[i]);
 }
@@ -123,9 +123,9 @@ static void record(struct kunit *test, u64 from, u64 to)
 	for (; from < to; from++) {
 		quarter = mctracer_ring_end(t->mine) & -(u64)(QUARTER * WORD);
 		t->said.time = 10000 + from * 10;
-		if (quarter != t->mine->noted_at) {
-			t->mine->noted_at = quarter;
-			write_notes(test);
+		if (quarter != t->mine->sync_at) {
+			t->mine->sync_at = quarter;
+			write_sync(test);
 		} else if (!(mctracer_ring_end(t->mine) & (MCTRACER_COMPACT_BLOCK - 1))) {
 			write_word(test, mctracer_word(MCTRACER_TIME, t->said.time >> 1));
 		}
@@ -303,7 +303,7 @@ static void ring_counts_calls(struct kunit *test)
 		calls++;
 		KUNIT_ASSERT_EQ(test, mctracer_ring_end_calls(t->mine, &end), calls);
 	}
-	/* "others" may be up to 2^10 meta words old. */
+	/* "meta" may be up to 2^10 meta words old. */
 	for (i = 0; i < 1000; i++)
 		mctracer_ring_reserve(t->ring, MCTRACER_STEP(2, 1));
 	KUNIT_EXPECT_EQ(test, mctracer_ring_end_calls(t->mine, &end), calls + 1000);
@@ -377,9 +377,9 @@ static void cursor_begins_behind_notes(struct kunit *test)
 	struct ring_test *t = test->priv;
 
 	record(test, 0, 100);
-	write_notes(test);
+	write_sync(test);
 	mctracer_ring_clear(t->mine);
-	write_notes(test);
+	write_sync(test);
 	write(test, 100, 110);
 	mctracer_cursor_begin(&cursor, t->mine, NULL, true, t->mine->user.read, false);
 	KUNIT_EXPECT_EQ(test, cursor.pos, t->mine->user.read);
@@ -492,10 +492,10 @@ static void cursor_task_and_gap(struct kunit *test)
 	struct ring_test *t = test->priv;
 
 	record(test, 0, 5);
-	write_word(test, mctracer_other_word(MCTRACER_GAP, 17));
+	write_word(test, mctracer_meta_word(MCTRACER_GAP, 17));
 	t->said.pid = 2;
 	strscpy(t->said.comm, "two");
-	write_notes(test);
+	write_sync(test);
 	write(test, 5, 6);
 	mctracer_cursor_begin(&cursor, t->mine, NULL, false, t->mine->user.read, false);
 	expect_found(test, &cursor, 0, 5);
@@ -515,8 +515,8 @@ static void cursor_gap_time(struct kunit *test)
 	record(test, 0, 5);
 	write_word(test, mctracer_word(MCTRACER_TIME, t->said.time >> 1));
 	t->said.time += 1000000;
-	write_notes(test);
-	write_word(test, mctracer_other_word(MCTRACER_GAP, MCTRACER_GAP_UNCOUNTED));
+	write_sync(test);
+	write_word(test, mctracer_meta_word(MCTRACER_GAP, MCTRACER_GAP_UNCOUNTED));
 	mctracer_cursor_begin(&cursor, t->mine, NULL, false, t->mine->user.read, false);
 	expect_found(test, &cursor, 0, 5);
 	KUNIT_EXPECT_LT(test, cursor.ns, t->said.time);
@@ -573,7 +573,7 @@ static void ring_moves(struct kunit *test)
 		KUNIT_EXPECT_GE(test, first + WORDS, n - WORDS / 2);
 		expect_counts(test, n, 0, first);
 		expect_found(test, &cursor, first, n);
-		t->mine->noted_at = U64_MAX;
+		t->mine->sync_at = U64_MAX;
 	}
 }
 
@@ -620,7 +620,7 @@ static void ring_moves_entities(struct kunit *test)
 	move(test, 4 * RING_SIZE);
 	for (n = 0; n < 3 * WORDS; n += 3) {
 		record(test, n, n + 3);
-		write_notes(test);
+		write_sync(test);
 	}
 	move(test, RING_SIZE);
 	pos = mctracer_ring_oldest(t->mine);

@@ -31,8 +31,8 @@ static void words_notes(struct kunit *test)
 		.known = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_CLOCK | MCTRACER_KNOWS_CONTEXT |
 			 MCTRACER_KNOWS_MODULES,
 	}, heard = { .clock.mult = 1 };
-	u64 words[MCTRACER_NOTES_WORDS];
-	unsigned int n = mctracer_compose_notes(&said, words), i;
+	u64 words[MCTRACER_SYNC_WORDS];
+	unsigned int n = mctracer_compose_sync_words(&said, words), i;
 
 	for (i = 0; i < n; i++)
 		mctracer_decode(&heard, words[i]);
@@ -58,7 +58,7 @@ static void words_unknown(struct kunit *test)
 	mctracer_decode(&state, mctracer_word(MCTRACER_TASK, 7 | (u64)'a' << MCTRACER_COMM_SHIFT));
 	for (i = 0; i < 9; i++)
 		mctracer_decode(&state, mctracer_word(MCTRACER_MORE, i < 2 ? 0 : 7 + (i > 2)));
-	KUNIT_EXPECT_EQ(test, mctracer_decode(&state, mctracer_other_word(63, 1)),
+	KUNIT_EXPECT_EQ(test, mctracer_decode(&state, mctracer_meta_word(63, 1)),
 			MCTRACER_EVENT_UNKNOWN);
 	mctracer_decode(&state, mctracer_word(MCTRACER_MORE, ~0ULL));
 	KUNIT_EXPECT_EQ(test, state.pid, 7);
@@ -82,7 +82,7 @@ static void words_values(struct kunit *test)
 	unsigned int n, i, j;
 
 	for (i = 0; i < ARRAY_SIZE(values); i++) {
-		mctracer_decode(&state, mctracer_other_word(MCTRACER_TOOK, 123456789012345));
+		mctracer_decode(&state, mctracer_meta_word(MCTRACER_TOOK, 123456789012345));
 		n = mctracer_value_words(words, values[i]);
 		for (j = 0; j < n; j++)
 			KUNIT_EXPECT_EQ(test, mctracer_decode(&state, words[j]),
@@ -99,7 +99,7 @@ static void words_values(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, state.ip, 0x80000005);
 		KUNIT_EXPECT_EQ(test, state.value, MCTRACER_RETURN_TAIL);
 	}
-	mctracer_decode(&state, mctracer_other_word(MCTRACER_TOOK, 5));
+	mctracer_decode(&state, mctracer_meta_word(MCTRACER_TOOK, 5));
 	mctracer_decode(&state, mctracer_word(MCTRACER_TIME, 7));
 	mctracer_decode(&state, a_return);
 	KUNIT_EXPECT_EQ(test, state.has, 0);
@@ -133,7 +133,7 @@ static void words_args(struct kunit *test)
 	mctracer_decode(&state, mctracer_word(MCTRACER_TIME, 7));
 	mctracer_decode(&state, call);
 	KUNIT_EXPECT_EQ(test, state.nr_args, 0);
-	mctracer_tear_said(&state);
+	mctracer_tear_pending(&state);
 	mctracer_decode(&state, mctracer_word(MCTRACER_VALUE, 5));
 	mctracer_decode(&state, call);
 	KUNIT_EXPECT_EQ(test, state.nr_args, 0);
@@ -169,7 +169,7 @@ static void words_about(struct kunit *test)
 	struct mctracer_state state = {};
 	int i;
 
-	mctracer_decode(&state, mctracer_other_word(MCTRACER_OBJECT, object));
+	mctracer_decode(&state, mctracer_meta_word(MCTRACER_OBJECT, object));
 	mctracer_decode(&state, data_word("seven b"));
 	mctracer_decode(&state, data_word("ytes"));
 	KUNIT_EXPECT_EQ(test, mctracer_decode(&state, call), MCTRACER_EVENT_CALL);
@@ -181,7 +181,7 @@ static void words_about(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.nr_objects, 0);
 	KUNIT_EXPECT_EQ(test, state.nr_data, 0);
 
-	mctracer_decode(&state, mctracer_other_word(MCTRACER_OBJECT, object));
+	mctracer_decode(&state, mctracer_meta_word(MCTRACER_OBJECT, object));
 	mctracer_decode(&state, data_word("torn"));
 	mctracer_decode(&state, mctracer_word(MCTRACER_TIME, 1));
 	mctracer_decode(&state, call);
@@ -190,7 +190,7 @@ static void words_about(struct kunit *test)
 
 	/* The decoder drops what exceeds the maximum. */
 	for (i = 0; i < MCTRACER_OBJECTS + 1; i++)
-		mctracer_decode(&state, mctracer_other_word(MCTRACER_OBJECT, object + i));
+		mctracer_decode(&state, mctracer_meta_word(MCTRACER_OBJECT, object + i));
 	for (i = 0; i < MCTRACER_DATA_WORDS + 1; i++)
 		mctracer_decode(&state, data_word("seven b"));
 	mctracer_decode(&state, call);

@@ -118,7 +118,7 @@ def describe(core, cpus):
     names = core.read(core.symbol('init_uts_ns') + core.offset('uts_namespace', 'name'), 6 * 65)
     names = [names[i:i + 65].split(b'\0')[0].decode('ascii', 'replace') for i in range(0, 390, 65)]
     options = core.u64(core.symbol('mctracer_options'))
-    chosen = core.read(core.symbol('mctracer_chosen'), 16)
+    chosen = core.read(core.symbol('mctracer_selected'), 16)
     return (f'release {names[2]}\nversion {names[3]}\nbuild_id {core.info.get("BUILD-ID", "")}\n'
             f'machine {names[4]}\nhost {names[1]}\ncpus {cpus}\nchosen {int(any(chosen))}\noptions ' +
             ' '.join(('' if options >> i & 1 else 'no') + name for i, name in enumerate(OPTIONS)) +

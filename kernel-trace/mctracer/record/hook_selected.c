@@ -8,22 +8,22 @@
 #include "hook.h"
 #include "record.h"
 
-void __mcount_direct mctracer_hook_chosen(void)
+void __mcount_direct mctracer_hook_selected(void)
 {
 	hook_record(MCTRACER_HOOK_CALL, false, false, true);
 }
 
-void __mcount_direct mctracer_hook_chosen_exact(void)
+void __mcount_direct mctracer_hook_selected_timed(void)
 {
 	hook_record(MCTRACER_HOOK_CALL, true, false, true);
 }
 
-void __mcount_direct mctracer_hook_chosen_context(void)
+void __mcount_direct mctracer_hook_selected_context(void)
 {
 	hook_record(MCTRACER_HOOK_CALL, false, true, true);
 }
 
-void __mcount_direct mctracer_hook_chosen_exact_context(void)
+void __mcount_direct mctracer_hook_selected_timed_context(void)
 {
 	hook_record(MCTRACER_HOOK_CALL, true, true, true);
 }
