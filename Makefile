@@ -8,12 +8,12 @@ help:
 	@echo "make test SUITE=list    all suites of tests, and the last result of each"
 	@echo "make test SUITE=NAME    one suite, or a group: long, debug, configs, kernels, module, bisect, mutations"
 	@echo "make bench              measure the cost of tracing, in instructions"
-	@echo "make apply LINUX=DIR    apply the series to a tree of Linux 6.12, 7.3 or 6.1"
+	@echo "make apply LINUX=DIR    apply the series to a tree of Linux 6.12, 7.3 or 6.1; on 6.12 with POSTINGS=N a part"
 	@echo "make worktree DIR=DIR   a git tree of the kernel with the series, to edit in"
 	@echo "make export DIR=DIR     write such a tree's commits back to this repository"
-	@echo "make post DIR=DIR       write the mails that git send-email would send; sends nothing"
+	@echo "make post DIR=DIR POSTING=N  write the mails of a posting, as git send-email would send them; sends nothing"
 	@echo "make check              the tests that need no kernel built or booted"
-	@echo "make check-bisect       build and boot the kernel after each patch; takes long"
+	@echo "make check-bisect       build the kernel after each patch, boot it after each posting; takes long"
 	@echo "make module             the tracer as a module, for an unchanged kernel: KVER=RELEASE, or the running one"
 	@echo "make deb                a package from which dkms builds that module"
 	@echo "make clean              remove the cache: trees, builds, logs"
@@ -51,7 +51,8 @@ export:
 	@scripts/export $(or $(DIR),$(error no tree is named: make export DIR=...))
 
 post:
-	@scripts/post $(or $(DIR),$(error no directory is named: make post DIR=...))
+	@scripts/post $(or $(DIR),$(error no directory is named: make post DIR=... POSTING=...)) \
+		$(or $(POSTING),$(error no posting is named: make post DIR=... POSTING=...))
 
 check:
 	@scripts/test quick

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""usage: changed-files.py DIR
+"""usage: changed-files.py DIR SERIES
 
 Print docs/changed-files.md: the kernel's files that the patches in DIR change (not the files that they add), and the
-numbers of the patches that change each file.
+patches that change each file. SERIES lists the patches in order.
 """
 import os
 import re
@@ -12,7 +12,8 @@ import sys
 HEAD = """<!-- SPDX-License-Identifier: GPL-2.0 -->
 # Files of the kernel that the series changes
 
-Written by `scripts/export`. The table shows the numbers of the patches, and their added and removed lines in total.
+Written by `scripts/export`. The table shows the patches by posting and number, and their added and removed
+lines in total.
 
 | file | lines | patches |
 |---|---:|---|
@@ -20,11 +21,13 @@ Written by `scripts/export`. The table shows the numbers of the patches, and the
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
+    with open(sys.argv[2], encoding="utf-8") as series:
+        names = [line.strip() for line in series if line.strip() and not line.startswith("#")]
     ours, files = set(), {}
-    for name in sorted(name for name in os.listdir(sys.argv[1]) if name.endswith(".patch")):
-        number = int(name.split("-")[0])
+    for name in names:
+        number = re.match(r"(.*/)?\d+", name)[0]
         with open(os.path.join(sys.argv[1], name), encoding="utf-8") as patch:
             for diff in re.split(r"^diff --git ", patch.read(), flags=re.M)[1:]:
                 file = re.match(r"a/(\S+) ", diff)[1]
@@ -38,7 +41,7 @@ def main():
                 row[0] += sum(line.startswith("+") for line in lines)
                 row[1] += sum(line.startswith("-") and line != "-- " for line in lines)
                 row[2].append(number)
-    rows = ["| %s | +%d -%d | %s |\n" % (file, row[0], row[1], ", ".join("%04d" % n for n in row[2]))
+    rows = ["| %s | +%d -%d | %s |\n" % (file, row[0], row[1], ", ".join(row[2]))
             for file, row in sorted(files.items())]
     total = "\n%d files: %d lines added, %d removed.\n" % (
         len(files), *(sum(row[i] for row in files.values()) for i in (0, 1)))

@@ -23,6 +23,12 @@ FOLDERS='arch-x86 kernel-trace include Documentation samples tools tests/selftes
 MAIN_KERNEL=6.12
 KERNEL=${KERNEL:-$MAIN_KERNEL}
 
+case ${POSTINGS-} in
+*[!0-9]* | 0*)
+	echo "error: POSTINGS is a number of postings, from 1 on: $POSTINGS" >&2
+	exit 1 ;;
+esac
+
 case $CACHE in
 *[[:space:]:]*)
 	echo "error: kbuild accepts no white space or colon in the cache's path: $CACHE" >&2
@@ -163,14 +169,21 @@ lock()
 	export MCT_LOCKED="$CACHE"
 }
 
-# series: print the file names of the patches for $KERNEL, in order.
+# series: print the file names of the patches for $KERNEL, in order; with POSTINGS=N, only of the first N postings.
 series()
 {
 	if [ "$KERNEL" != "$MAIN_KERNEL" ]; then
 		printf '%s\n' 0001-new-files.patch 0002-port.patch
 	elif [ -f "$REPO/series" ]; then
-		sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$REPO/series"
+		sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$REPO/series" |
+			awk -F/ -v most="${POSTINGS-}" '$1 != last { n++; last = $1 } most == "" || n <= most + 0'
 	fi
+}
+
+# postings: print the names of the postings, in order. Each is a folder of patches/.
+postings()
+{
+	series | sed -n 's,/.*,,p' | uniq
 }
 
 # kernels: print the versions of the supported kernels. A port without a file "source" is unfinished and left out.

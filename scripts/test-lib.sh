@@ -64,10 +64,10 @@ fails_saying()
 	}
 }
 
-# fake_repo DIR: make a copy of the scripts with a series of two patches for fake_tree.
+# fake_repo DIR: make a copy of the scripts with a series for fake_tree: two postings, of a patch each.
 fake_repo()
 {
-	mkdir -p "$1/patches" "$1/configs"
+	mkdir -p "$1/patches/one" "$1/patches/two" "$1/configs"
 	cp -R -- "$REPO/scripts" "$1/"
 	# Compiling all programs for each guest would take long.
 	rm -f -- "$1"/scripts/guest/*.c
@@ -81,11 +81,11 @@ fake_repo()
 # Banner one
 
 # Banner two, of the first
-0001-first.patch
+one/0001-first.patch
 # Banner of the second
-0002-second.patch
+two/0001-second.patch
 END
-	cat >"$1/patches/0001-first.patch" <<'END'
+	cat >"$1/patches/one/0001-first.patch" <<'END'
 From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
 From: A Tester <tester@localhost>
 Date: Tue, 1 Jan 2008 00:00:00 +0000
@@ -108,7 +108,7 @@ new file mode 100644
 @@ -0,0 +1 @@
 +new
 END
-	cat >"$1/patches/0002-second.patch" <<'END'
+	cat >"$1/patches/two/0001-second.patch" <<'END'
 From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
 From: A Tester <tester@localhost>
 Date: Tue, 1 Jan 2008 00:00:00 +0000

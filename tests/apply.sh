@@ -36,6 +36,18 @@ on_changed_git()	# a git tree with local changes: quilt applies, and the changes
 		grep -q mine "$T/changed/kernel/fork.c"
 }
 
+first()	# only the first posting, by git and by quilt
+{
+	fake_git_tree "$T/first-git" && fake_tree "$T/first" || return
+	for tree in first-git first; do
+		LINUX=$T/$tree POSTINGS=1 "$repo/scripts/apply" && [ -f "$T/$tree/kernel/trace/new/new.c" ] &&
+			[ ! -e "$T/$tree/tools/testing/selftests/mctracer/run.sh" ] || return
+	done
+	[ "$(git -C "$T/first-git" log --format=%s | xargs)" = 'first base' ] &&
+		LINUX=$T/first POSTINGS=3 fails_saying 'only 2 postings' "$repo/scripts/apply" &&
+		LINUX=$T/first POSTINGS=x fails_saying 'number of postings' "$repo/scripts/apply"
+}
+
 twice()	# DIR
 {
 	before=$(sum "$1")
@@ -63,9 +75,10 @@ fuzz()	# patches that would need fuzz are refused
 		[ "$before" = "$(sum "$T/fuzz")" ]
 }
 
-plan 9
+plan 10
 check "the series is applied to a git tree as commits" on_git
 check "the series is applied to a plain tree by quilt" on_plain
+check "POSTINGS=1 applies the first posting" first
 check "local changes of a git tree stay" on_changed_git
 check "a git tree that has the series is refused" twice "$T/git"
 check "a plain tree that has the series is refused" twice "$T/plain"

@@ -42,7 +42,7 @@ only_changed()	# a changed series gives new times only to the files that differ
 	first || return 1
 	find "$tree" -name '*.c' -exec touch -d '2020-01-01' {} +
 	git -C "$tree" update-index -q --refresh
-	sed -i 's/^+new$/+newer/' "$repo/patches/0001-first.patch"
+	sed -i 's/^+new$/+newer/' "$repo/patches/one/0001-first.patch"
 	"$repo/scripts/kernel-tree" >/dev/null || return 1
 	changed=$(cd "$tree" && find . -name '*.c' -newermt 2021-01-01)
 	echo "changed: $changed"
@@ -51,7 +51,7 @@ only_changed()	# a changed series gives new times only to the files that differ
 
 broken_series()
 {
-	echo 0003-none.patch >>"$repo/series"
+	echo two/0002-none.patch >>"$repo/series"
 	fails_saying 'error: .*patch' "$repo/scripts/kernel-tree"
 	rc=$?
 	sed -i '$d' "$repo/series"
@@ -60,10 +60,10 @@ broken_series()
 
 does_not_apply()
 {
-	sed -i.keep 's/^-two$/-deux/' "$repo/patches/0001-first.patch"
+	sed -i.keep 's/^-two$/-deux/' "$repo/patches/one/0001-first.patch"
 	fails_saying 'the whole log: .*kernel-tree.log' "$repo/scripts/kernel-tree"
 	rc=$?
-	mv "$repo/patches/0001-first.patch.keep" "$repo/patches/0001-first.patch"
+	mv "$repo/patches/one/0001-first.patch.keep" "$repo/patches/one/0001-first.patch"
 	[ "$rc" = 0 ] && grep -q 'patch does not apply' "$T/err" && first
 }
 

@@ -37,12 +37,12 @@ inserted()	# a patch between the two: numbers change, comments stay above the sa
 # Banner one
 
 # Banner two, of the first
-0001-first.patch
-0002-between.patch
+one/0001-first.patch
+one/0002-between.patch
 # Banner of the second
-0003-second.patch
+two/0001-second.patch
 END
-	diff "$T/want" "$repo/series" && [ ! -e "$repo/patches/0002-second.patch" ] &&
+	diff "$T/want" "$repo/series" && [ -e "$repo/patches/one/0002-between.patch" ] &&
 		[ -f "$repo/include/linux/new.h" ] && "$repo/scripts/check-tree"
 }
 
@@ -51,6 +51,13 @@ dropped()	# a removed patch: its files are removed, its comments move to the nex
 	$g checkout -q -B mctracer HEAD~2 && $g cherry-pick 'mctracer@{1}' || return 1
 	"$repo/scripts/export" "$T/work" && [ ! -e "$repo/include" ] && [ "$(grep -c . "$repo/series")" = 5 ] &&
 		"$repo/scripts/check-tree"
+}
+
+moved()	# a patch whose folder in series was changed is exported to that posting
+{
+	sed -i 's,^one/,new/,' "$repo/series"
+	"$repo/scripts/export" "$T/work" && cat "$repo/series" && [ -f "$repo/patches/new/0001-first.patch" ] &&
+		[ ! -e "$repo/patches/one" ] && "$repo/scripts/check-tree"
 }
 
 notices()	# REGEX COMMAND...: succeed if check-tree fails with REGEX after COMMAND changed a copy
@@ -65,15 +72,16 @@ notices()	# REGEX COMMAND...: succeed if check-tree fails with REGEX after COMMA
 	return "$_rc"
 }
 
-plan 11
+plan 12
 check "worktree makes a tree with one commit for each patch" worktree
 check "export is stable, and its result passes check-tree" round_trip
 check "after an inserted patch, comments are above the same patches" inserted
 check "the files of a dropped patch are removed" dropped
+check "a patch is moved to another posting" moved
 check "check-tree notices a patch that series lacks" notices 'do not name the same' \
 	sed -i '/second/d' series
 check "check-tree notices a missing patch" notices 'do not name the same' \
-	rm patches/0002-second.patch
+	rm patches/two/0001-second.patch
 check "check-tree notices a changed byte in a folder" notices 'not the same.*: kernel-trace$' \
 	sed -i 's/new/old/' kernel-trace/new/new.c
 check "check-tree notices an additional file" notices 'not the same.*: include$' \

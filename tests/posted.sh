@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Checks the requirements of a posted series that a script can check: the cover letter, checkpatch --strict, spelling,
+# Checks the requirements of a posted series that a script can check: the cover letters, checkpatch --strict, spelling,
 # kernel-doc, the ABI files, MAINTAINERS. Uses the kernel's own tools from the patched tree.
 . "${0%/*}/../scripts/test-lib.sh"
 
@@ -69,24 +69,27 @@ maintained()
 	[ ! -s "$T/who" ]
 }
 
-# cover_letter: the letter must have the number of patches, short lines, and only measured figures.
-cover_letter()
+# cover_letters: each posting must have a letter with the number of its patches, short lines, and only measured figures;
+# no posting has more than 20 patches.
+cover_letters()
 {
-	letter=$REPO/patches/cover-letter
-	count=$(find "$REPO/patches" -name '*.patch' | wc -l)
-	head -n 1 "$letter" | grep -q "^Subject: \[PATCH 00/$count\] " || {
-		echo "the subject does not count $count patches"
-		return 1
-	}
-	awk 'length > 80 { print FILENAME ": " FNR ": longer than 80 characters"; bad = 1 } END { exit bad }' \
-		"$letter" || return
-	sed -n '/^Measured/,/^How it/p' "$letter" | grep -oE '[0-9,]+\.?[0-9]+x?' | grep -v '^6\.12' |
-		sort -u | while read -r figure; do
-			cat "$REPO/README.md" "$REPO"/bench/results/*.md | grep -qF "${figure%x}" ||
-				echo "not in the README or a result: $figure"
-		done >"$T/figures"
-	cat "$T/figures"
-	[ ! -s "$T/figures" ]
+	postings | while read -r posting; do
+		letter=$REPO/patches/$posting/cover-letter
+		count=$(find "$REPO/patches/$posting" -name '*.patch' | wc -l)
+		[ "$count" -le 20 ] || echo "$posting has $count patches"
+		grep -qE "^# $(sed -n '1s/^Subject: \[[^]]*\] //p' "$letter")\$" "$REPO/series" ||
+			echo "series has no banner with the title of $posting"
+		head -n 1 "$letter" | grep -qE "^Subject: \[PATCH 0+/$count\] " ||
+			echo "$posting: the subject does not count $count patches"
+		awk -v posting="$posting" 'length > 80 { print posting ": line " FNR ": longer than 80 characters" }' "$letter"
+		sed -n '/^Measured/,/^How it/p' "$letter" | grep -oE '[0-9,]+\.?[0-9]+x?' | grep -v '^6\.12' |
+			sort -u | while read -r figure; do
+				cat "$REPO/README.md" "$REPO"/bench/results/*.md | grep -qF "${figure%x}" ||
+					echo "$posting: not in the README or a result: $figure"
+			done
+	done >"$T/letters" 2>&1
+	cat "$T/letters"
+	[ ! -s "$T/letters" ]
 }
 
 # bindgen: rust/Makefile must not pass the flags of call sites to bindgen, because its clang refuses flags that only gcc
@@ -105,7 +108,7 @@ bindgen()
 }
 
 plan 7
-check "the cover letter is of this series" cover_letter
+check "each posting has its cover letter" cover_letters
 check "checkpatch --strict finds nothing that the patches don't defend" checkpatch
 check "codespell finds nothing" spelling
 check "kernel-doc finds nothing" kernel_doc

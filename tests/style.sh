@@ -12,7 +12,7 @@ no_machine_paths()
 {
 	! grep -nE '(^|[^A-Za-z0-9_.~-])/(root|home|work)/[a-z]' Makefile series scripts/* \
 		scripts/bin/* scripts/guest/* bench/* bench/*/* tests/*.sh tests/suites configs/* .ci/run README.md \
-		HACKING.md docs/*.md patches/*.patch \
+		HACKING.md docs/*.md patches/*/*.patch \
 		2>/dev/null |
 		grep -v 'tests/style.sh'
 }

@@ -107,8 +107,11 @@ NOKPROBE_SYMBOL(mcount_ftrace_call);
 }
 
 static struct ftrace_ops hook_ops = SITES_OPS(arch_mcount_stub);
-static struct ftrace_ops pre_handler_ops[] = { SITES_OPS(arch_mcount_pre_handler),
-					     SITES_OPS(arch_mcount_pre_handler) };
+static struct ftrace_ops pre_handler_ops[] = {
+	SITES_OPS(arch_mcount_pre_handler),
+	SITES_OPS(arch_mcount_pre_handler),
+};
+
 static struct ftrace_ops *current_pre_handler_ops = pre_handler_ops;
 
 /*

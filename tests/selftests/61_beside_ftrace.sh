@@ -421,7 +421,8 @@ mod_load mct_target
 equal "the selected function is recorded after a reload" 50 "$(target_calls)"
 put mct_target_leaf:count "$triggers"
 target_calls > /dev/null
-check "a function with a trigger calls the pre-handler" grep -q "tramp: arch_mcount_pre_handler" $enabled
+check "a function with a trigger calls the pre-handler" \
+	grep -q "tramp: arch_mcount_pre_handler" $enabled
 mod_unload mct_target
 equal "no function has a pre-handler after the unload" 0 "$(called_for)"
 put "" "$triggers"
