@@ -73,13 +73,15 @@ maintained()
 # no posting has more than 20 patches.
 cover_letters()
 {
-	postings | while read -r posting; do
+	(KERNEL=$MAIN_KERNEL && postings) >"$T/postings"
+	[ -s "$T/postings" ] || return
+	while read -r posting; do
 		letter=$REPO/patches/$posting/cover-letter
 		count=$(find "$REPO/patches/$posting" -name '*.patch' | wc -l)
 		[ "$count" -le 20 ] || echo "$posting has $count patches"
 		grep -qE "^# $(sed -n '1s/^Subject: \[[^]]*\] //p' "$letter")\$" "$REPO/series" ||
 			echo "series has no banner with the title of $posting"
-		head -n 1 "$letter" | grep -qE "^Subject: \[PATCH 0+/$count\] " ||
+		head -n 1 "$letter" | grep -qE "^Subject: \[PATCH $(printf "%0${#count}d" 0)/$count\] " ||
 			echo "$posting: the subject does not count $count patches"
 		awk -v posting="$posting" 'length > 80 { print posting ": line " FNR ": longer than 80 characters" }' "$letter"
 		sed -n '/^Measured/,/^How it/p' "$letter" | grep -oE '[0-9,]+\.?[0-9]+x?' | grep -v '^6\.12' |
@@ -87,7 +89,7 @@ cover_letters()
 				cat "$REPO/README.md" "$REPO"/bench/results/*.md | grep -qF "${figure%x}" ||
 					echo "$posting: not in the README or a result: $figure"
 			done
-	done >"$T/letters" 2>&1
+	done <"$T/postings" >"$T/letters" 2>&1
 	cat "$T/letters"
 	[ ! -s "$T/letters" ]
 }
