@@ -738,8 +738,8 @@ def check_garbage(mctrace, folder, case):
 def check_future(mctrace, folder, data):
     complaints = Complaints(mctrace)
     path = os.path.join(folder, "future.dat")
-    write_file(path, data[:8] + struct.pack("<I", 2) + data[12:])
-    complaints.file(path, "version 2", "version 2")
+    write_file(path, data[:8] + struct.pack("<I", 3) + data[12:])
+    complaints.file(path, "version 3", "version 3")
     return complaints.lines()
 
 

@@ -2,6 +2,7 @@
 # Decodes a recording independently of mctrace and of recordings.py, to check both. It is slow, and
 # needs recordings in which each call has its time.
 import bisect
+import re
 import struct
 
 # Types of words, and kinds of words of type META: see include/uapi/linux/mctracer.h.
@@ -12,7 +13,8 @@ HIDDEN = 1 << 53        # the sign bit of a difference of positions
 
 
 class Symbols:
-    def __init__(self, text):
+    def __init__(self, text, base):
+        self.base = base
         found = []
         for line in text.splitlines():
             fields = line.split()
@@ -23,7 +25,7 @@ class Symbols:
         self.names = [name for _, name in found]
 
     def name(self, low):
-        address = low - 1 | 0xffffffff00000000
+        address = self.base + (low & 0x7fffffff) - 1
         at = bisect.bisect_right(self.addresses, address) - 1
         at = bisect.bisect_left(self.addresses, self.addresses[at])     # the first name there
         return self.names[at].replace(".cold", "")
@@ -33,7 +35,7 @@ def read_chunks(path):
     with open(path, "rb") as file:
         data = file.read()
     magic, version, size = struct.unpack_from("<8sII", data)
-    assert (magic, version, size) == (b"mctrace\n", 1, 40), "the header"
+    assert (magic, version, size) == (b"mctrace\n", 2, 40), "the header"
     at = 16
     while at < len(data):
         mark, kind, size, cpu, notes, pos, start = struct.unpack_from("<IIQIIQQ", data, at)
@@ -115,11 +117,10 @@ class Cpu:
 
     def more(self, data):
         kind, nr = self.last
-        if kind == TASK and nr <= 2:
+        if kind == TASK and nr > 1:
             self.comm += data.to_bytes(7, "little")
-        elif kind == TASK:
-            self.last = (None, 0)
-            self.flush()
+            if nr == 3:
+                self.flush()
         elif kind == (META, CLOCK) and nr == 1:
             self.offset |= data
 
@@ -143,13 +144,17 @@ class Cpu:
 def decode(path):
     """Yield events in time order: [ns, cpu, task, what, function, value]."""
     cpus = {}
+    base = 0
     text = ""
     for kind, cpu, notes, pos, start, data in read_chunks(path):
-        if kind == 2:
+        if kind == 1:
+            found = re.search(rb"^base (0x[0-9a-f]+)$", data, re.M)
+            base = int(found[1], 16) if found else base
+        elif kind == 2:
             text = data.rstrip(b"\0").decode()
         elif kind == 3:
             cpus.setdefault(cpu, Cpu(cpu)).chunk(notes, pos, start, data)
-    symbols = Symbols(text)
+    symbols = Symbols(text, base)
     events = [event for cpu in sorted(cpus) for event in cpus[cpu].events]
     events.sort(key=lambda event: event[0])
     for ns, cpu, pid, comm, what, address, value in events:

@@ -44,7 +44,8 @@ class Tracer:
         for name, text in {**FILES, **OTHERS, **files}.items():
             with open(self.path(name), "w") as file:
                 file.write(text)
-        header = struct.pack("<IIIIQQQQQQ", *magic(), HEADER, 0, SIZE, 4096, 0, 0, 0, 0).ljust(64, b"\0")
+        header = struct.pack("<IIIIQQQQQQ", *magic(), HEADER, 0, SIZE, 4096, 0, 0, 0,
+                             0xffffffff80000000).ljust(64, b"\0")
         with open(self.path("per_cpu/cpu0/raw"), "wb") as file:
             file.write((header + struct.pack("<QQ", 0, 0)).ljust(HEADER + SIZE, b"\0"))
         for name in ("hit", "out", "out.old"):

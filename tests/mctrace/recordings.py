@@ -25,7 +25,9 @@ import sys
 VALID = 1 << 63
 CALL = 1 << 31
 TIME, MORE, TASK, META, CONTEXT, VALUE, DATA, RETURN = range(8)
-COUNT, CLOCK, GAP, FRAME, MARK, TOOK, OBJECT, MODULE_COUNT = 1, 2, 3, 4, 5, 6, 7, 8
+COUNT, CLOCK, GAP, FRAME, MARK, TOOK, OBJECT, MODULE_COUNT, STREAM = 1, 2, 3, 4, 5, 6, 7, 8, 9
+MAGIC, VERSION = 0x7274636d, 3
+BASE = 0xffffffff80000000
 GAP_UNCOUNTED = 1 << 52
 DATA_BITS = 59
 META_SHIFT = 53
@@ -85,10 +87,13 @@ def object_words(objects):
 
 def task_words(task):
     comm = task.comm.encode("utf-8", "surrogateescape")[:15].ljust(15, b"\0")
-    return [make_word(TASK, task.pid | comm[0] << 44),
+    return [make_word(TASK, task.pid | comm[0] << 44), make_word(MORE, task.tgid),
             make_word(MORE, int.from_bytes(comm[1:8], "little")),
-            make_word(MORE, int.from_bytes(comm[8:15], "little")),
-            make_word(MORE, task.tgid)]
+            make_word(MORE, int.from_bytes(comm[8:15], "little"))]
+
+
+def stream_words(cpu):
+    return [other_word(STREAM, MAGIC | VERSION << 32), make_word(MORE, cpu), make_word(MORE, BASE >> 12)]
 
 
 def clock_words(offset):
@@ -605,8 +610,8 @@ class Recording:
     def info_text(self):
         options = "overwrite time %scontext nomax_stack " % ("" if self.with_context else "no")
         return ("release 6.12.0\nversion #1 SMP\nmachine x86_64\nhost simulated\ncpus %d\n"
-                "chosen 0\noptions %s\nmode %s\n%s" %
-                (len(self.rings), options, self.mode, self.info))
+                "base %#x\nchosen 0\noptions %s\nmode %s\n%s" %
+                (len(self.rings), BASE, options, self.mode, self.info))
 
     def write(self, path, largest=32768):
         """Write the file. @largest: most words in a chunk."""
@@ -629,7 +634,7 @@ CHUNK_MARK = 0x6b6e6863
 CHUNK = struct.Struct("<IIQIIQQ")       # mark, type, size, cpu, notes, position, start
 
 
-def write_header(file, version=1):
+def write_header(file, version=2):
     file.write(struct.pack("<8sII", b"mctrace\n", version, CHUNK.size))
 
 

@@ -10,7 +10,7 @@ from harness import compare_lists
 
 MEMORY = 200 << 20
 SECONDS = 20
-HEADER = recordings.struct.pack("<8sII", b"mctrace\n", 1, 40)
+HEADER = recordings.struct.pack("<8sII", b"mctrace\n", 2, 40)
 
 
 def chunk(kind, data, cpu=0, pos=0):
@@ -40,7 +40,7 @@ def check_small_files(mctrace, folder):
     call = recordings.call_word(0xffffffff81000005, 0xffffffff81001234)
     words = recordings.struct.pack("<Q", call) * (1 << 17)
     names = chunk(2, b"ffffffff81000000 T a\nffffffff81001000 T b\n")
-    info = chunk(1, b"mode graph\n")
+    info = chunk(1, b"mode graph\nbase %#x\n" % recordings.BASE)
     files = {
         "symbols": info + packed(2, lines) * 8,
         "words": info + names + b"".join(packed(3, words, pos=i << 20) for i in range(8)),
@@ -130,8 +130,9 @@ def image_of(rec):
                 flip = 1 << 63 if pos & RING else 0
                 recordings.struct.pack_into("<Q", words, pos % RING, word ^ flip)
                 pos = pos + 8 & recordings.POSITION_MASK
-        image += recordings.struct.pack("<4I8Q", 0x7274636d, 2, 4096, 0, RING, NOTES, ring.start,
-                                        0, ring.start, 0, pos, 0).ljust(4096, b"\0")
+        image += recordings.struct.pack(
+            "<4IQ2I6Q", recordings.MAGIC, recordings.VERSION, 4096, len(image) // (4096 + RING), RING, NOTES, 1,
+            ring.start, 0, ring.start, recordings.BASE, pos, 0).ljust(4096, b"\0")
         image += words
     return image
 
@@ -157,7 +158,8 @@ def check_raw(mctrace, folder):
         dat = os.path.join(folder, "of-raw.dat")
         rec.write(dat)
         names = put(folder, "names", rec.functions.kallsyms().encode())
-        words = b"".join(run.tobytes() for _, run in rec.rings[0].runs)
+        words = recordings.struct.pack("<3Q", *recordings.stream_words(0)) + \
+            b"".join(run.tobytes() for _, run in rec.rings[0].runs)
         for kind, data in (("rings", image_of(rec)), ("words", words)):
             path = put(folder, "raw", data)
             for command in RAW_COMMANDS:
@@ -238,7 +240,7 @@ def check_bad_rings(mctrace, folder):
              ("cut in the header", whole + whole[:50], 1, "no ring of a known version"),
              ("another version", whole[:4] + b"\7" + whole[5:], 1, "offset 0"),
              ("ELF", b"\x7fELF" + bytes(100), 1, "extract.py makes a recording")]
-    for at in (8, 16, 20, 24, 31, 32, 64):
+    for at in (8, 12, 16, 20, 24, 31, 32, 56, 64):
         flipped = bytearray(whole)
         flipped[at] ^= 5
         cases.append(("a bit of the header at %d" % at, bytes(flipped), None, ""))

@@ -70,8 +70,8 @@ for cpu in $cpus; do
 	check "CPU $cpu: the header can be read" \
 		"$rawreader" header "$(per_cpu "$cpu" raw)"
 	"$rawreader" header "$(per_cpu "$cpu" raw)" > "$got"
-	equal "CPU $cpu: the header has the ring's size" $((RING_KB * 1024)) \
-		"$(value ring_size)"
+	equal "CPU $cpu: the header has the CPU and the ring's size" "$cpu $((RING_KB * 1024))" \
+		"$(value cpu) $(value ring_size)"
 	at_least "CPU $cpu: the header counts at least as many words as stats counts calls" \
 		$(($(stat_cpu "$cpu" "$WRITTEN") - $(stat_cpu "$cpu" "$LOST"))) \
 		"$(value started)"
@@ -95,7 +95,7 @@ storm
 matches "in order, at the same time"
 put notime "$MCT_OPTIONS"
 
-for size in 256 65536; do
+for size in 512 65536; do
 	trace_clear
 	storm
 	cat "$MCT_STATS" > "$MCT_TMP/stats"

@@ -50,6 +50,8 @@
 #define LINE_SIZE	2048
 #define COUNT_MASK	((1ULL << MCTRACER_COUNT_BITS) - 1)
 #define NEVER		(~0ULL)
+#define MAGIC_AND_VERSION (MCTRACER_MAGIC | \
+			   (__u64)MCTRACER_VERSION << MCTRACER_STREAM_VERSION_SHIFT)
 /* Limit of the waits at the end for a word that is not written yet: its writer may be gone. */
 #define MOST_NAPS	2000
 /* Limit of calls before the first sync words. */
@@ -61,13 +63,13 @@
 #define READ_ONCE(x)	__atomic_load_n(&(x), __ATOMIC_RELAXED)
 
 struct symbol {
-	__u32 address;
+	__u64 address;
 	char *name;
 };
 
 static struct symbol *symbols;
 static size_t nr_symbols;
-static __u32 text_low = -1, text_high;
+static __u64 text_low = -1, text_high;
 static unsigned long complaints;
 
 static void barrier(void)
@@ -115,7 +117,7 @@ static int by_name(const void *a, const void *b)
 		      ((const struct symbol *)b)->name);
 }
 
-/* Load the symbols of code, by the low half of their addresses. */
+/* Load the symbols of code. */
 static void load_symbols(void)
 {
 	FILE *file = fopen(KALLSYMS, "r");
@@ -152,7 +154,7 @@ static void load_symbols(void)
 }
 
 /* Return 1 if the text names this address. Several symbols may have one name. */
-static int is_symbol(__u32 address, const char *text)
+static int is_symbol(__u64 address, const char *text)
 {
 	struct symbol key, *found;
 	char name[1000];
@@ -174,7 +176,7 @@ static int is_symbol(__u32 address, const char *text)
 	return 0;
 }
 
-static int is_text(__u32 address)
+static int is_text(__u64 address)
 {
 	return address >= text_low && address <= text_high + SYMBOL_PAST;
 }
@@ -203,9 +205,9 @@ static void judge(const struct mctracer_state *state, struct before *before)
 {
 	__u64 ns = nanoseconds(state);
 
-	if (!is_text(state->ip))
+	if (!is_text(mctracer_address(state, state->ip)))
 		complain("ip is not in the text", state);
-	if (!is_text(state->parent_ip))
+	if (!is_text(mctracer_address(state, state->parent_ip)))
 		complain("parent_ip is not in the text", state);
 	if ((state->known & KNOWS) != KNOWS)
 		complain("task, time, clock, count or modules are not known", state);
@@ -285,18 +287,27 @@ static void print_modules(const char *path)
 
 static void read_all(const char *path, size_t size, unsigned long most)
 {
-	unsigned long long records = 0, gaps = 0, missed = 0, skipped = 0, unknown = 0;
+	unsigned long long records = 0, gaps = 0, missed = 0, skipped = 0, unknown = 0, words = 0;
 	struct reader reader = begin_reading(path, size);
 	struct mctracer_state state = {};
 	struct before before = {};
 	__u64 word, calls, since_call = 0, jump;
-	int counted = 0;
+	enum mctracer_event event;
+	int counted = 0, is_stream;
 
 	load_symbols();
 	while ((records < most || reader.at < reader.have) && next_word(&reader, &word)) {
 		judge_word(&reader, word, &state);
 		calls = state.calls;
-		switch (mctracer_decode(&state, word)) {
+		event = mctracer_decode(&state, word);
+		is_stream = event == MCTRACER_EVENT_STREAM;
+		if (is_stream != !words++)
+			complain("MCTRACER_STREAM is not at the begin, or again", &state);
+		switch (event) {
+		case MCTRACER_EVENT_STREAM:
+			if (state.value != MAGIC_AND_VERSION)
+				complain("another magic or version", &state);
+			break;
 		case MCTRACER_EVENT_CALL:
 			records++;
 			since_call = 0;
@@ -410,7 +421,7 @@ static int is_comm(const struct mctracer_state *state, const char *text)
  */
 static int match_line(const struct mctracer_state *state, char *line, __u64 *ns)
 {
-	char *caller, *func, *pid, *comm;
+	char *caller, *func, *pid, *cpu, *comm;
 	unsigned long long seconds, fraction;
 
 	caller = strstr(line, " <-- ");
@@ -432,11 +443,13 @@ static int match_line(const struct mctracer_state *state, char *line, __u64 *ns)
 	if (!pid)
 		return 0;
 	*pid++ = '\0';
-	comm = strstr(line, "CPU ");
-	comm = comm ? strstr(comm, ": ") : NULL;
+	cpu = strstr(line, "CPU ");
+	comm = cpu ? strstr(cpu, ": ") : NULL;
 	return comm && is_comm(state, comm + strlen(": ")) &&
 	       strtoull(pid, NULL, 10) == state->pid &&
-	       is_symbol(state->ip, func) && is_symbol(state->parent_ip, caller);
+	       strtoull(cpu + strlen("CPU "), NULL, 10) == state->cpu &&
+	       is_symbol(mctracer_address(state, state->ip), func) &&
+	       is_symbol(mctracer_address(state, state->parent_ip), caller);
 }
 
 /* Read the next line of a call. Return 0 at the end. */
@@ -599,7 +612,7 @@ static int is_header(const struct mctracer_ring_header *header)
 	__u64 start = load(&header->start), read = load(&header->read), head = head_of(header);
 
 	return header->magic == MCTRACER_MAGIC && header->version == MCTRACER_VERSION &&
-	       header->header_size == (__u32)getpagesize() && !header->reserved &&
+	       header->header_size == (__u32)getpagesize() && !header->flags &&
 	       size && !(size & (size - 1)) && notes && !(size % notes) && !(notes % WORD) &&
 	       !((start | read) & ~MCTRACER_POSITION_MASK) && !((start | read | head) % WORD) &&
 	       distance(start, read) <= distance(start, head);
@@ -611,9 +624,10 @@ static void print_header(const char *path)
 
 	header = map(open_raw(path, 0), getpagesize());
 	printf("magic %u\nversion %u\n", header->magic, header->version);
-	printf("header_size %u\n", header->header_size);
+	printf("header_size %u\ncpu %u\n", header->header_size, header->cpu);
+	printf("base %#llx\n", (unsigned long long)header->base);
 	printf("ring_size %llu\n", (unsigned long long)header->ring_size);
-	printf("sync_every %llu\n", (unsigned long long)header->sync_every);
+	printf("sync_every %u\n", header->sync_every);
 	printf("started %llu\n", (unsigned long long)
 	       (distance(load(&header->start), head_of(header)) / WORD));
 	printf("unread %llu\n", (unsigned long long)
@@ -685,6 +699,7 @@ static void follow_from(struct follower *f, __u64 pos)
 {
 	f->pos = pos;
 	memset(&f->state, 0, sizeof(f->state));
+	f->state.base = f->header->base;
 	f->primed = 0;
 	f->nr_pending = 0;
 }

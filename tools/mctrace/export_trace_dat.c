@@ -175,11 +175,6 @@ static struct ring *ring_of(struct trace_dat *trace)
 	return &trace->rings[trace->walker.event->cpu];
 }
 
-static uint64_t long_of(uint32_t address)
-{
-	return (uint64_t)(int32_t)address;
-}
-
 static struct common common_of(uint16_t type, const struct task_calls *task)
 {
 	return (struct common) { .type = type, .pid = task->pid };
@@ -190,8 +185,8 @@ static void put_function(struct trace_dat *trace, struct task_calls *task,
 {
 	struct function function = {
 		.common = common_of(FUNCTION, task),
-		.ip = long_of(call->symbol->address),
-		.parent_ip = long_of(call->parent_ip),
+		.ip = recording_address(trace->view->from, call->symbol->address),
+		.parent_ip = recording_address(trace->view->from, call->parent_ip),
 	};
 
 	put_event(ring_of(trace), call->ns, &function, sizeof(function));

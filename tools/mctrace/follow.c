@@ -259,6 +259,15 @@ static int count_cpus(void)
 	return nr;
 }
 
+/* Write the address that the words' addresses are relative to: before any words. */
+static void put_base(struct recording_writer *to, uint64_t base)
+{
+	char *info = xasprintf("base %#llx\n", (unsigned long long)base);
+
+	recording_put_text(to, RECORDING_INFO, info);
+	free(info);
+}
+
 /* Run the follower, and exit. @fd is a pipe from the parent, @ready a pipe to it. */
 static void run(int fd, int ready, struct recording_writer *to, struct follow_counts *counts,
 		const char *symbols, int64_t modules)
@@ -281,6 +290,7 @@ static void run(int fd, int ready, struct recording_writer *to, struct follow_co
 			cpus[cpu].compressor = compressor_new();
 		ring_open(&cpus[cpu].ring, cpu);
 	}
+	put_base(to, cpus[0].ring.base);
 	for (cpu = 0; cpu < nr; cpu++)
 		if (pthread_create(&cpus[cpu].thread, NULL, follow_cpu, &cpus[cpu]))
 			die("a thread for CPU %d can't be created", cpu);

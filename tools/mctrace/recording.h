@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define RECORDING_MAGIC		"mctrace\n"
-#define RECORDING_VERSION	1
+#define RECORDING_VERSION	2
 
 struct recording_header {
 	char magic[8];
@@ -64,6 +64,9 @@ struct recording_chunk {
 	uint64_t pos;
 	uint64_t start;
 };
+
+/* Maximum number of CPUs. */
+#define RECORDING_CPUS		65536
 
 /* --- writing --- */
 
@@ -144,6 +147,7 @@ struct recording {
 	unsigned int nr_modules;
 	void **owned;		/* memory to free with the recording */
 	unsigned int nr_owned;
+	uint64_t base;		/* the address that addresses in words are relative to */
 	char *info;		/* all lines of "KEY VALUE" */
 	size_t info_size;
 	uint64_t become_symbols, become_words;	/* decompressed sizes in total, in bytes */
@@ -185,6 +189,12 @@ void recording_open_run(struct recording_cpu *cpu, struct recording_run *run);
 const char *recording_info(const struct recording *from, const char *key);
 uint64_t recording_number(const struct recording *from, const char *key);
 void recording_close(struct recording *from);
+
+/* Return the whole address of @ip, which is in the form of struct mctracer_state's ip. */
+static inline uint64_t recording_address(const struct recording *from, uint32_t ip)
+{
+	return from->base + (ip & ~(1U << 31));
+}
 
 #define RECORDING_DEFAULT	"mctrace.dat"
 

@@ -139,16 +139,6 @@ static void map(struct recording *from, int fd, uint64_t size)
 		die_errno("mapping %s", from->path);
 }
 
-/* Return N of the last "/cpuN" in @path, or 0. */
-static unsigned int cpu_in(const char *path)
-{
-	const char *found = strstr(path, "/cpu"), *next;
-
-	while (found && (next = strstr(found + 1, "/cpu")))
-		found = next;
-	return found ? strtoul(found + strlen("/cpu"), NULL, 10) % 65536 : 0;
-}
-
 /*
  * Read the header of last_boot/trace, which describes the boot, if it is in the folder of the raw
  * file.
@@ -181,7 +171,7 @@ static bool take_ring(struct recording *from, int fd, const struct stat *st)
 	if (!S_ISREG(st->st_mode) || st->st_size || fstatfs(fd, &fs) ||
 	    fs.f_type != DEBUGFS_MAGIC)
 		return false;
-	return recording_map_ring(from, fd, cpu_in(from->path));
+	return recording_map_ring(from, fd);
 }
 
 static void find_all(struct recording *from)

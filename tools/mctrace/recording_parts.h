@@ -39,6 +39,6 @@ void recording_find_rings(struct recording *from, enum raw_kind kind);
  * Fill @from with a copy of a mapped kernel ring. Return false if @fd can't be mapped, or is no
  * ring.
  */
-bool recording_map_ring(struct recording *from, int fd, unsigned int cpu);
+bool recording_map_ring(struct recording *from, int fd);
 
 #endif /* _MCTRACE_RECORDING_PARTS_H */

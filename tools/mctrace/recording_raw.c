@@ -2,7 +2,7 @@
 /*
  * Read rings from the kernel's files, or from copies of them: last_boot/raw (a header and a ring
  * for each CPU), the mapping of per_cpu/cpuN/raw (a header and a ring), and the words that read()
- * returns from per_cpu/cpuN/raw.
+ * returns from per_cpu/cpuN/raw, which begin with MCTRACER_STREAM.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,36 +16,28 @@
 #define WORD		sizeof(uint64_t)
 #define NOTES_OF_WORDS	0x40000000U	/* of bare words: unknown, so never reached */
 
-static bool is_sync(uint64_t word)
+/* Return true if @word begins the packet that read() begins with. */
+static bool is_stream(uint64_t word)
 {
-	uint64_t which = mctracer_word_data(word) >> MCTRACER_META_SHIFT;
+	struct mctracer_state state = { };
 
-	if (!(word & MCTRACER_WORD_VALID) || mctracer_word_is_call(word))
-		return false;
-	switch (mctracer_word_type(word)) {
-	case MCTRACER_META:
-		return which <= MCTRACER_GAP || which == MCTRACER_MODULES;
-	case MCTRACER_TIME:
-	case MCTRACER_TASK:
-	case MCTRACER_CONTEXT:
-		return true;
-	}
-	return false;
+	return mctracer_decode(&state, word) == MCTRACER_EVENT_STREAM &&
+	       (uint32_t)state.value == MCTRACER_MAGIC;
 }
 
 enum raw_kind raw_kind(const void *head, size_t size)
 {
 	const struct mctracer_ring_header *header = head;
-	uint64_t words[2];
+	uint64_t word;
 
 	/* MCTRACER_MAGIC and RECORDING_MAGIC begin with the same four letters. */
-	if (size < sizeof(words) || !memcmp(head, RECORDING_MAGIC, strlen(RECORDING_MAGIC)))
+	if (size < sizeof(struct recording_header) ||
+	    !memcmp(head, RECORDING_MAGIC, strlen(RECORDING_MAGIC)))
 		return RAW_NONE;
 	if (header->magic == MCTRACER_MAGIC)
 		return RAW_RINGS;
-	memcpy(words, head, sizeof(words));
-	/* Words begin at a sync point, whose sync words precede all others. */
-	return is_sync(words[0]) && words[1] & MCTRACER_WORD_VALID ? RAW_WORDS : RAW_NONE;
+	memcpy(&word, head, sizeof(word));
+	return is_stream(word) ? RAW_WORDS : RAW_NONE;
 }
 
 struct found_in_words {
@@ -95,23 +87,24 @@ static uint64_t distance(uint64_t from, uint64_t to)
  *
  * Begin at the last clear, or at the first sync point that was not overwritten before @latest.
  */
-static void add_ring(struct recording *from, unsigned int cpu,
-		     const struct mctracer_ring_header *header, const uint64_t *ring, uint64_t left,
-		     uint64_t head, uint64_t latest, struct found_in_words *found)
+static void add_ring(struct recording *from, const struct mctracer_ring_header *header,
+		     const uint64_t *ring, uint64_t left, uint64_t head, uint64_t latest,
+		     struct found_in_words *found)
 {
 	const uint64_t size = header->ring_size;
 	struct recording_chunk chunk = {
 		.type = RECORDING_WORDS,
-		.cpu = cpu,
+		.cpu = header->cpu,
 		.notes = header->sync_every < NOTES_OF_WORDS ? header->sync_every :
 								NOTES_OF_WORDS,
 		.start = header->start & MCTRACER_POSITION_MASK,
 	};
-	uint64_t pos = chunk.start & -header->sync_every, offset, part;
+	const uint64_t sync_every = header->sync_every;
+	uint64_t pos = chunk.start & -sync_every, offset, part;
 	const uint64_t *words;
 
 	if (distance(pos, latest) > size)
-		pos = (latest - size + header->sync_every - 1) & -header->sync_every;
+		pos = (latest - size + sync_every - 1) & -sync_every;
 	for (pos &= MCTRACER_POSITION_MASK; pos != head && distance(pos, head) <= size;
 	     pos = (pos + part) & MCTRACER_POSITION_MASK) {
 		offset = pos & (size - 1);
@@ -131,25 +124,25 @@ static bool is_whole(const struct mctracer_ring_header *header, uint64_t left)
 	return left >= sizeof(*header) && ring_header_is_known(header) &&
 	       header->header_size >= sizeof(*header) && !(header->header_size % WORD) &&
 	       header->header_size <= left && !(header->head % WORD) && !(header->start % WORD) &&
-	       header->sync_every >= WORD;
+	       header->sync_every >= WORD && header->cpu < RECORDING_CPUS && header->base;
 }
 
 static void add_rings(struct recording *from, struct found_in_words *found)
 {
 	const struct mctracer_ring_header *header;
 	uint64_t at = 0, left, head;
-	unsigned int cpu;
 
-	for (cpu = 0; at < from->size; cpu++) {
+	while (at < from->size) {
 		header = (const void *)(from->data + at);
 		if (!is_whole(header, from->size - at)) {
 			recording_note_damage(from, at, "no ring of a known version begins here");
 			return;
 		}
+		from->base = header->base;
 		at += header->header_size;
 		left = (from->size - at) & -WORD;
 		head = header->head & MCTRACER_POSITION_MASK;
-		add_ring(from, cpu, header, (const uint64_t *)(from->data + at), left, head, head,
+		add_ring(from, header, (const uint64_t *)(from->data + at), left, head, head,
 			 found);
 		if (left < header->ring_size) {
 			recording_note_damage(from, from->size, "it ends within a ring");
@@ -166,9 +159,24 @@ static void add_bare_words(struct recording *from, struct found_in_words *found)
 		.notes = NOTES_OF_WORDS,
 		.size = from->size & -WORD,
 	};
-	const uint64_t *words = copy_lap(from, (const uint64_t *)from->data, chunk.size / WORD,
-					 false);
+	struct mctracer_state state = { };
+	const uint64_t *words;
+	uint64_t version;
 
+	words = copy_lap(from, (const uint64_t *)from->data, chunk.size / WORD, false);
+	mctracer_decode(&state, words[0]);
+	version = state.value >> MCTRACER_STREAM_VERSION_SHIFT;
+	if (version != MCTRACER_VERSION)
+		die("%s is of version %llu, this mctrace knows %u: use that of its kernel",
+		    from->path, (unsigned long long)version, MCTRACER_VERSION);
+	if (chunk.size > 2 * WORD) {
+		mctracer_decode(&state, words[1]);
+		mctracer_decode(&state, words[2]);
+	}
+	if (!state.base || state.cpu >= RECORDING_CPUS)
+		die("%s does not name its CPU and base (offset 0)", from->path);
+	from->base = state.base;
+	chunk.cpu = state.cpu;
 	look_at(found, words, chunk.size / WORD);
 	recording_add_words(from, &chunk, words, chunk.size);
 	if (chunk.size != from->size)
@@ -204,7 +212,7 @@ void recording_find_rings(struct recording *from, enum raw_kind kind)
  * Copy a ring that the kernel may be writing: a barrier separates loading head, copying the ring,
  * and loading head again. Words that may have been overwritten in between are omitted.
  */
-bool recording_map_ring(struct recording *from, int fd, unsigned int cpu)
+bool recording_map_ring(struct recording *from, int fd)
 {
 	const struct mctracer_ring_header *mapped;
 	struct found_in_words found = { };
@@ -232,7 +240,8 @@ bool recording_map_ring(struct recording *from, int fd, unsigned int cpu)
 		barrier();
 		latest = READ_ONCE(mapped->head);
 	} while (distance(header.head, latest) >= header.ring_size / 2 && --tries);
-	add_ring(from, cpu, &header, ring, header.ring_size, header.head & MCTRACER_POSITION_MASK,
+	from->base = header.base;
+	add_ring(from, &header, ring, header.ring_size, header.head & MCTRACER_POSITION_MASK,
 		 latest & MCTRACER_POSITION_MASK, &found);
 	free(ring);
 	munmap((void *)mapped, size);

@@ -16,7 +16,6 @@
 #include "recording_parts.h"
 #include "util.h"
 
-#define MAX_CPUS	65536
 
 /*
  * Limits for compression. zstd makes symbols about 6 times smaller. Words of one function in a
@@ -164,6 +163,8 @@ void recording_add_info(struct recording *from, const char *text, size_t size)
 	memcpy(from->info + from->info_size, text, size);
 	from->info_size += size;
 	from->info[from->info_size] = '\0';
+	if (recording_info(from, "base"))
+		from->base = recording_number(from, "base");
 }
 
 /* Add the content of a chunk, of which @size bytes are present. Return false if it is invalid. */
@@ -195,8 +196,9 @@ static bool add_chunk(struct recording *from, const struct recording_chunk *chun
 		}
 		fallthrough;
 	case RECORDING_WORDS:
-		if (chunk->cpu >= MAX_CPUS || !chunk->notes || chunk->notes & (chunk->notes - 1) ||
-		    chunk->pos % sizeof(uint64_t))
+		if (chunk->cpu >= RECORDING_CPUS || !chunk->notes ||
+		    chunk->notes & (chunk->notes - 1) || chunk->pos % sizeof(uint64_t) ||
+		    !from->base)
 			return false;
 		recording_add_words(from, chunk, data, size);
 		break;
@@ -325,7 +327,7 @@ uint64_t recording_number(const struct recording *from, const char *key)
 {
 	const char *value = recording_info(from, key);
 
-	return value ? strtoull(value, NULL, 10) : 0;
+	return value ? strtoull(value, NULL, 0) : 0;
 }
 
 void recording_close(struct recording *from)

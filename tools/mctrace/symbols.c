@@ -18,7 +18,6 @@ struct table {
 };
 
 struct symbols {
-	bool narrow;			/* a 32-bit kernel */
 	struct table *tables;		/* the earliest first */
 	unsigned int nr_tables;
 	uint64_t at;			/* see symbols_at() */
@@ -67,14 +66,6 @@ static void parse(struct table *table, const char *text, size_t size)
 		qsort(table->lines, table->nr, sizeof(*table->lines), by_address);
 }
 
-/* Return true if no address has more than 32 bits. */
-static bool is_narrow(const struct symbols *symbols)
-{
-	const struct table *table = symbols->tables;
-
-	return symbols->nr_tables && table->nr && !(table->lines[table->nr - 1].address >> 32);
-}
-
 /* Return the lowest address of a module. Below it, names are the same in all tables. */
 static uint64_t modules_from(const struct symbols *symbols)
 {
@@ -102,7 +93,6 @@ struct symbols *symbols_of(const struct recording *from)
 	for (i = 0; i < from->nr_symbols; i++)
 		parse(&symbols->tables[i], from->symbols[i], from->symbols_size[i]);
 	symbols->modules = modules_from(symbols);
-	symbols->narrow = is_narrow(symbols);
 	return symbols;
 }
 
@@ -425,7 +415,7 @@ static void add_line(struct symbols *symbols, struct symbol *symbol, uint64_t ad
  */
 static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
 {
-	uint64_t address = symbols->narrow ? low : (uint64_t)(int32_t)low, end;
+	uint64_t address = recording_address(symbols->from, low), end;
 	const struct table *table;
 	const struct kallsyms_line *line = look_up(symbols, address - 1, &table, &end);
 	struct symbol *symbol = xcalloc(1, sizeof(*symbol));
@@ -494,7 +484,7 @@ void symbols_at(struct symbols *symbols, uint64_t at)
 
 const struct symbol *symbol_of(struct symbols *symbols, uint32_t address)
 {
-	const uint64_t whole = symbols->narrow ? address : (uint64_t)(int32_t)address;
+	const uint64_t whole = recording_address(symbols->from, address);
 	const uint64_t at = whole >= symbols->modules ? symbols->at : 0;
 	struct symbol **slot;
 

@@ -2,30 +2,34 @@
 /*
  * The binary format of mctracer's rings: /sys/kernel/debug/mctracer/per_cpu/cpuN/raw
  *
- * read() returns words and consumes them. Before the first word, and wherever words are missing
- * because another reader consumed them or the kernel overwrote them, read() inserts words that are
- * in no ring: the number of missing calls, and task, time and clock. mmap(), read-only and at
- * offset 0, maps the header of header_size bytes, and behind it the ring of ring_size bytes. The
- * kernel writes both while they are mapped. A program that follows the mapped ring consumes nothing
- * and does not disturb the kernel; while the ring is mapped, buffer_size_kb can't be changed.
+ * read() returns words and consumes them. The first words of an open file are the packet
+ * MCTRACER_STREAM, with the version of this format, the CPU and the base of addresses. Behind it,
+ * and wherever words are missing because another reader consumed them or the kernel overwrote them,
+ * read() inserts words that are in no ring: the number of missing calls, and task, time and clock.
+ * mmap(), read-only and at offset 0, maps the header of header_size bytes, and behind it the ring
+ * of ring_size bytes. The kernel writes both while they are mapped. A program that follows the
+ * mapped ring consumes nothing and does not disturb the kernel; while the ring is mapped,
+ * buffer_size_kb can't be changed.
  *
  * Words
  * -----
- * The ring consists of words of 64 bits, and each word contains its own type.
+ * The ring consists of words of 64 bits, in the byte order of the machine that recorded them. Each
+ * word contains its own type.
  * linux/mctracer_decode.h turns words into events, one at a time, in C that any program may
  * include.
  *
  *	bit 63		depends on the lap, see below; from read() always 1
  *	bit 31		1: a call
  *
- * A call has in bits 0 to 31 the low half of an address in the called function. Bits 32 to 62 have
- * the low half of the return address in its caller, without bit 31 of that address, which is 1,
- * too. On 64-bit the upper half of an address is the sign extension of the lower.
+ * Words contain addresses as 31-bit offsets from a base, which the header and MCTRACER_STREAM name.
+ * A call has in bits 0 to 30 the offset of an address in the called function, and in bits 32 to 62
+ * the offset of the return address in its caller.
  *
  * Any other word has its type in bits 28 to 30, and 59 bits of data: bits 32 to 62 are the lower 31
  * of these, bits 0 to 27 are the upper 28. A word of type MCTRACER_MORE continues the packet of the
- * word before it; a word of any other type begins a packet. These rules will not change. A reader
- * must skip types that it does not know, and any MCTRACER_MORE beyond those that it knows.
+ * word before it; a word of any other type begins a packet. These rules will not change. All eight
+ * types are in use, so a new kind of word will be a new kind of meta word. A reader must skip kinds
+ * of meta words that it does not know, and any MCTRACER_MORE beyond those that it knows.
  *
  * Earlier words determine a call's task and clock. So the kernel repeats this state at sync points,
  * the positions that are multiples of sync_every: the sync words begin there, or at most
@@ -72,7 +76,7 @@
 #include <linux/types.h>
 
 #define MCTRACER_MAGIC		0x7274636d	/* "mctr" */
-#define MCTRACER_VERSION	2
+#define MCTRACER_VERSION	3
 
 #define MCTRACER_WORD_VALID	(1ULL << 63)
 #define MCTRACER_WORD_CALL	(1ULL << 31)
@@ -86,14 +90,14 @@
  *	fills a place.
  * MCTRACER_MORE: data continues the word before.
  * MCTRACER_TASK: the calls that follow are made by this task, which may be the same as before.
- *	data is its pid, and above that character 0 of its name. Three MCTRACER_MORE follow:
- *	characters 1 to 7 of the name, characters 8 to 14, each with the first one in the lowest
- *	bits, and the id of the task's process.
+ *	data is its pid, and above that character 0 of its name. The first MCTRACER_MORE has the
+ *	id of the task's process. Each further one has 7 more characters of the name, the first
+ *	of them in the lowest bits; behind the end of the name they are 0. There are two of these
+ *	now: a longer name would take more.
  * MCTRACER_CONTEXT: the context of the calls that follow; MCTRACER_IRQS_OFF and so on.
  * MCTRACER_META: a meta word; its kind is in the upper bits of data, see MCTRACER_META_SHIFT.
- * MCTRACER_RETURN: a function returns. data is the low half of an address in it without bit
- *	31, which is 1, and above that MCTRACER_RETURN_TAIL and so on. MCTRACER_COUNT counts
- *	returns as well as calls.
+ * MCTRACER_RETURN: a function returns. data is the 31-bit offset of an address in it, and above
+ *	that MCTRACER_RETURN_TAIL and so on. MCTRACER_COUNT counts returns as well as calls.
  * MCTRACER_VALUE: the value that the next return, or mark, returns: the lower 59 bits, signed. If
  *	it does not fit, MCTRACER_MORE holds the upper bits. Before a call, there can be several:
  *	the values of the argument registers, MCTRACER_ARGS at most, in the order of the
@@ -159,11 +163,11 @@
  *	MCTRACER_COUNT does not count it. MCTRACER_GAP_UNCOUNTED alone: an unknown number is
  *	missing, because recording was off or other functions or tasks were selected. 0: only
  *	calls of other CPUs are missing.
- * MCTRACER_FRAME: a return address of the call chain of the call or return before it, low half.
- *	The MCTRACER_FRAME behind a call form the chain, nearest caller first; the first one
- *	is the call's own parent_ip.
- * MCTRACER_MARK: a trigger has acted in a way that no other word shows. Bits 0 to 31 of the
- *	value are the low half of an address in the trigger's function; above that is
+ * MCTRACER_FRAME: a return address of the call chain of the call or return before it. Bits 0 to
+ *	30 of the value are its offset, bit 31 is 1. The MCTRACER_FRAME behind a call form the
+ *	chain, nearest caller first; the first one is the call's own return address.
+ * MCTRACER_MARK: a trigger has acted in a way that no other word shows. Bits 0 to 30 of the
+ *	value are the offset of an address in the trigger's function, bit 31 is 1; above that is
  *	MCTRACER_MARK_ON and so on. The time word before it is its time.
  * MCTRACER_OBJECT: the next call or return concerns a followed object. Bits 0 to 31 of the value
  *	are the object's number; above that are MCTRACER_OBJECT_ROLE, and whether following
@@ -173,6 +177,9 @@
  *	repeated with task, clock and count, and written before the first call of a loaded
  *	module. So an address in a module's function belongs to a module that was loaded at
  *	this number.
+ * MCTRACER_STREAM: in no ring: what read() returns begins here. Bits 0 to 31 of the value are
+ *	MCTRACER_MAGIC, the bits above MCTRACER_VERSION. Two MCTRACER_MORE follow: the CPU, and
+ *	the base of addresses, shifted right by MCTRACER_BASE_SHIFT.
  */
 #define MCTRACER_META_SHIFT	53
 #define MCTRACER_COUNT_BITS	51
@@ -184,6 +191,10 @@
 #define MCTRACER_TOOK		6
 #define MCTRACER_OBJECT		7
 #define MCTRACER_MODULES	8
+#define MCTRACER_STREAM		9
+
+#define MCTRACER_STREAM_VERSION_SHIFT	32
+#define MCTRACER_BASE_SHIFT		12
 
 /* An object's role: the number of the argument that is its address, from 1, or one of these */
 #define MCTRACER_OBJECT_ROLE_SHIFT	32
@@ -213,7 +224,7 @@
 #define MCTRACER_MARK_DAMAGED	6	/* memory did not survive a reboot; in no ring */
 
 /* The smallest buffer for read(), in bytes. read() returns whole packets only. */
-#define MCTRACER_READ_MIN	256
+#define MCTRACER_READ_MIN	512
 
 /* The sync words end at most this many bytes behind a multiple of sync_every. */
 #define MCTRACER_SYNC_WITHIN	8192
@@ -222,20 +233,24 @@
 #define MCTRACER_POSITION_BITS	54
 #define MCTRACER_POSITION_MASK	((1ULL << MCTRACER_POSITION_BITS) - 1)
 
+/* The ring is a copy, or of an earlier boot: it does not change, so do not wait for its words. */
+#define MCTRACER_RING_DEAD	1
+
 /**
  * struct mctracer_ring_header - the header before a mapped ring
  * @magic: MCTRACER_MAGIC
  * @version: MCTRACER_VERSION; changes when a part of this format changes its meaning. Additions
  *	replace zeroes, or are new types of words
  * @header_size: offset of the ring in the mapping
- * @reserved: 0
+ * @cpu: the CPU whose calls these are
  * @ring_size: bytes, a power of two
  * @sync_every: task, clock and count are repeated at each multiple of this position
+ * @flags: MCTRACER_RING_DEAD and so on
  * @start: the position of the first word that is shown: the position at the last clear
  * @start_calls: the number of calls before @start, as MCTRACER_COUNT counts. Load @start, then
  *	@start_calls, and repeat until @start is the same before and after
  * @read: the next position that read() or trace_pipe will consume; not before @start
- * @reserved2: 0
+ * @base: the address that addresses in words are relative to
  * @head: in MCTRACER_POSITION_MASK, the position of the next word to be written
  * @lost: calls that were not recorded because the ring was full (nooverwrite), since boot
  */
@@ -243,13 +258,14 @@ struct mctracer_ring_header {
 	__u32 magic;
 	__u32 version;
 	__u32 header_size;
-	__u32 reserved;
+	__u32 cpu;
 	__u64 ring_size;
-	__u64 sync_every;
+	__u32 sync_every;
+	__u32 flags;
 	__u64 start;
 	__u64 start_calls;
 	__u64 read;
-	__u64 reserved2;
+	__u64 base;
 	__u64 head;	/* at 64: the fields from here on change with each word */
 	__u64 lost;
 };

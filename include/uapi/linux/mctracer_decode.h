@@ -24,6 +24,7 @@ enum mctracer_event {
 	MCTRACER_EVENT_FRAME,	/* value: the next return address of the last call's chain */
 	MCTRACER_EVENT_MARK,	/* value: the kind; ip; took, if has contains it */
 	MCTRACER_EVENT_RETURN,	/* value: flags; ip; by the task, in the context; see has */
+	MCTRACER_EVENT_STREAM,	/* value: see MCTRACER_STREAM; with the next words: cpu and base */
 	MCTRACER_EVENT_UNKNOWN,
 };
 
@@ -60,12 +61,15 @@ struct mctracer_clock {
 
 /**
  * struct mctracer_state - what the words so far have set
- * @ip: an address in the function of the last call, return or mark, low half
- * @parent_ip: the return address of the last call, low half
+ * @base: the address that addresses are relative to, from MCTRACER_STREAM. A program that follows a
+ *	mapped ring sets it from the header
+ * @ip: an address in the function of the last call, return or mark: its offset from @base, with bit
+ *	31 set
+ * @parent_ip: the return address of the last call, in the same form
  * @time: the last time word's
  * @calls: number of calls and returns before the next word, since counting began
  * @value: of the last gap, its calls; of a mark, its kind; of a return, MCTRACER_RETURN_TAIL and so
- *	on; of a frame, its address, low half
+ *	on; of a frame, its address, in the form of @ip
  * @result: the result of the last return that has one
  * @args: the argument registers of the last call that recorded any
  * @objects: the values of MCTRACER_OBJECT of the last call or return that has any
@@ -82,6 +86,7 @@ struct mctracer_clock {
  * @pid: of the next calls' task
  * @tgid: of the next calls' process
  * @modules: the number of times that modules were loaded or unloaded
+ * @cpu: the CPU, from MCTRACER_STREAM
  * @known: MCTRACER_KNOWS_TASK and so on
  * @has: MCTRACER_HAS_RESULT and so on, of the last return or mark
  * @pending: pending attributes, as @has, for the next return or mark
@@ -91,6 +96,7 @@ struct mctracer_clock {
  * @comm: name of the next calls' task
  */
 struct mctracer_state {
+	__u64 base;
 	__u32 ip;
 	__u32 parent_ip;
 	__u64 time;
@@ -112,6 +118,7 @@ struct mctracer_state {
 	__u32 pid;
 	__u32 tgid;
 	__u32 modules;
+	__u32 cpu;
 	__u32 known;
 	__u32 has;
 	__u32 pending;
@@ -137,6 +144,12 @@ static inline __u32 mctracer_word_type(__u64 word)
 static inline int mctracer_word_counts(__u64 word)
 {
 	return (__u32)word >= (__u32)MCTRACER_RETURN << MCTRACER_TYPE_SHIFT;
+}
+
+/* Return the whole address of @ip, which is in the form of @state's ip. */
+static inline __u64 mctracer_address(const struct mctracer_state *state, __u32 ip)
+{
+	return state->base + (ip & ~(1U << 31));
 }
 
 /* Return the number of calls and returns that a gap with @value counts. */
@@ -215,11 +228,16 @@ static inline enum mctracer_event mctracer_decode_more(struct mctracer_state *st
 {
 	state->more++;
 	if (state->packet == MCTRACER_TASK) {
-		if (state->more <= 2)
-			mctracer_state_put_comm(state, 1 + (state->more - 1) * MCTRACER_COMM_CHARS,
-						data);
-		else if (state->more == 3)
+		if (state->more == 1)
 			state->tgid = (__u32)data & ((1U << MCTRACER_PID_BITS) - 1);
+		else if (state->more <= 3)	/* as much of the name as comm has room for */
+			mctracer_state_put_comm(state, 1 + (state->more - 2) * MCTRACER_COMM_CHARS,
+						data);
+	} else if (state->packet == MCTRACER_PACKET_META + MCTRACER_STREAM) {
+		if (state->more == 1)
+			state->cpu = (__u32)data;
+		else if (state->more == 2)
+			state->base = data << MCTRACER_BASE_SHIFT;
 	} else if (state->packet == MCTRACER_PACKET_META + MCTRACER_CLOCK && state->more == 1) {
 		state->clock.offset |= (__s64)data;
 	} else if (state->packet == MCTRACER_VALUE && state->more == 1) {
@@ -274,6 +292,9 @@ static inline enum mctracer_event mctracer_decode_meta(struct mctracer_state *st
 		state->modules = (__u32)value;
 		state->known |= MCTRACER_KNOWS_MODULES;
 		return MCTRACER_EVENT_NONE;
+	case MCTRACER_STREAM:
+		state->value = value;
+		return MCTRACER_EVENT_STREAM;
 	}
 	return MCTRACER_EVENT_UNKNOWN;
 }

@@ -198,7 +198,7 @@ static void tracer_place_rings(struct mctracer_ring __percpu *rings)
 
 	given.begin(true);
 	for_each_possible_cpu(cpu)
-		mctracer_ring_place(per_cpu_ptr(rings, cpu), given.base + cpu * ring_size,
+		mctracer_ring_place(per_cpu_ptr(rings, cpu), cpu, given.base + cpu * ring_size,
 				    ring_size);
 	given.begin(false);
 }
@@ -221,7 +221,7 @@ static struct mctracer_ring __percpu *tracer_alloc_rings(size_t size)
 		return rings;
 	}
 	for_each_possible_cpu(cpu) {
-		if (mctracer_ring_alloc(per_cpu_ptr(rings, cpu), size, cpu_to_node(cpu))) {
+		if (mctracer_ring_alloc(per_cpu_ptr(rings, cpu), cpu, size)) {
 			tracer_free_rings(rings);
 			free_percpu(rings);
 			return NULL;

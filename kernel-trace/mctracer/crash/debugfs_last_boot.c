@@ -23,6 +23,7 @@
 #include "../files/text.h"
 #include "../ring/cursor.h"
 #include "../ring/streams.h"
+#include "../ring/words.h"
 #include "last_boot.h"
 
 /* Return a reference to the earlier boot's rings, or an ERR_PTR() with which open() must fail. */
@@ -189,9 +190,12 @@ static void last_boot_fill_page(struct raw_reader *reader, loff_t at)
 			.magic		= MCTRACER_MAGIC,
 			.version	= MCTRACER_VERSION,
 			.header_size	= SZ_4K,
+			.cpu		= ring,
 			.ring_size	= last->header.ring_size,
 			.sync_every	= last->header.ring_size / 4,
+			.flags		= MCTRACER_RING_DEAD,
 			.start_calls	= last->rings[ring].calls,
+			.base		= MCTRACER_BASE,
 			.head		= copy->end,
 		};
 		return;

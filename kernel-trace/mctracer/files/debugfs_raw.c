@@ -32,6 +32,8 @@
 /* Words copied before their bits 63 are checked. */
 #define BATCH		16
 
+static_assert((MCTRACER_STREAM_WORDS + 1 + MCTRACER_SYNC_WORDS) * WORD <= MCTRACER_READ_MIN);
+
 struct raw_reader {
 	struct mutex mutex;	/* serializes users of the open file */
 	struct mctracer_cursor cursor;
@@ -48,19 +50,22 @@ static struct mctracer_ring *raw_ring(struct file *file)
 
 /*
  * Write a gap, if calls are missing, and sync words: the reader begins, or another reader has
- * consumed the next words, or they were overwritten. Return 1, 0 if no words follow, or -EFAULT.
+ * consumed the next words, or they were overwritten. At the begin MCTRACER_STREAM precedes them.
+ * Return 1, 0 if no words follow, or -EFAULT.
  */
 static int raw_put_sync_words(struct raw_reader *reader, struct mctracer_ring *ring, bool live,
 			      struct iov_iter *to)
 {
 	struct mctracer_cursor *cursor = &reader->cursor;
-	u64 words[1 + MCTRACER_SYNC_WORDS], missed;
+	u64 words[MCTRACER_STREAM_WORDS + 1 + MCTRACER_SYNC_WORDS], missed;
 	unsigned int n = 0;
 
 	missed = mctracer_consume_from(cursor, ring, live, reader->begun);
 	if (!(cursor->state.known & MCTRACER_KNOWS_COUNT) ||
 	    (!missed && cursor->pos == mctracer_ring_end(ring)))
 		return 0;
+	if (!reader->begun)
+		n = mctracer_compose_stream(words, ring->user.cpu);
 	if (missed)
 		words[n++] = mctracer_meta_word(MCTRACER_GAP, missed | MCTRACER_GAP_OVERWRITTEN);
 	n += mctracer_compose_sync_words(&cursor->state, words + n);

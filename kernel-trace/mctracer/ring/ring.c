@@ -7,9 +7,11 @@
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/topology.h>
 #include <linux/vmalloc.h>
 
 #include "ring.h"
+#include "words.h"
 
 /* Fail rather than invoke the OOM killer. */
 #define GFP_RING	(GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
@@ -51,16 +53,18 @@ static bool ring_size_is_valid(size_t size)
 	       size <= MCTRACER_RING_MAX_SIZE;
 }
 
-/* Initialize @ring with memory at @base, which is all zeroes. */
-static void ring_init_at(struct mctracer_ring *ring, void *base, size_t size)
+/* Initialize the @ring of @cpu with memory at @base, which is all zeroes. */
+static void ring_init_at(struct mctracer_ring *ring, unsigned int cpu, void *base, size_t size)
 {
 	ring->base = base;
 	ring->user = (struct mctracer_ring_header) {
 		.magic		= MCTRACER_MAGIC,
 		.version	= MCTRACER_VERSION,
 		.header_size	= PAGE_SIZE,
+		.cpu		= cpu,
 		.ring_size	= size,
 		.sync_every	= size / 4,
+		.base		= MCTRACER_BASE,
 		.head		= mctracer_position(-(2 * (u64)size)),
 	};
 	ring->mask = size - 1;
@@ -72,25 +76,25 @@ static void ring_init_at(struct mctracer_ring *ring, void *base, size_t size)
 	mctracer_ring_set_read(ring, ring->user.head, 0);
 }
 
-int mctracer_ring_alloc(struct mctracer_ring *ring, size_t size, int node)
+int mctracer_ring_alloc(struct mctracer_ring *ring, unsigned int cpu, size_t size)
 {
 	void *base;
 
 	if (!ring_size_is_valid(size))
 		return -EINVAL;
-	base = ring_alloc_memory(size, node);
+	base = ring_alloc_memory(size, cpu_to_node(cpu));
 	if (!base)
 		return -ENOMEM;
-	ring_init_at(ring, base, size);
+	ring_init_at(ring, cpu, base, size);
 	return 0;
 }
 
-int mctracer_ring_place(struct mctracer_ring *ring, void *base, size_t size)
+int mctracer_ring_place(struct mctracer_ring *ring, unsigned int cpu, void *base, size_t size)
 {
 	if (!ring_size_is_valid(size))
 		return -EINVAL;
 	ring->external = true;
-	ring_init_at(ring, base, size);
+	ring_init_at(ring, cpu, base, size);
 	return 0;
 }
 

@@ -230,13 +230,13 @@ struct mctracer_ring_counts {
 };
 
 /*
- * Allocate memory for @ring on NUMA node @node. May sleep. Return 0, -EINVAL if @size, in bytes,
- * isn't a power of two in range, or -ENOMEM.
+ * Allocate memory for the @ring of @cpu, on that CPU's node. May sleep. Return 0, -EINVAL if @size,
+ * in bytes, isn't a power of two in range, or -ENOMEM.
  */
-int mctracer_ring_alloc(struct mctracer_ring *ring, size_t size, int node);
+int mctracer_ring_alloc(struct mctracer_ring *ring, unsigned int cpu, size_t size);
 
 /* Use external memory at @base, which must be all zeroes. Return 0 or -EINVAL, likewise. */
-int mctracer_ring_place(struct mctracer_ring *ring, void *base, size_t size);
+int mctracer_ring_place(struct mctracer_ring *ring, unsigned int cpu, void *base, size_t size);
 
 /* Free the ring's memory, unless it is external. No writer or reader may use the ring any more. */
 void mctracer_ring_free(struct mctracer_ring *ring);

@@ -7,6 +7,7 @@
 #define _KERNEL_TRACE_MCTRACER_WORDS_H
 
 #include <linux/compiler.h>
+#include <linux/limits.h>
 #include <linux/types.h>
 #include <uapi/linux/mctracer.h>
 #include <uapi/linux/mctracer_decode.h>
@@ -64,12 +65,12 @@ static __always_inline u64 *mctracer_compose(u64 *word, const struct mctracer_st
 	if (state->known & MCTRACER_KNOWS_TASK) {
 		*word++ = mctracer_word(MCTRACER_TASK, state->pid |
 					(u64)(u8)state->comm[0] << MCTRACER_COMM_SHIFT);
+		*word++ = mctracer_word(MCTRACER_MORE, state->tgid);
 		*word++ = mctracer_word(MCTRACER_MORE, mctracer_comm_chars(state->comm + 1,
 									   MCTRACER_COMM_CHARS));
 		*word++ = mctracer_word(MCTRACER_MORE,
 					mctracer_comm_chars(state->comm + 1 + MCTRACER_COMM_CHARS,
 							    MCTRACER_COMM_CHARS));
-		*word++ = mctracer_word(MCTRACER_MORE, state->tgid);
 	}
 	return word;
 }
@@ -86,6 +87,21 @@ static inline unsigned int mctracer_compose_sync_words(const struct mctracer_sta
 		sync.context = MCTRACER_CONTEXT_UNKNOWN;
 	sync.known |= MCTRACER_KNOWS_TIME | MCTRACER_KNOWS_COUNT | MCTRACER_KNOWS_CONTEXT;
 	return mctracer_compose(words, &sync) - words;
+}
+
+/* Words contain addresses relative to this: text and modules are in the upper 2 GiB. */
+#define MCTRACER_BASE		((unsigned long)INT_MIN)
+
+#define MCTRACER_STREAM_WORDS	3
+
+/* Compose the words that read() begins with. Return their number. */
+static inline unsigned int mctracer_compose_stream(u64 words[MCTRACER_STREAM_WORDS], u32 cpu)
+{
+	words[0] = mctracer_meta_word(MCTRACER_STREAM, MCTRACER_MAGIC |
+				      (u64)MCTRACER_VERSION << MCTRACER_STREAM_VERSION_SHIFT);
+	words[1] = mctracer_word(MCTRACER_MORE, cpu);
+	words[2] = mctracer_word(MCTRACER_MORE, MCTRACER_BASE >> MCTRACER_BASE_SHIFT);
+	return MCTRACER_STREAM_WORDS;
 }
 
 #define MCTRACER_VALUE_WORDS	2

@@ -69,7 +69,7 @@ static void write_ring(struct last_boot_test *t, int i, u32 calls)
 	u64 at;
 
 	memset(t->ring, 0, sizeof(*t->ring));
-	mctracer_ring_place(t->ring, words_of(t, i), RING_SIZE);
+	mctracer_ring_place(t->ring, i, words_of(t, i), RING_SIZE);
 	for (t->calls[i] = 0; t->calls[i] < calls; t->calls[i]++) {
 		at = mctracer_position(t->ring->user.head) & -(u64)(RING_SIZE / 4);
 		state.calls = t->calls[i];

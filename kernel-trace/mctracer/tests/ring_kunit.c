@@ -40,7 +40,7 @@ static int ring_init(struct kunit *test)
 	cpu = raw_smp_processor_id();
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(cpu)), 0);
 	t->mine = per_cpu_ptr(t->ring, cpu);
-	KUNIT_ASSERT_EQ(test, mctracer_ring_alloc(t->mine, RING_SIZE, NUMA_NO_NODE), 0);
+	KUNIT_ASSERT_EQ(test, mctracer_ring_alloc(t->mine, 0, RING_SIZE), 0);
 	t->said = (struct mctracer_state) {
 		.clock.mult = 1, .pid = 1, .tgid = 1, .comm = "one",
 		.known = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_CLOCK,
@@ -157,11 +157,11 @@ static void ring_sizes(struct kunit *test)
 {
 	static struct mctracer_ring ring;	/* too large for the stack */
 
-	KUNIT_EXPECT_EQ(test, mctracer_ring_alloc(&ring, 0, NUMA_NO_NODE), -EINVAL);
-	KUNIT_EXPECT_EQ(test, mctracer_ring_alloc(&ring, RING_SIZE / 2, NUMA_NO_NODE), -EINVAL);
-	KUNIT_EXPECT_EQ(test, mctracer_ring_alloc(&ring, RING_SIZE + 16, NUMA_NO_NODE), -EINVAL);
-	KUNIT_EXPECT_EQ(test, mctracer_ring_alloc(&ring, 2UL * MCTRACER_RING_MAX_SIZE,
-						  NUMA_NO_NODE), -EINVAL);
+	KUNIT_EXPECT_EQ(test, mctracer_ring_alloc(&ring, 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, mctracer_ring_alloc(&ring, 0, RING_SIZE / 2), -EINVAL);
+	KUNIT_EXPECT_EQ(test, mctracer_ring_alloc(&ring, 0, RING_SIZE + 16), -EINVAL);
+	KUNIT_EXPECT_EQ(test, mctracer_ring_alloc(&ring, 0, 2UL * MCTRACER_RING_MAX_SIZE),
+			-EINVAL);
 	KUNIT_EXPECT_NULL(test, ring.base);
 }
 
@@ -171,8 +171,7 @@ static void ring_no_memory(struct kunit *test)
 
 	if (totalram_pages() > MCTRACER_RING_MAX_SIZE >> PAGE_SHIFT)
 		kunit_skip(test, "this machine has memory for the largest ring");
-	KUNIT_EXPECT_EQ(test, mctracer_ring_alloc(&ring, MCTRACER_RING_MAX_SIZE, NUMA_NO_NODE),
-			-ENOMEM);
+	KUNIT_EXPECT_EQ(test, mctracer_ring_alloc(&ring, 0, MCTRACER_RING_MAX_SIZE), -ENOMEM);
 	KUNIT_EXPECT_NULL(test, ring.base);
 	KUNIT_EXPECT_EQ(test, mctracer_ring_counts(&ring).entries, 0);
 }
@@ -549,7 +548,7 @@ static void move(struct kunit *test, size_t size)
 	struct ring_test *t = test->priv;
 
 	KUNIT_ASSERT_NOT_NULL(test, new);
-	KUNIT_ASSERT_EQ(test, mctracer_ring_alloc(new, size, NUMA_NO_NODE), 0);
+	KUNIT_ASSERT_EQ(test, mctracer_ring_alloc(new, 0, size), 0);
 	mctracer_ring_move(t->mine, new);
 	mctracer_ring_free(new);
 }

@@ -57,7 +57,7 @@ static void words_unknown(struct kunit *test)
 	mctracer_decode(&state, mctracer_word(MCTRACER_MORE, 1));
 	mctracer_decode(&state, mctracer_word(MCTRACER_TASK, 7 | (u64)'a' << MCTRACER_COMM_SHIFT));
 	for (i = 0; i < 9; i++)
-		mctracer_decode(&state, mctracer_word(MCTRACER_MORE, i < 2 ? 0 : 7 + (i > 2)));
+		mctracer_decode(&state, mctracer_word(MCTRACER_MORE, !i ? 7 : i < 3 ? 0 : 8));
 	KUNIT_EXPECT_EQ(test, mctracer_decode(&state, mctracer_meta_word(63, 1)),
 			MCTRACER_EVENT_UNKNOWN);
 	mctracer_decode(&state, mctracer_word(MCTRACER_MORE, ~0ULL));

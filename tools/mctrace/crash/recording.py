@@ -10,7 +10,7 @@ import sys
 
 import kernel
 
-MAGIC, VERSION = 0x7274636d, 2
+MAGIC, VERSION = 0x7274636d, 3
 POSITIONS = 2 ** 54
 COUNTS = 2 ** 51
 PAGE = kernel.PAGE
@@ -44,8 +44,8 @@ def calls_in(words):
 
 class Ring:
     def __init__(self, core, cpu, address):
-        (magic, version, header, _, self.size, self.notes, self.start, self.start_calls,
-         _, _, self.head, lost) = struct.unpack('<IIIIQQQQQQQQ', core.read(address, 80))
+        (magic, version, header, _, self.size, self.notes, _, self.start, self.start_calls,
+         _, self.origin, self.head, lost) = struct.unpack('<IIIIQIIQQQQQQ', core.read(address, 80))
         self.core = core
         self.cpu = cpu
         self.base = core.u64(address + core.offset('mctracer_ring', 'base'))
@@ -114,13 +114,14 @@ class Ring:
         return None
 
 
-def describe(core, cpus):
+def describe(core, cpus, base):
     names = core.read(core.symbol('init_uts_ns') + core.offset('uts_namespace', 'name'), 6 * 65)
     names = [names[i:i + 65].split(b'\0')[0].decode('ascii', 'replace') for i in range(0, 390, 65)]
     options = core.u64(core.symbol('mctracer_options'))
     chosen = core.read(core.symbol('mctracer_selected'), 16)
     return (f'release {names[2]}\nversion {names[3]}\nbuild_id {core.info.get("BUILD-ID", "")}\n'
-            f'machine {names[4]}\nhost {names[1]}\ncpus {cpus}\nchosen {int(any(chosen))}\noptions ' +
+            f'machine {names[4]}\nhost {names[1]}\ncpus {cpus}\nbase {base:#x}\n'
+            f'chosen {int(any(chosen))}\noptions ' +
             ' '.join(('' if options >> i & 1 else 'no') + name for i, name in enumerate(OPTIONS)) +
             f'\nmode {"graph" if core.u8(core.symbol("mctracer_graph")) else "function"}\n')
 
@@ -135,8 +136,8 @@ def write(memory, to):
     rings = [Ring(core, cpu, address) for cpu, address in core.each_cpu('mctracer_rings')]
     if not any(ring.size for ring in rings):
         raise LookupError('mctracer has recorded nothing since this kernel booted')
-    to.write(struct.pack('<8sII', b'mctrace\n', 1, len(chunk(0, b''))))
-    to.write(text_chunk(INFO, describe(core, len(rings))))
+    to.write(struct.pack('<8sII', b'mctrace\n', 2, len(chunk(0, b''))))
+    to.write(text_chunk(INFO, describe(core, len(rings), max(ring.origin for ring in rings))))
     to.write(text_chunk(SYMBOLS, ''.join(core.functions)))
     written = lost = seen = 0
     for ring in rings:
