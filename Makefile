@@ -2,7 +2,8 @@
 # The commands for users and developers; each target runs a script in scripts/.
 
 help:
-	@echo "make run                build, boot in QEMU, trace hackbench there"
+	@echo "make try                trace hackbench in QEMU, with the module and Debian's 6.12 (KERNEL=6.1: 6.1) as it is"
+	@echo "make run                the same with a kernel of its own, which is built first"
 	@echo "make shell              a shell in that guest, to try things by hand"
 	@echo "make test               the tests that each change must pass; ends with a line of counts"
 	@echo "make test SUITE=list    all suites of tests, and the last result of each"
@@ -20,6 +21,9 @@ help:
 	@echo
 	@echo "LINUX=DIR makes run, shell, test and bench use that 6.12 tree instead of Debian's."
 	@echo "KERNEL=7.3 makes them, and worktree, use that kernel."
+
+try:
+	@scripts/try
 
 run:
 	@scripts/run
@@ -70,4 +74,4 @@ export LINUX
 export KERNEL
 export KVER
 
-.PHONY: help run shell test bench apply worktree export post check check-bisect module deb clean
+.PHONY: help try run shell test bench apply worktree export post check check-bisect module deb clean

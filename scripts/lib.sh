@@ -156,6 +156,14 @@ as_root()
 	fi
 }
 
+# flame_graph TAR: unpack the flame graph that the guest's job "demo" wrote to TAR, and show its path.
+flame_graph()
+{
+	mkdir -p "${1%.tar}"
+	tar -xf "$1" -C "${1%.tar}" 2>/dev/null || die "the flame graph did not come out of the guest; see $(shown "$1")"
+	note "a flame graph of that, for any browser: ${1%.tar}/mctrace.svg"
+}
+
 # lock: take the lock of the cache, which one run at a time may change. This process and its children hold it until
 # they end.
 lock()
@@ -243,6 +251,12 @@ new_files()
 	done
 )
 
+# new_files_text: print the modes, names and contents of all files in $FOLDERS, for a hash
+new_files_text()
+{
+	new_files | (cd "$REPO" && xargs -d '\n' sh -c 'stat -c "%A %n" -- "$@" && cat -- "$@"' sh)
+}
+
 # put_new_files DIR: copy the files of $FOLDERS to DIR, to their places in the kernel's tree
 put_new_files()
 {
@@ -293,7 +307,7 @@ series_key()
 		series
 		(cd "$REPO/patches" && series | xargs -d '\n' cat --) || :
 	else
-		new_files | (cd "$REPO" && xargs -d '\n' sh -c 'stat -c "%A %n" -- "$@" && cat -- "$@"' sh)
+		new_files_text
 		cat "$REPO/ports/$KERNEL/port.patch"
 	fi 2>/dev/null | sha256sum | cut -c1-16
 }

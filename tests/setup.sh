@@ -44,15 +44,23 @@ guest()
 		tail -n 1 "$CALLS" | grep -q ' install bison$'
 }
 
+try()
+{
+	: >"$CALLS"
+	MISSING='bison busybox-static quilt' "$REPO/scripts/setup" try && cat "$CALLS" &&
+		tail -n 1 "$CALLS" | grep -q ' install busybox-static$'
+}
+
 fails()
 {
 	MISSING=bison STATUS=100 fails_saying '^    \| E: as told' "$REPO/scripts/setup" &&
 		grep -q '^the whole log: ' "$T/err"
 }
 
-plan 4
+plan 5
 check "nothing is done if all packages are installed" nothing
 check "only missing packages are installed" two
 check "\"guest\" installs only packages that a guest needs" guest
+check "\"try\" installs only packages that need no kernel built" try
 check "a failing apt is an error that shows the log" fails
 finish
