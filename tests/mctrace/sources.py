@@ -60,6 +60,16 @@ def check_small_files(mctrace, folder):
     return wrong
 
 
+def check_many_chunks(mctrace, folder):
+    """The time to read lines of information grows with their number only."""
+    path = os.path.join(folder, "chunks.dat")
+    line = chunk(1, b"mode graph\n".ljust(16, b"\0"))
+    with open(path, "wb") as file:
+        file.write(HEADER + line * 200000 + chunk(4, b""))
+    status, says = limited(mctrace, ["profile", path])
+    return [] if status == 1 and "is empty" in says else ["status %d, %s" % (status, says)]
+
+
 def check_deep(mctrace, folder):
     """More calls that never return than a stack can hold: each command succeeds."""
     rec = recordings.Recording(cpus=1, late=False)
@@ -361,6 +371,7 @@ def check_format_page(_mctrace, _folder):
 def test(tap, attempt, mctrace, folder, compressed):
     attempt(tap, "the beginning of a pipe is checked first", None, check_pipes, mctrace, folder)
     attempt(tap, "calls deeper than a stack", None, check_deep, mctrace, folder)
+    attempt(tap, "many chunks of information", None, check_many_chunks, mctrace, folder)
     attempt(tap, "the kernel's raw files in each command", None, check_raw, mctrace, folder)
     attempt(tap, "names from a vmlinux", None, check_vmlinux, mctrace, folder)
     attempt(tap, "last_boot/raw", None, check_last_boot, mctrace, folder)

@@ -290,7 +290,7 @@ static void run(int fd, int ready, struct recording_writer *to, struct follow_co
 			cpus[cpu].compressor = compressor_new();
 		ring_open(&cpus[cpu].ring, cpu);
 	}
-	put_base(to, cpus[0].ring.base);
+	put_base(to, cpus[0].ring.header->base);
 	for (cpu = 0; cpu < nr; cpu++)
 		if (pthread_create(&cpus[cpu].thread, NULL, follow_cpu, &cpus[cpu]))
 			die("a thread for CPU %d can't be created", cpu);

@@ -156,15 +156,35 @@ static bool add_compressed_symbols(struct recording *from, const struct recordin
 	return true;
 }
 
+/* Return the value of the last of these lines with @key, valid until the next call, or NULL. */
+static const char *find_info(const char *line, const char *key)
+{
+	static char value[4096];
+	const char *found = NULL;
+	size_t length = strlen(key);
+
+	for (; line && *line; line += strcspn(line, "\n"), line += *line == '\n')
+		if (!strncmp(line, key, length) && line[length] == ' ')
+			found = line + length + 1;
+	if (!found)
+		return NULL;
+	snprintf(value, sizeof(value), "%.*s", (int)strcspn(found, "\n"), found);
+	return value;
+}
+
 void recording_add_info(struct recording *from, const char *text, size_t size)
 {
+	const size_t before = from->info_size;
+	const char *base;
+
 	size = strnlen(text, size);
 	from->info = xrealloc(from->info, from->info_size + size + 1, 1);
 	memcpy(from->info + from->info_size, text, size);
 	from->info_size += size;
 	from->info[from->info_size] = '\0';
-	if (recording_info(from, "base"))
-		from->base = recording_number(from, "base");
+	base = find_info(from->info + before, "base");
+	if (base)
+		from->base = strtoull(base, NULL, 16);
 }
 
 /* Add the content of a chunk, of which @size bytes are present. Return false if it is invalid. */
@@ -310,24 +330,14 @@ void recording_open_run(struct recording_cpu *cpu, struct recording_run *run)
 
 const char *recording_info(const struct recording *from, const char *key)
 {
-	static char value[4096];
-	const char *line = from->info, *found = NULL;
-	size_t length = strlen(key);
-
-	for (; line && *line; line += strcspn(line, "\n"), line += *line == '\n')
-		if (!strncmp(line, key, length) && line[length] == ' ')
-			found = line + length + 1;
-	if (!found)
-		return NULL;
-	snprintf(value, sizeof(value), "%.*s", (int)strcspn(found, "\n"), found);
-	return value;
+	return find_info(from->info, key);
 }
 
 uint64_t recording_number(const struct recording *from, const char *key)
 {
 	const char *value = recording_info(from, key);
 
-	return value ? strtoull(value, NULL, 0) : 0;
+	return value ? strtoull(value, NULL, 10) : 0;
 }
 
 void recording_close(struct recording *from)

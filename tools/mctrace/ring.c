@@ -107,7 +107,6 @@ void ring_open(struct ring *ring, int cpu)
 		die("%s is of version %u, this mctrace knows %u: use that of the running kernel",
 		    tracer_path(file), header->version, MCTRACER_VERSION);
 	ring->size = header->ring_size;
-	ring->base = header->base;
 	ring->notes = header->sync_every;
 	ring->mapped = header->header_size + ring->size;
 	munmap((void *)header, page);

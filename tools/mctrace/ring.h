@@ -17,7 +17,6 @@ struct ring {
 	const uint64_t *words;				/* the ring, behind the header */
 	size_t mapped;
 	uint64_t size;		/* of the ring, in bytes */
-	uint64_t base;		/* the address that addresses in words are relative to */
 	uint64_t notes;		/* distance of sync points, in bytes */
 	uint64_t start;		/* position of the first word to be shown */
 	uint64_t pos;		/* position of the next word to copy */

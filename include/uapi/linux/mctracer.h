@@ -14,9 +14,8 @@
  * Words
  * -----
  * The ring consists of words of 64 bits, in the byte order of the machine that recorded them. Each
- * word contains its own type.
- * linux/mctracer_decode.h turns words into events, one at a time, in C that any program may
- * include.
+ * word contains its own type. linux/mctracer_decode.h turns words into events, one at a time, in C
+ * that any program may include.
  *
  *	bit 63		depends on the lap, see below; from read() always 1
  *	bit 31		1: a call
@@ -177,9 +176,10 @@
  *	repeated with task, clock and count, and written before the first call of a loaded
  *	module. So an address in a module's function belongs to a module that was loaded at
  *	this number.
- * MCTRACER_STREAM: in no ring: what read() returns begins here. Bits 0 to 31 of the value are
- *	MCTRACER_MAGIC, the bits above MCTRACER_VERSION. Two MCTRACER_MORE follow: the CPU, and
- *	the base of addresses, shifted right by MCTRACER_BASE_SHIFT.
+ * MCTRACER_STREAM: this packet is in no ring: read() puts it before all other words of an open
+ *	file. Bits 0 to 31 of the value are MCTRACER_MAGIC, the bits above MCTRACER_VERSION. Two
+ *	MCTRACER_MORE follow: the CPU, and the base of addresses, shifted right by
+ *	MCTRACER_BASE_SHIFT.
  */
 #define MCTRACER_META_SHIFT	53
 #define MCTRACER_COUNT_BITS	51
@@ -233,7 +233,7 @@
 #define MCTRACER_POSITION_BITS	54
 #define MCTRACER_POSITION_MASK	((1ULL << MCTRACER_POSITION_BITS) - 1)
 
-/* The ring is a copy, or of an earlier boot: it does not change, so do not wait for its words. */
+/* Nobody writes the ring any more, as that of an earlier boot: do not wait for its words. */
 #define MCTRACER_RING_DEAD	1
 
 /**

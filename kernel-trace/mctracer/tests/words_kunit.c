@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* KUnit tests of mctracer's words: composing and decoding. */
 #include <kunit/test.h>
+#include <linux/kernel.h>
+#include <asm/sections.h>
 
 #include "../ring/words.h"
 
@@ -65,6 +67,23 @@ static void words_unknown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.tgid, 7);
 	KUNIT_EXPECT_STREQ(test, state.comm, "a");
 	KUNIT_EXPECT_EQ(test, state.known, MCTRACER_KNOWS_TASK);
+}
+
+/* A stream names its magic number, version, CPU and base. */
+static void words_stream(struct kunit *test)
+{
+	struct mctracer_state state = {};
+	u64 words[MCTRACER_STREAM_WORDS];
+	unsigned int i, n = mctracer_compose_stream(words, 5);
+
+	KUNIT_EXPECT_EQ(test, mctracer_decode(&state, words[0]), MCTRACER_EVENT_STREAM);
+	for (i = 1; i < n; i++)
+		mctracer_decode(&state, words[i]);
+	KUNIT_EXPECT_EQ(test, (u32)state.value, MCTRACER_MAGIC);
+	KUNIT_EXPECT_EQ(test, state.value >> MCTRACER_STREAM_VERSION_SHIFT, MCTRACER_VERSION);
+	KUNIT_EXPECT_EQ(test, state.cpu, 5);
+	KUNIT_EXPECT_EQ(test, mctracer_address(&state, (u32)(unsigned long)_stext),
+			(unsigned long)_stext);
 }
 
 /* Pending attributes belong to the next return only. */
@@ -202,6 +221,7 @@ static struct kunit_case words_cases[] = {
 	KUNIT_CASE(words_data),
 	KUNIT_CASE(words_notes),
 	KUNIT_CASE(words_unknown),
+	KUNIT_CASE(words_stream),
 	KUNIT_CASE(words_values),
 	KUNIT_CASE(words_args),
 	KUNIT_CASE(words_about),

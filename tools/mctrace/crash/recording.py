@@ -45,7 +45,7 @@ def calls_in(words):
 class Ring:
     def __init__(self, core, cpu, address):
         (magic, version, header, _, self.size, self.notes, _, self.start, self.start_calls,
-         _, self.origin, self.head, lost) = struct.unpack('<IIIIQIIQQQQQQ', core.read(address, 80))
+         _, self.relative_to, self.head, lost) = struct.unpack('<IIIIQIIQQQQQQ', core.read(address, 80))
         self.core = core
         self.cpu = cpu
         self.base = core.u64(address + core.offset('mctracer_ring', 'base'))
@@ -137,7 +137,7 @@ def write(memory, to):
     if not any(ring.size for ring in rings):
         raise LookupError('mctracer has recorded nothing since this kernel booted')
     to.write(struct.pack('<8sII', b'mctrace\n', 2, len(chunk(0, b''))))
-    to.write(text_chunk(INFO, describe(core, len(rings), max(ring.origin for ring in rings))))
+    to.write(text_chunk(INFO, describe(core, len(rings), max(ring.relative_to for ring in rings))))
     to.write(text_chunk(SYMBOLS, ''.join(core.functions)))
     written = lost = seen = 0
     for ring in rings:
