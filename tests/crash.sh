@@ -53,7 +53,7 @@ dumped()
 locked()
 {
 	dumped panic ' panic\+.* <-- sysrq_handle_crash\+' locks 'sysrq triggered crash' &&
-		grep '^mct: 12 mutexes are held' "$T/console"
+		grep '^mct: 13 mutexes are held' "$T/console"
 }
 
 twice()

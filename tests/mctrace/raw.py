@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """raw.py RECORDING RAW...: check that the words of each CPU's raw file are the recording's last words, byte for byte.
-Skip the first words of raw: a gap and sync words, which are not in the ring."""
+Skip the first words of raw, which are not in the ring: the stream's header, a gap, and sync words."""
 import sys
 
 import decoder
@@ -13,7 +13,7 @@ for kind, of, _, _, _, data in decoder.read_chunks(sys.argv[1]):
 for cpu, path in enumerate(sys.argv[2:]):
     with open(path, 'rb') as file:
         raw = file.read()
-    most = 1 + 9        # a gap, and sync words
+    most = 3 + 1 + 10   # a header, a gap, and sync words
     for notes in range(1, most + 1):
         if len(raw) > 8 * most and words[cpu].endswith(raw[8 * notes:]):
             break
