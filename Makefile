@@ -16,7 +16,7 @@ help:
 	@echo "make check              the tests that need no kernel built or booted"
 	@echo "make check-bisect       build the kernel after each patch, boot it after each posting; takes long"
 	@echo "make module             the tracer as a module, for an unchanged kernel: KVER=RELEASE, or the running one"
-	@echo "make deb                a package from which dkms builds that module"
+	@echo "make deb                packages: mctracer-dkms, from which dkms builds that module, and mctrace"
 	@echo "make clean              remove the cache: trees, builds, logs"
 	@echo
 	@echo "LINUX=DIR makes run, shell, test and bench use that 6.12 tree instead of Debian's."
@@ -65,7 +65,7 @@ module:
 	@scripts/module
 
 deb:
-	@scripts/module-deb
+	@scripts/deb
 
 clean:
 	@scripts/clean

@@ -94,6 +94,24 @@ bool mctracer_compat_kernel_inittext(unsigned long addr)
 	       addr < (unsigned long)mctracer_at__einittext;
 }
 
+#ifdef CONFIG_MCOUNT_RETHOOK
+static void undo_rethook(void *rethook)
+{
+	static_call(mctracer_rethook_free)(rethook);	/* when the last call has returned */
+}
+
+/* Allocate nodes for returns, until the module is unloaded. */
+struct rethook *mctracer_compat_rethook(void *data, mctracer_compat_returned *handler, size_t size,
+					int nr)
+{
+	struct rethook *rethook = mctracer_compat_rethook_alloc(data, handler, size, nr);
+
+	if (!IS_ERR(rethook))
+		mctracer_undo_later(false, undo_rethook, rethook);
+	return rethook;
+}
+#endif /* CONFIG_MCOUNT_RETHOOK */
+
 bool mctracer_compat_ready;
 
 /* Exported for modules with direct hooks. Assembly can't export it here, see compat.h. */
@@ -117,6 +135,9 @@ static char *const not_traced[] = {
 	"__phys_addr",
 	"__unwind_start",
 	"acpi_idle_play_dead",
+	"arch_rethook_fixup_return",
+	"arch_rethook_prepare",
+	"arch_rethook_trampoline_callback",
 	"arch_irq_work_raise",
 	"bpf_ksym_find",
 	"cond_wakeup_cpu0",

@@ -83,6 +83,17 @@ int ftrace_is_dead(void);
 #endif
 #include MCTRACER_COMPAT_VERSION
 
+#ifdef CONFIG_MCOUNT_RETHOOK
+#define MCTRACER_COMPAT_RETHOOK(F)		\
+	F(rethook_alloc)			\
+	F(rethook_find_ret_addr)		\
+	F(rethook_free)				\
+	F(rethook_hook)				\
+	F(rethook_try_get)
+#else
+#define MCTRACER_COMPAT_RETHOOK(F)
+#endif
+
 #define MCTRACER_COMPAT_FUNCTIONS(F)		\
 	MCTRACER_COMPAT_FUNCTIONS_HERE(F)	\
 	F(__kernel_text_address)		\
@@ -104,6 +115,7 @@ int ftrace_is_dead(void);
 	F(per_cpu_ptr_to_phys)			\
 	F(seq_buf_putmem)			\
 	F(text_poke_bp)				\
+	MCTRACER_COMPAT_RETHOOK(F)		\
 	F(unwind_get_return_address_ptr)
 
 #define MCTRACER_COMPAT_DATA(D)						\
@@ -124,6 +136,7 @@ int ftrace_is_dead(void);
 
 #define MCTRACER_COMPAT_DECLARE(name)	DECLARE_STATIC_CALL(mctracer_##name, name);
 MCTRACER_COMPAT_FUNCTIONS(MCTRACER_COMPAT_DECLARE)
+DECLARE_STATIC_CALL(mctracer_kallsyms_lookup_name, kallsyms_lookup_name);
 
 /* All files but compat.c see constants, so the compiler need not keep their values across calls. */
 #ifdef MCTRACER_COMPAT_DEFINE
@@ -165,6 +178,14 @@ void mctracer_compat_text_keep(struct mctracer_text *text);
 extern struct workqueue_struct *mctracer_compat_wq;
 extern bool mctracer_compat_ready;
 
+/* Returns are caught: a handler gets the address that the function returns to. */
+typedef void mctracer_compat_returned(struct rethook_node *node, void *data, unsigned long parent_ip,
+				      struct pt_regs *regs);
+struct rethook *mctracer_compat_rethook(void *data, mctracer_compat_returned *handler, size_t size,
+					int nr);
+struct rethook *mctracer_compat_rethook_alloc(void *data, mctracer_compat_returned *handler,
+					      size_t size, int nr);
+
 int mctracer_compat_register(struct ftrace_ops *ops);
 int mctracer_compat_unregister(struct ftrace_ops *ops);
 unsigned long mctracer_compat_location(unsigned long start, unsigned long end);
@@ -194,6 +215,7 @@ bool mctracer_compat_kernel_inittext(unsigned long addr);
 #define ftrace_ops_test			static_call(mctracer_ftrace_ops_test)
 #define get_stack_info_noinstr		static_call(mctracer_get_stack_info_noinstr)
 #define kallsyms_lookup			static_call(mctracer_kallsyms_lookup)
+#define kallsyms_lookup_name		static_call(mctracer_kallsyms_lookup_name)
 #define kallsyms_lookup_size_offset	static_call(mctracer_kallsyms_lookup_size_offset)
 #define kallsyms_on_each_symbol		mctracer_compat_on_each_symbol
 #define kallsyms_show_value		static_call(mctracer_kallsyms_show_value)
@@ -201,6 +223,10 @@ bool mctracer_compat_kernel_inittext(unsigned long addr);
 #define per_cpu_ptr_to_phys		static_call(mctracer_per_cpu_ptr_to_phys)
 #define seq_buf_putmem			static_call(mctracer_seq_buf_putmem)
 #define text_poke_bp			static_call(mctracer_text_poke_bp)
+#define rethook_alloc			mctracer_compat_rethook
+#define rethook_find_ret_addr		static_call(mctracer_rethook_find_ret_addr)
+#define rethook_hook			static_call(mctracer_rethook_hook)
+#define rethook_try_get			static_call(mctracer_rethook_try_get)
 #define unwind_get_return_address_ptr	static_call(mctracer_unwind_get_return_address_ptr)
 
 #define __noinstr_text_start		mctracer_at___noinstr_text_start

@@ -41,6 +41,36 @@ void mctracer_compat_idles(void *data, unsigned int state, unsigned int cpu)
 		raw_cpu_write(mctracer_at_mctracer_rings->task, NULL);
 }
 
+#ifdef CONFIG_MCOUNT_RETHOOK
+static mctracer_compat_returned *returned;
+
+/* 6.1 calls a handler of returns without the return address, and adds nodes one by one. */
+static void function_returned(struct rethook_node *node, void *data, struct pt_regs *regs)
+{
+	returned(node, data, instruction_pointer(regs), regs);
+}
+
+struct rethook *mctracer_compat_rethook_alloc(void *data, mctracer_compat_returned *handler,
+					      size_t size, int nr)
+{
+	struct rethook *rethook = static_call(mctracer_rethook_alloc)(data, function_returned);
+	struct rethook_node *node;
+
+	if (!rethook)
+		return ERR_PTR(-ENOMEM);
+	returned = handler;
+	while (nr--) {
+		node = kzalloc(size, GFP_KERNEL);
+		if (!node) {
+			static_call(mctracer_rethook_free)(rethook);
+			return ERR_PTR(-ENOMEM);
+		}
+		static_call(mctracer_rethook_add_node)(rethook, node);
+	}
+	return rethook;
+}
+#endif /* CONFIG_MCOUNT_RETHOOK */
+
 /* Adapters: 6.1 calls back with the module of each symbol. */
 struct seen {
 	mctracer_compat_see *see;

@@ -4,11 +4,18 @@
 /* The part of compat.h that is specific to Linux 6.1, and definitions that newer kernels have. */
 #include <linux/cpu.h>
 
+#ifdef CONFIG_MCOUNT_RETHOOK
+#define MCTRACER_COMPAT_RETHOOK_6_1(F)	F(rethook_add_node)
+#else
+#define MCTRACER_COMPAT_RETHOOK_6_1(F)
+#endif
+
 #define MCTRACER_COMPAT_FUNCTIONS_HERE(F)	\
 	F(__vmalloc_node)			\
 	F(ct_nmi_enter)				\
 	F(ct_nmi_exit)				\
 	F(find_vm_area)				\
+	MCTRACER_COMPAT_RETHOOK_6_1(F)		\
 	F(seq_buf_putc)				\
 	F(seq_buf_puts)
 
@@ -107,6 +114,7 @@ unsigned int mctracer_compat_callers(unsigned long ip, unsigned long parent_ip,
 #define __vmalloc_node			static_call(mctracer___vmalloc_node)
 #define seq_buf_putc			static_call(mctracer_seq_buf_putc)
 #define seq_buf_puts			static_call(mctracer_seq_buf_puts)
+#define local_clock_noinstr()		sched_clock_cpu(raw_smp_processor_id())
 #define syscore_ops			syscore_ops_since_6_1
 #define kvrealloc			mctracer_compat_kvrealloc
 #define copy_splice_read		generic_file_splice_read

@@ -54,3 +54,11 @@ void mctracer_compat_sysctl(const char *path, struct ctl_table *table, size_t si
 	if (header)
 		mctracer_undo_later(true, undo_sysctl, header);
 }
+
+#ifdef CONFIG_MCOUNT_RETHOOK
+struct rethook *mctracer_compat_rethook_alloc(void *data, mctracer_compat_returned *handler,
+					      size_t size, int nr)
+{
+	return static_call(mctracer_rethook_alloc)(data, handler, size, nr);
+}
+#endif

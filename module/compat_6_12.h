@@ -6,6 +6,7 @@
 
 #define MCTRACER_COMPAT_FUNCTIONS_HERE(F)	\
 	F(__vmalloc_node_noprof)		\
+	F(local_clock_noinstr)			\
 	F(callthunks_translate_call_dest)
 
 #define MCTRACER_COMPAT_DATA_HERE(D)					\
@@ -24,6 +25,7 @@
 
 #else /* MCTRACER_COMPAT_OVERRIDE */
 
+#define local_clock_noinstr		static_call(mctracer_local_clock_noinstr)
 #define x86_return_thunk		(*mctracer_at_x86_return_thunk)
 #define return_to_handler		mctracer_at_return_to_handler
 #define __vmalloc_node_noprof		static_call(mctracer___vmalloc_node_noprof)

@@ -34,7 +34,7 @@ same()
 	fi
 }
 
-plan 22
+plan 24
 check "mctrace records in a guest, and reports the same as the kernel there" recorded
 check "mctrace is built here" make -s -C "$tree/tools/tracing/mctrace" OUTPUT="$T/mctrace/"
 for recording in function graph; do
@@ -46,6 +46,9 @@ for recording in function graph; do
 	same "the export to Perfetto has all calls, in fields that Perfetto has" $recording perfetto
 	same "JSON has the same calls" $recording json
 	same "folded stacks have the same calls" $recording folded
+	check "$recording: a reader written from the uapi header alone finds the same events" \
+		"$REPO/tests/mctrace/raw_text.py" "$T/recorded/$recording.text" "$T/recorded/names" \
+		"$T/recorded/$recording.raw0" "$T/recorded/$recording.raw1"
 done
 judged() { "$REPO/tests/mctrace/followed.py" "$@"; }
 check "the kernel finds the same followed objects as a search in all calls with arguments" \

@@ -51,16 +51,24 @@ try()
 		tail -n 1 "$CALLS" | grep -q ' install busybox-static$'
 }
 
+deb()
+{
+	: >"$CALLS"
+	MISSING='busybox-static dh-dkms quilt' "$REPO/scripts/setup" deb && cat "$CALLS" &&
+		tail -n 1 "$CALLS" | grep -q ' install dh-dkms$'
+}
+
 fails()
 {
 	MISSING=bison STATUS=100 fails_saying '^    \| E: as told' "$REPO/scripts/setup" &&
 		grep -q '^the whole log: ' "$T/err"
 }
 
-plan 5
+plan 6
 check "nothing is done if all packages are installed" nothing
 check "only missing packages are installed" two
 check "\"guest\" installs only packages that a guest needs" guest
 check "\"try\" installs only packages that need no kernel built" try
+check "\"deb\" installs only packages that building the packages needs" deb
 check "a failing apt is an error that shows the log" fails
 finish

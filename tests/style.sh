@@ -48,6 +48,7 @@ licensed()
 		bench/results/*)			continue ;;	# made by scripts/bench
 		.gitignore)				continue ;;	# a list of names
 		*.png)					continue ;;	# pictures
+		debian/copyright | debian/source/format)	continue ;;	# have no comments
 		*/.kunitconfig | Documentation/ABI/*)	continue ;;	# as in the kernel
 		esac
 		[ ! -f "$f" ] || head -n 5 "$f" | grep -q 'SPDX-License-Identifier"*: "*GPL-2\.0' || echo "$f"

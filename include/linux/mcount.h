@@ -9,6 +9,7 @@
 
 #include <linux/compiler.h>
 #include <linux/errno.h>
+#include <linux/kconfig.h>
 #include <linux/types.h>
 
 /**
@@ -86,6 +87,11 @@ enum mcount_site {
  * @on_return: the direct hook for returns, which must preserve all registers. Sites before returns
  *	call it for MCOUNT_HOOK, or for MCOUNT_PRE_HANDLER if @return_pre_handler returns true
  * @on_tail: as @on_return, at jumps to another function, which then returns in place of this one
+ * @plain_return: with CONFIG_MCOUNT_RETHOOK, the hook for returns in place of @on_return; then all
+ *	returns call @return_pre_handler first. It, @pre_handler, @plain and @wants_return must be
+ *	set, too
+ * @wants_return: with CONFIG_MCOUNT_RETHOOK, called at a call; returns false if its return need not
+ *	be seen
  * @plain: the hook for a call site that can't call the stub, because another user of ftrace has
  *	redirected the function, see CONFIG_MCOUNT_FTRACE; NULL: such calls are not seen
  *
@@ -95,8 +101,9 @@ enum mcount_site {
  * what @kind and @return_kind return for the module must have priority INT_MAX, or it must call
  * mcount_select().
  *
- * @return_kind, @return_pre_handler, @on_return and @on_tail are ignored without
- * CONFIG_MCOUNT_RETURNS. replace_mcount_direct() reads @on_return and @on_tail again.
+ * @on_return and @on_tail are ignored without CONFIG_MCOUNT_RETURNS, @return_kind and
+ * @return_pre_handler without MCOUNT_HAS_RETURNS. replace_mcount_direct() reads @on_return and
+ * @on_tail again.
  */
 struct mcount_selection {
 	enum mcount_site (*kind)(unsigned long site);
@@ -105,6 +112,8 @@ struct mcount_selection {
 	mcount_return_pre_handler_t return_pre_handler;
 	mcount_direct_func_t on_return;
 	mcount_direct_func_t on_tail;
+	mcount_func_t plain_return;
+	bool (*wants_return)(void);
 	mcount_func_t plain;
 };
 
@@ -124,6 +133,10 @@ struct mcount_selection {
 #else
 #define __mcount_direct	notrace __no_caller_saved_registers
 #endif
+
+/* True if selections can have returns. */
+#define MCOUNT_HAS_RETURNS	(IS_ENABLED(CONFIG_MCOUNT_RETURNS) ||	\
+				 IS_ENABLED(CONFIG_MCOUNT_RETHOOK))
 
 #ifdef CONFIG_MCOUNT
 
@@ -153,11 +166,14 @@ unsigned long mcount_function_site(unsigned long func);
 
 /*
  * mcount_next_return() returns the first site before a return that lies at @addr or behind it; 0 if
- * there is none, or without CONFIG_MCOUNT_RETURNS. mcount_is_tail() returns true if the function
- * jumps to another one at @site instead of returning. Any context.
+ * there is none. With CONFIG_MCOUNT_RETHOOK it only finds the site of a function that begins at
+ * @addr, which stands for all of the function's returns. mcount_is_tail() returns true if the
+ * function jumps to another one at @site instead of returning. Any context.
  */
 unsigned long mcount_next_return(unsigned long addr);
 bool mcount_is_tail(unsigned long site);
+/* With CONFIG_MCOUNT_RETHOOK: the number of calls since boot whose return could not be caught. */
+unsigned long mcount_returns_missed(void);
 
 /*
  * Changes whenever a hook or its pre-handlers may have missed calls: they may have missed the

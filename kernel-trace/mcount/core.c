@@ -96,8 +96,12 @@ static void mcount_set_plain_hook(mcount_func_t plain, const struct mcount_selec
 /* Set the pre-handler to that of the selection @of. */
 static void mcount_set_pre_handler(const struct mcount_selection *of)
 {
-	WRITE_ONCE(mcount_pre_handler, of &&
-		   of->pre_handler ? of->pre_handler : mcount_no_pre_handler);
+	mcount_pre_handler_t new = mcount_no_pre_handler;
+
+	if (of && of->pre_handler)
+		new = IS_ENABLED(CONFIG_MCOUNT_RETHOOK) ? mcount_rethook_pre_handler(of) :
+							  of->pre_handler;
+	WRITE_ONCE(mcount_pre_handler, new);
 }
 
 static bool mcount_no_return_pre_handler(unsigned long ip, unsigned long parent_ip,
@@ -119,10 +123,12 @@ static void (*resume_func)(void);	/* see mcount_on_resume() */
 /* Make sites before returns call what the selection @of wants; NULL: nothing. */
 static void mcount_switch_returns(const struct mcount_selection *of)
 {
-	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
-		return;
 	if (!mcount_sees_returns(of))
 		of = NULL;
+	if (IS_ENABLED(CONFIG_MCOUNT_RETHOOK))
+		mcount_rethook_switch(of);
+	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+		return;
 	if (of)
 		WRITE_ONCE(mcount_return_pre_handler,
 			   of->return_pre_handler ?: mcount_no_return_pre_handler);
@@ -173,12 +179,14 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 		mcount_switch_returns(NULL);
 		mcount_switch_stub(NULL);
 		mcount_set_plain_hook(NULL, NULL);
+		mcount_set_pre_handler(NULL);
 	}
 	if (entry) {
 		ret = mcount_sites_set(true, new_selection, false);
 		if (ret) {
 			mcount_set_plain_hook(old_entry ? plain_hook : NULL,
 					      old_entry ? selection : NULL);
+			mcount_set_pre_handler(old_entry ? selection : NULL);
 			mcount_switch_returns(old_entry ? selection : NULL);
 			mcount_switch_stub(old_entry);
 			return ret;

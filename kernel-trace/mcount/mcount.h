@@ -22,8 +22,29 @@ int mcount_name_hook(char *name, size_t size);
 
 static inline bool mcount_sees_returns(const struct mcount_selection *selection)
 {
-	return IS_ENABLED(CONFIG_MCOUNT_RETURNS) && selection && selection->return_kind;
+	return MCOUNT_HAS_RETURNS && selection && selection->return_kind;
 }
+
+/*
+ * With CONFIG_MCOUNT_RETHOOK:
+ *
+ * mcount_rethook_site() returns the site that stands for the returns of the function with the call
+ * site @site: the address one byte behind it; 0 if its return can't be caught. Any context.
+ *
+ * mcount_rethook_prepare() allocates what catching the returns of @of needs, and returns 0 or
+ * -ENOMEM. May sleep. Under the mutex of the call sites.
+ *
+ * mcount_rethook_pre_handler() returns the pre-handler for the functions that @of selects, with or
+ * without returns. mcount_rethook_switch() lets @of get the caught returns; NULL: nobody gets them.
+ *
+ * mcount_rethook_plain() handles a call at a site that should call the pre-handler and can't, and
+ * returns true if the site was selected for the hook, too. Any context, with preemption disabled.
+ */
+unsigned long mcount_rethook_site(unsigned long site);
+int mcount_rethook_prepare(const struct mcount_selection *of);
+mcount_pre_handler_t mcount_rethook_pre_handler(const struct mcount_selection *of);
+void mcount_rethook_switch(const struct mcount_selection *of);
+bool mcount_rethook_plain(unsigned long site, unsigned long parent_ip);
 
 #ifdef CONFIG_MCOUNT_DYNAMIC
 

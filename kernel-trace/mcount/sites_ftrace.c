@@ -89,7 +89,7 @@ static void mcount_ftrace_call(unsigned long site, unsigned long parent_ip, stru
 		return;
 	if (!pre_handler)
 		READ_ONCE(mcount_hook)(ip, parent_ip);
-	else
+	else if (!IS_ENABLED(CONFIG_MCOUNT_RETHOOK) || !mcount_rethook_plain(site, parent_ip))
 		printk_deferred_once(pre_handler_is_missed, (void *)site);
 }
 
@@ -114,6 +114,14 @@ static struct ftrace_ops pre_handler_ops[] = {
 
 static struct ftrace_ops *current_pre_handler_ops = pre_handler_ops;
 
+/* Return what @site must do for @of: catching its return needs the pre-handler. */
+static enum mcount_site mcount_ftrace_kind(const struct mcount_selection *of, unsigned long site)
+{
+	const unsigned long at = mcount_sees_returns(of) ? mcount_rethook_site(site) : 0;
+
+	return at && of->return_kind(at) != MCOUNT_NOTHING ? MCOUNT_PRE_HANDLER : of->kind(site);
+}
+
 /*
  * Append @site to the list of its kind. The first site of each later list moves to the end of that
  * list to make room.
@@ -133,7 +141,7 @@ static int mcount_ftrace_add_site(unsigned long site, void *data)
 		next->sites = more;
 	}
 	next->sites[next->nr++] = site;
-	kind = next->by->kind(site);
+	kind = mcount_ftrace_kind(next->by, site);
 	if (kind == MCOUNT_NOTHING)
 		return 0;
 
@@ -327,11 +335,13 @@ static int mcount_ftrace_set(const struct mcount_selection *of)
 
 int mcount_sites_set(bool call, const struct mcount_selection *new_selection, bool again)
 {
-	int ret;
+	int ret = 0;
 
 	guard(mutex)(&sites_mutex);
 	if (call && (!calls || selection != new_selection || again)) {
-		ret = mcount_ftrace_set(new_selection);
+		if (IS_ENABLED(CONFIG_MCOUNT_RETHOOK))
+			ret = mcount_rethook_prepare(new_selection);
+		ret = ret ?: mcount_ftrace_set(new_selection);
 		if (ret)
 			return ret;
 	} else if (!call && calls) {
@@ -351,16 +361,6 @@ int mcount_sites_error(void)
 unsigned long mcount_function_site(unsigned long func)
 {
 	return ftrace_location_range(func, func + MCOUNT_SITE_OFFSET);
-}
-
-unsigned long mcount_next_return(unsigned long addr)
-{
-	return 0;
-}
-
-bool mcount_is_tail(unsigned long site)
-{
-	return false;
 }
 
 #ifdef CONFIG_MODULES
@@ -386,7 +386,7 @@ static int mcount_ftrace_differs(unsigned long site, void *of)
 {
 	const struct mcount_selection *wanted = of;
 
-	return mcount_ftrace_kind_now(site) != wanted->kind(site);
+	return mcount_ftrace_kind_now(site) != mcount_ftrace_kind(wanted, site);
 }
 
 /*

@@ -25,14 +25,3 @@ unsigned long mcount_function_site(unsigned long func)
 		return func + MCOUNT_SITE_OFFSET;
 	return 0;
 }
-
-/* There are no sites before returns, because each would call a stub all the time. */
-unsigned long mcount_next_return(unsigned long addr)
-{
-	return 0;
-}
-
-bool mcount_is_tail(unsigned long site)
-{
-	return false;
-}

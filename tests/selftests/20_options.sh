@@ -197,7 +197,7 @@ equal "notime leaves nooverwrite unchanged" "notime nooverwrite" "$(options)"
 put overwrite "$MCT_OPTIONS"
 
 # The mode graph and triggers at returns exist only in some kernels.
-if grep -q ' arch_mcount_return$' /proc/kallsyms; then
+if grep -q ' arch_mcount_return$' /proc/kallsyms || returns_are_caught; then
 	diag "this kernel sees returns"
 	equal "the mode can be graph" "ok 5, graph" "$(mode_after graph)"
 	check "other modes are EINVAL and change nothing" bad_modes

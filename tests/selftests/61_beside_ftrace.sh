@@ -397,10 +397,18 @@ else
 	check "the tracer can start when ftrace is on again" trace_on
 fi
 
-# --- features that need mcount's own call sites
+# --- returns, by rethook if the kernel has it
 
-equal "the mode graph is refused" "write EOPNOTSUPP" "$(refused graph "$MCT_DIR/mode")"
-equal "a trigger at returns is refused" "write EOPNOTSUPP" "$(refused vfs_read:ret "$triggers")"
+if returns_are_caught; then
+	equal "the mode graph is accepted" "ok 6" "$(refused graph "$MCT_DIR/mode")"
+	equal "a trigger at returns is accepted" "ok 13" "$(refused vfs_read:ret "$triggers")"
+	put function "$MCT_DIR/mode"
+	put "" "$triggers"
+else
+	equal "the mode graph is refused" "write EOPNOTSUPP" "$(refused graph "$MCT_DIR/mode")"
+	equal "a trigger at returns is refused" \
+		"write EOPNOTSUPP" "$(refused vfs_read:ret "$triggers")"
+fi
 
 # --- functions of modules
 

@@ -86,6 +86,12 @@ skip()
 	echo "ok $(ktap_number) $1 # SKIP $2"
 }
 
+# returns_are_caught: succeed if the kernel sees returns by rethook, not by call sites before them
+returns_are_caught()
+{
+	grep -q '^# returns missed: ' "$MCT_STATS"
+}
+
 skip_all()
 {
 	echo "1..0 # SKIP $*"

@@ -15,10 +15,46 @@
 #include "util.h"
 
 #define DEBUGFS		"/sys/kernel/debug"
+#define MODULE		"mctracer"
 #define LOCKDOWN	"/sys/kernel/security/lockdown"
 #define HOOK		"/proc/sys/kernel/mcount_hook"
 /* The kernel's limit for one write; longer texts are written in parts of whole lines. */
 #define MAX_WRITE	262144
+
+/* Load the module. Return NULL, or modprobe's last line if that failed; the caller frees it. */
+static char *modprobe_error(void)
+{
+	/* root's PATH may lack these directories, as with su. */
+	FILE *output = popen("PATH=$PATH:/usr/sbin:/sbin modprobe " MODULE " 2>&1", "re");
+	char line[256], *last = NULL;
+
+	if (!output)
+		return xstrdup(strerror(errno));
+	while (fgets(line, sizeof(line), output)) {
+		line[strcspn(line, "\n")] = '\0';
+		free(last);
+		last = xstrdup(line);
+	}
+	if (pclose(output))
+		return last ?: xstrdup("modprobe failed");
+	free(last);
+	return NULL;
+}
+
+/* Load the module, which may be installed where the kernel has no tracer of its own. */
+static void load_module(void)
+{
+	char *error;
+
+	if (!has_capability(CAP_SYS_MODULE))
+		die("there is no tracer, and root lacks CAP_SYS_MODULE to load module " MODULE);
+	error = modprobe_error();
+	if (error && strstr(error, "not found"))
+		die("this kernel has no tracer: install mctracer-dkms, or set CONFIG_MCTRACER=y");
+	if (error)
+		die("the module " MODULE " can't be loaded: %s", error);
+	warning("loaded the module " MODULE "; it stays until 'modprobe -r " MODULE "'");
+}
 
 void tracer_find(void)
 {
@@ -27,17 +63,19 @@ void tracer_find(void)
 	if (!stat(DEBUGFS "/mctracer", &st))
 		return;
 	if (errno == EACCES || geteuid())
-		die("only root may use the tracer: try it with sudo");
+		die("only root may use the tracer, for it shows all tasks: try it with sudo");
 	if (access("/proc/mounts", R_OK))
 		die_errno("/proc is not mounted: mount -t proc none /proc");
-	if (!access(DEBUGFS "/regmap", F_OK) || !access(DEBUGFS "/sleep_time", F_OK) ||
-	    !access(DEBUGFS "/x86", F_OK))
-		die("this kernel has no tracer: it wants CONFIG_MCTRACER=y");
 	if (!has_capability(CAP_SYS_ADMIN))
 		die("root lacks CAP_SYS_ADMIN here, as in a container, and there is no " DEBUGFS
 		    "/mctracer: use mctrace outside of it");
-	die("there is no " DEBUGFS "/mctracer: mount -t debugfs none " DEBUGFS
-	    ", or take a kernel with CONFIG_MCTRACER=y");
+	if (access(DEBUGFS "/regmap", F_OK) && access(DEBUGFS "/sleep_time", F_OK) &&
+	    access(DEBUGFS "/x86", F_OK))
+		die("there is no " DEBUGFS "/mctracer: mount -t debugfs none " DEBUGFS
+		    ", or use a kernel with CONFIG_MCTRACER=y");
+	load_module();
+	if (stat(DEBUGFS "/mctracer", &st))
+		die_errno("the module " MODULE " is loaded, but there is no " DEBUGFS "/mctracer");
 }
 
 const char *tracer_path(const char *file)

@@ -13,7 +13,7 @@
 /* All functions below accept this file, too. */
 #define TRACER_SYSCTL	"/proc/sys/kernel/mcount_enabled"
 
-/* Find the tracer's directory. Call this first. */
+/* Find the tracer's directory, or load the module that creates it. Call this first. */
 void tracer_find(void);
 
 /*

@@ -2,10 +2,14 @@
 /*
  * The binary format of mctracer's rings: /sys/kernel/debug/mctracer/per_cpu/cpuN/raw
  *
- * read() returns words and consumes them. The first words of an open file are the packet
- * MCTRACER_STREAM, with the version of this format, the CPU and the base of addresses. Behind it,
- * and wherever words are missing because another reader consumed them or the kernel overwrote them,
- * read() inserts words that are in no ring: the number of missing calls, and task, time and clock.
+ * read() returns words and consumes them. What it returns first is the packet MCTRACER_STREAM, with
+ * the version of this format, the CPU and the base of addresses; as long as the ring is empty, it
+ * returns nothing. Behind MCTRACER_STREAM, and wherever words are missing because another reader
+ * consumed them or the kernel overwrote them, read() inserts words that are in no ring: in this
+ * order, MCTRACER_GAP with the number of missing calls, if there are any, and what is known of
+ * count, clock, time, context, modules and task. So a program that only reads needs neither
+ * positions nor MCTRACER_COUNT.
+ *
  * mmap(), read-only and at offset 0, maps the header of header_size bytes, and behind it the ring
  * of ring_size bytes. The kernel writes both while they are mapped. A program that follows the
  * mapped ring consumes nothing and does not disturb the kernel; while the ring is mapped,
@@ -13,30 +17,45 @@
  *
  * Words
  * -----
- * The ring consists of words of 64 bits, in the byte order of the machine that recorded them. Each
- * word contains its own type. linux/mctracer_decode.h turns words into events, one at a time, in C
- * that any program may include.
+ * The ring consists of words of 64 bits, in the byte order of the machine that recorded them, which
+ * the magic number in the first word of read() tells. Each word contains its own type.
+ * linux/mctracer_decode.h turns words into events, one at a time, in C that any program may
+ * include.
  *
  *	bit 63		depends on the lap, see below; from read() always 1
  *	bit 31		1: a call
  *
- * Words contain addresses as 31-bit offsets from a base, which the header and MCTRACER_STREAM name.
- * A call has in bits 0 to 30 the offset of an address in the called function, and in bits 32 to 62
- * the offset of the return address in its caller.
+ * Words contain addresses as 31-bit unsigned offsets from a base, which the header and
+ * MCTRACER_STREAM name. A call has in bits 0 to 30 the offset of an address in the called function,
+ * and in bits 32 to 62 the offset of its return address.
  *
- * Any other word has its type in bits 28 to 30, and 59 bits of data: bits 32 to 62 are the lower 31
- * of these, bits 0 to 27 are the upper 28. A word of type MCTRACER_MORE continues the packet of the
- * word before it; a word of any other type begins a packet. These rules will not change. All eight
- * types are in use, so a new kind of word will be a new kind of meta word. A reader must skip kinds
- * of meta words that it does not know, and any MCTRACER_MORE beyond those that it knows.
+ * Any word without bit 31 has its type in bits 28 to 30, and 59 bits of data: bits 32 to 62 are the
+ * lower 31 of these, bits 0 to 27 are the upper 28. A word of type MCTRACER_MORE continues the
+ * packet of the word before it; a call, or a word of any other type, begins a packet. No other
+ * packet interrupts a packet, and a read() never ends within one. These rules will not change. All
+ * eight types are in use, so a new kind of word will be a new kind of meta word. A reader must skip
+ * kinds of meta words that it does not know, and any MCTRACER_MORE beyond those that it knows; it
+ * must ignore bits without a meaning, which are 0 now.
  *
- * Earlier words determine a call's task and clock. So the kernel repeats this state at sync points,
- * the positions that are multiples of sync_every: the sync words begin there, or at most
- * MCTRACER_SYNC_WITHIN bytes behind. A reader begins at the first sync point that is not
- * overwritten and not before start; the words before it may never have been written. Calls between
- * the sync point and the first task word behind it belong to the task of that word. The first sync
- * words behind start may also take MCTRACER_SYNC_WITHIN bytes: until then calls have no task, or
- * the task of the words before start.
+ * Three types of events share what follows: calls, returns and marks.
+ * - Task, context, modules and clock hold for all events behind them, until the next word of the
+ *   same kind. Before the first one they are unknown, and so are those that read() does not insert
+ *   behind words that are missing.
+ * - MCTRACER_VALUE, MCTRACER_DATA, MCTRACER_OBJECT and MCTRACER_TOOK are attributes of the next
+ *   event, which follows them directly and ends all of them, also those that it can't have. If
+ *   another word comes instead, the event is missing: a reader drops them. Only meta words of
+ *   unknown kinds may lie between.
+ * - A time word that directly precedes an event, or its attributes, is the time of that event. Any
+ *   other time word only says that later events are not earlier, as long as the clock stays the
+ *   same. A repeated or inserted time is never an event's own, since a context word follows it.
+ *
+ * So earlier words determine an event's task and clock. The kernel repeats the state that read()
+ * inserts, in the same order, at sync points, the positions that are multiples of sync_every: the
+ * sync words begin there, or at most MCTRACER_SYNC_WITHIN bytes behind. A reader begins at the
+ * first sync point that is not overwritten and not before start; the words before it may never have
+ * been written. Calls between the sync point and the first task word behind it belong to the task
+ * of that word. The first sync words behind start may also take MCTRACER_SYNC_WITHIN bytes: until
+ * then calls have no task, or the task of the words before start.
  *
  * Positions
  * ---------
@@ -86,24 +105,27 @@
  * The types of words:
  *
  * MCTRACER_TIME: data is a reading of the clock, shifted right by 1. 0: no time, the word only
- *	fills a place.
+ *	fills a place, and means nothing.
  * MCTRACER_MORE: data continues the word before.
- * MCTRACER_TASK: the calls that follow are made by this task, which may be the same as before.
- *	data is its pid, and above that character 0 of its name. The first MCTRACER_MORE has the
- *	id of the task's process. Each further one has 7 more characters of the name, the first
- *	of them in the lowest bits; behind the end of the name they are 0. There are two of these
- *	now: a longer name would take more.
- * MCTRACER_CONTEXT: the context of the calls that follow; MCTRACER_IRQS_OFF and so on.
+ * MCTRACER_TASK: the calls that follow are made by this task, which may be the same as before. The
+ *	lower MCTRACER_PID_BITS of data are its pid, the 8 bits from MCTRACER_COMM_SHIFT on
+ *	character 0 of its name, which may be any byte. Three MCTRACER_MORE follow. The first one
+ *	has the pid of the task's process. The others have 7 more characters of the name each,
+ *	the first of them in the lowest bits; behind the end of the name they are 0. A longer
+ *	name would take more words.
+ * MCTRACER_CONTEXT: the context of the calls that follow, of whichever task; MCTRACER_IRQS_OFF and
+ *	so on. With MCTRACER_CONTEXT_UNKNOWN no other bit has a meaning.
  * MCTRACER_META: a meta word; its kind is in the upper bits of data, see MCTRACER_META_SHIFT.
  * MCTRACER_RETURN: a function returns. data is the 31-bit offset of an address in it, and above
  *	that MCTRACER_RETURN_TAIL and so on. MCTRACER_COUNT counts returns as well as calls.
  * MCTRACER_VALUE: the value that the next return, or mark, returns: the lower 59 bits, signed. If
- *	it does not fit, MCTRACER_MORE holds the upper bits. Before a call, there can be several:
- *	the values of the argument registers, MCTRACER_ARGS at most, in the order of the
- *	arguments.
- * MCTRACER_DATA: bytes of the memory that an argument of the next call points to. Bits 56 to 58
- *	hold the number of bytes, MCTRACER_DATA_BYTES at most; the first byte is the lowest.
- *	MCTRACER_DATA_WORDS at most follow each other.
+ *	it does not fit, one MCTRACER_MORE holds the upper 5 bits in its lowest. Before a call,
+ *	there can be several: the values of the argument registers, MCTRACER_ARGS at most, in the
+ *	order of the arguments. Before a return or mark there is one at most.
+ * MCTRACER_DATA: bytes of the memory that an argument of the next call points to; the trigger that
+ *	recorded them says which argument. Bits 56 to 58 hold the number of bytes,
+ *	MCTRACER_DATA_BYTES at most; the first byte is the lowest. MCTRACER_DATA_WORDS at most
+ *	follow each other, and are one piece of memory.
  */
 #define MCTRACER_TIME		0
 #define MCTRACER_MORE		1
@@ -149,25 +171,29 @@
  * MCTRACER_COUNT: the number of calls and returns before this word since counting began. Compare
  *	it with another MCTRACER_COUNT of the same ring, modulo 2^MCTRACER_COUNT_BITS.
  * MCTRACER_CLOCK: converts the times that follow into nanoseconds of the kernel's log (unless
- *	a hypervisor provides that time): offset + (time * mult >> shift), where the product
- *	needs more than 64 bits. mult is in bits 0 to 31 of the value, the shift in 32 to 37.
- *	Bit 38: the clock is CLOCK_MONOTONIC and not the cycle counter. The upper 5 bits of
- *	offset are in 40 to 44, and the other 59 in an MCTRACER_MORE. The clock may have been
- *	set back here.
+ *	a hypervisor provides that time): offset + (time * mult >> shift), modulo 2^64, where time
+ *	is a time word's data << 1, and the product needs more than 64 bits. mult is in bits 0 to
+ *	31 of the value, the shift in 32 to 37. Bit 38: the clock is CLOCK_MONOTONIC and not the
+ *	cycle counter. The upper 5 bits of offset are in 40 to 44, and the other 59 in an
+ *	MCTRACER_MORE, which always follows. The clock may have been set back here.
  * MCTRACER_GAP: calls and returns are missing here, so a return behind it must not be paired with a
- *	call before it, in any ring. Its time is that of the time word before it. The value is
- *	the number of missing calls, or a flag. With MCTRACER_GAP_OVERWRITTEN, only from read(),
- *	this number was overwritten before it was read, and MCTRACER_COUNT counts it. Without,
- *	it was not recorded because the ring was full (nooverwrite), copied or resized, and
- *	MCTRACER_COUNT does not count it. MCTRACER_GAP_UNCOUNTED alone: an unknown number is
- *	missing, because recording was off or other functions or tasks were selected. 0: only
- *	calls of other CPUs are missing.
- * MCTRACER_FRAME: a return address of the call chain of the call or return before it. Bits 0 to
- *	30 of the value are its offset, bit 31 is 1. The MCTRACER_FRAME behind a call form the
- *	chain, nearest caller first; the first one is the call's own return address.
+ *	call before it, in any ring. Its time is that of the latest time word before it. The
+ *	lower MCTRACER_COUNT_BITS of the value are the number of missing calls and returns, with
+ *	one flag at most:
+ *	- with MCTRACER_GAP_OVERWRITTEN, only from read(): they were overwritten, or consumed by
+ *	  another reader. MCTRACER_COUNT counts them.
+ *	- without a flag: they were not recorded because the ring was full (nooverwrite), copied
+ *	  or resized. MCTRACER_COUNT does not count them. 0: this ring misses none, but another
+ *	  CPU's does.
+ *	- with MCTRACER_GAP_UNCOUNTED, which has no number: recording was off, or other functions
+ *	  or tasks were selected.
+ * MCTRACER_FRAME: a return address of the call chain of the call or return directly before it. Bits
+ *	0 to 30 of the value are its offset, bit 31 is 1. The MCTRACER_FRAME behind a call form
+ *	the chain, nearest caller first; the first one is the call's own return address. A reader
+ *	skips those that follow neither.
  * MCTRACER_MARK: a trigger has acted in a way that no other word shows. Bits 0 to 30 of the
  *	value are the offset of an address in the trigger's function, bit 31 is 1; above that is
- *	MCTRACER_MARK_ON and so on. The time word before it is its time.
+ *	MCTRACER_MARK_ON and so on.
  * MCTRACER_OBJECT: the next call or return concerns a followed object. Bits 0 to 31 of the value
  *	are the object's number; above that are MCTRACER_OBJECT_ROLE, and whether following
  *	begins or ends here. MCTRACER_OBJECTS at most.
@@ -179,7 +205,7 @@
  * MCTRACER_STREAM: this packet is in no ring: read() puts it before all other words of an open
  *	file. Bits 0 to 31 of the value are MCTRACER_MAGIC, the bits above MCTRACER_VERSION. Two
  *	MCTRACER_MORE follow: the CPU, and the base of addresses, shifted right by
- *	MCTRACER_BASE_SHIFT.
+ *	MCTRACER_BASE_SHIFT. A reader must refuse another version than those that it knows.
  */
 #define MCTRACER_META_SHIFT	53
 #define MCTRACER_COUNT_BITS	51
@@ -240,7 +266,7 @@
  * struct mctracer_ring_header - the header before a mapped ring
  * @magic: MCTRACER_MAGIC
  * @version: MCTRACER_VERSION; changes when a part of this format changes its meaning. Additions
- *	replace zeroes, or are new types of words
+ *	replace zeroes, or are new kinds of meta words
  * @header_size: offset of the ring in the mapping
  * @cpu: the CPU whose calls these are
  * @ring_size: bytes, a power of two

@@ -16,6 +16,7 @@
 #include <linux/limits.h>
 #include <linux/lockdep.h>
 #include <linux/log2.h>
+#include <linux/mcount.h>
 #include <linux/minmax.h>
 #include <linux/mctracer.h>
 #include <linux/mm.h>
@@ -102,8 +103,10 @@ static struct mcount_selection graph_selection = {
 	.kind = mctracer_site_kind,
 	.pre_handler = mctracer_pre_handler,
 	.return_kind = mctracer_return_kind,
-	.return_pre_handler = IS_ENABLED(CONFIG_MCOUNT_RETURNS) ? mctracer_return_pre_handler :
-			      NULL,
+	.return_pre_handler = MCOUNT_HAS_RETURNS ? mctracer_return_pre_handler : NULL,
+	.plain_return = mctracer_plain_return_hook,
+	.wants_return = mctracer_wants_return,
+	.plain = mctracer_plain_hook,
 };
 
 static void tracer_set_hook(mcount_direct_func_t new)
@@ -121,6 +124,8 @@ static void tracer_set_hook(mcount_direct_func_t new)
 	int i;
 
 	WRITE_ONCE(hook, new);
+	WRITE_ONCE(mctracer_plain_form, new == mctracer_hook ? MCTRACER_PLAIN_COMPACT :
+		   new == mctracer_hook_timed ? MCTRACER_PLAIN_TIMED : MCTRACER_PLAIN_SLOW);
 	for (i = 0; IS_ENABLED(CONFIG_MCOUNT_RETURNS) && i < ARRAY_SIZE(hooks); i++) {
 		if (hooks[i].on_call == new) {
 			graph_selection.on_return = hooks[i].on_return;
@@ -539,7 +544,7 @@ int mctracer_set_graph(bool on)
 {
 	int ret;
 
-	if (on && !IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+	if (on && !MCOUNT_HAS_RETURNS)
 		return -EOPNOTSUPP;
 	CLASS(mctracer_own_work, own)();
 	guard(mutex)(&mctracer_lists_mutex);

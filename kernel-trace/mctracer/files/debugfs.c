@@ -28,6 +28,7 @@
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/init.h>
+#include <linux/mcount.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -283,6 +284,8 @@ static int stats_show(struct seq_file *m, void *v)
 		own += READ_ONCE(*per_cpu_ptr(&mctracer_own_calls, cpu));
 	}
 	seq_printf(m, "# own: %lu\n# modules: %u\n", own, mctracer_module_count());
+	if (IS_ENABLED(CONFIG_MCOUNT_RETHOOK))
+		seq_printf(m, "# returns missed: %lu\n", mcount_returns_missed());
 	return 0;
 }
 

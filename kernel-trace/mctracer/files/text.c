@@ -96,7 +96,7 @@ struct mctracer_text *mctracer_text_alloc(bool addresses, bool crash)
 
 	if (!text)
 		return NULL;
-	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS)) {
+	if (MCOUNT_HAS_RETURNS) {
 		text->open = mctracer_open_calls_alloc(crash);
 		if (!text->open) {
 			kvfree(text);
@@ -111,7 +111,7 @@ struct mctracer_text *mctracer_text_alloc(bool addresses, bool crash)
 
 void mctracer_text_free(struct mctracer_text *text)
 {
-	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && text)
+	if (MCOUNT_HAS_RETURNS && text)
 		mctracer_open_calls_free(text->open);
 	kvfree(text);
 }
@@ -126,7 +126,7 @@ void mctracer_text_set_elsewhere(struct mctracer_text *text,
 
 void mctracer_text_rewind(struct mctracer_text *text)
 {
-	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+	if (MCOUNT_HAS_RETURNS)
 		mctracer_open_calls_forget(text->open);
 	text->last.cpu = -1;
 }
@@ -548,7 +548,7 @@ const struct seq_buf *mctracer_text_event(struct mctracer_text *text,
 	text_invalidate_symbols(text);
 	text_put_task(text, state, cpu);
 	function = text_put_address(text, state->ip);
-	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+	if (MCOUNT_HAS_RETURNS)
 		text_track_open_calls(text, stream, cpu, function);
 	if (stream->found == MCTRACER_FOUND_RETURN) {
 		text_put_return(text, cursor);

@@ -44,20 +44,20 @@ noinline void __mcount_direct mctracer_hook_time(void)
 
 void __mcount_direct mctracer_hook(void)
 {
-	hook_record(MCTRACER_HOOK_CALL, false, false, false);
+	hook_record(MCTRACER_HOOK_CALL, false, false, false, NULL);
 }
 
 void __mcount_direct mctracer_hook_timed(void)
 {
-	hook_record(MCTRACER_HOOK_CALL, true, false, false);
+	hook_record(MCTRACER_HOOK_CALL, true, false, false, NULL);
 }
 
 void __mcount_direct mctracer_hook_context(void)
 {
-	hook_record(MCTRACER_HOOK_CALL, false, true, false);
+	hook_record(MCTRACER_HOOK_CALL, false, true, false, NULL);
 }
 
 void __mcount_direct mctracer_hook_timed_context(void)
 {
-	hook_record(MCTRACER_HOOK_CALL, true, true, false);
+	hook_record(MCTRACER_HOOK_CALL, true, true, false, NULL);
 }

@@ -43,13 +43,29 @@ static __always_inline u32 hook_raw_context(void)
 	return raw;
 }
 
+/* The arguments of the hook. @ips: ip and parent_ip in a plain hook, NULL in a direct one. */
+static __always_inline unsigned long hook_ip(const unsigned long *ips)
+{
+	return ips ? ips[0] : mcount_direct_ip();
+}
+
+static __always_inline unsigned long hook_parent_ip(const unsigned long *ips)
+{
+	return ips ? ips[1] : mcount_direct_parent_ip();
+}
+
 /*
- * True if the caller is entry code: the kernel was entered from user space, from idle, or by an
- * interrupt or exception. For most callers the first comparison decides.
+ * Return true if the caller is entry code: the kernel was entered from user space, from idle, or by
+ * an interrupt or exception. For most callers the first comparison decides. Load the address again
+ * for the second one, instead of keeping it in a register.
  */
-#define called_by_entry_code()							\
-	(unlikely(mcount_direct_parent_ip() >= (unsigned long)__noinstr_text_start) && \
-	 ({ barrier(); mcount_direct_parent_ip() < (unsigned long)__noinstr_text_end; }))
+static __always_inline bool hook_is_called_by_entry_code(const unsigned long *ips)
+{
+	if (likely(hook_parent_ip(ips) < (unsigned long)__noinstr_text_start))
+		return false;
+	barrier();
+	return hook_parent_ip(ips) < (unsigned long)__noinstr_text_end;
+}
 
 /* Read the time as the halves of a time word, in units of two cycles: so one shift is enough. */
 static __always_inline void hook_read_clock(u32 *low, u32 *high)
@@ -70,8 +86,11 @@ enum mctracer_hook_at {
  * free for the result itself.
  */
 static __always_inline bool hook_slow_path(const enum mctracer_hook_at at,
-					   unsigned long (*func)(unsigned long), unsigned long arg)
+					   unsigned long (*func)(unsigned long), unsigned long arg,
+					   const unsigned long *ips)
 {
+	if (ips)
+		return func(arg);
 	return at == MCTRACER_HOOK_CALL ? mcount_direct_call(func, arg) :
 					  mcount_direct_ask(func, arg);
 }
@@ -80,11 +99,12 @@ static __always_inline bool hook_slow_path(const enum mctracer_hook_at at,
  * Return true if the current task is recorded. Preemption must be disabled, from here until the
  * words are written: so the task, the answer and the ring belong together.
  */
-static __always_inline bool hook_must_record(const enum mctracer_hook_at at)
+static __always_inline bool hook_must_record(const enum mctracer_hook_at at,
+					     const unsigned long *ips)
 {
 	return likely(raw_cpu_read(mctracer_rings.task) == current) ||
 	       (raw_cpu_read(mctracer_rings.skipped) != current &&
-		hook_slow_path(at, mctracer_emit_task, 0));
+		hook_slow_path(at, mctracer_emit_task, 0, ips));
 }
 
 /*
@@ -132,25 +152,28 @@ static __always_inline bool hook_is_selected(void)
 	       mcount_direct_call(mctracer_pre_handler_ips, (unsigned long)mcount_direct_ips());
 }
 
-static __always_inline void hook_put_event(u32 *slot, u32 lap, const enum mctracer_hook_at at)
+static __always_inline void hook_put_event(u32 *slot, u32 lap, const enum mctracer_hook_at at,
+					   const unsigned long *ips)
 {
 	if (at == MCTRACER_HOOK_CALL) {
-		mctracer_ring_put_ip(slot, mcount_direct_ip());
-		mctracer_ring_commit(slot, lap, mcount_direct_parent_ip());
+		mctracer_ring_put_ip(slot, hook_ip(ips));
+		mctracer_ring_commit(slot, lap, hook_parent_ip(ips));
 		return;
 	}
 	mctracer_ring_put_ip(slot, MCTRACER_RETURN << MCTRACER_TYPE_SHIFT |
 				   (at == MCTRACER_HOOK_TAIL ? MCTRACER_RETURN_TAIL : 0));
-	mctracer_ring_commit(slot, lap, mcount_direct_ip());
+	mctracer_ring_commit(slot, lap, hook_ip(ips));
 }
 
 /*
  * Record one call or return. With @timed, its time goes before it. With @context, the context goes
  * before both if it has changed; an interrupt may write its own context after that, so check again
- * if reserving fails. With @selected, record only selected functions.
+ * if reserving fails. With @selected, record only selected functions. @ips: ip and parent_ip in a
+ * plain hook, NULL in a direct one.
  */
 static __always_inline void hook_record(const enum mctracer_hook_at at, const bool timed,
-					const bool context, const bool selected)
+					const bool context, const bool selected,
+					const unsigned long *ips)
 {
 	const u64 step = timed ? MCTRACER_STEP(2, 1) : MCTRACER_STEP(1, 0);
 	u32 *slot, lap, low, high, raw;
@@ -159,11 +182,11 @@ static __always_inline void hook_record(const enum mctracer_hook_at at, const bo
 	if (selected && !hook_is_selected())
 		return;
 	preempt_disable_notrace();
-	if (!hook_must_record(at)) {
+	if (!hook_must_record(at, ips)) {
 		preempt_enable_notrace();
 		return;
 	}
-	if (at == MCTRACER_HOOK_CALL && !timed && called_by_entry_code())
+	if (at == MCTRACER_HOOK_CALL && !timed && hook_is_called_by_entry_code(ips))
 		mctracer_hook_time();
 
 	if (context)
@@ -176,7 +199,7 @@ static __always_inline void hook_record(const enum mctracer_hook_at at, const bo
 		do {
 			head = mctracer_ring_head(&mctracer_rings);
 			while (unlikely(raw_cpu_read(mctracer_rings.context) != raw)) {
-				hook_slow_path(at, mctracer_emit_context, raw);
+				hook_slow_path(at, mctracer_emit_context, raw, ips);
 				head = mctracer_ring_head(&mctracer_rings);
 			}
 			if (timed)
@@ -193,7 +216,7 @@ static __always_inline void hook_record(const enum mctracer_hook_at at, const bo
 		mctracer_ring_put(slot, lap, high, low);
 		slot += 2;
 	}
-	hook_put_event(slot, lap, at);
+	hook_put_event(slot, lap, at, ips);
 	preempt_enable_notrace();
 }
 
@@ -202,7 +225,7 @@ static __always_inline void hook_record_return_slow(const enum mctracer_hook_at 
 {
 	preempt_disable_notrace();
 	hook_slow_path(at, at == MCTRACER_HOOK_TAIL ? mctracer_emit_tail : mctracer_emit_return,
-		       mcount_direct_ip());
+		       mcount_direct_ip(), NULL);
 	preempt_enable_notrace();
 }
 

@@ -12,22 +12,22 @@
 
 void __mcount_direct mctracer_hook_return(void)
 {
-	hook_record(MCTRACER_HOOK_RETURN, false, false, false);
+	hook_record(MCTRACER_HOOK_RETURN, false, false, false, NULL);
 }
 
 void __mcount_direct mctracer_hook_return_timed(void)
 {
-	hook_record(MCTRACER_HOOK_RETURN, true, false, false);
+	hook_record(MCTRACER_HOOK_RETURN, true, false, false, NULL);
 }
 
 void __mcount_direct mctracer_hook_return_context(void)
 {
-	hook_record(MCTRACER_HOOK_RETURN, false, true, false);
+	hook_record(MCTRACER_HOOK_RETURN, false, true, false, NULL);
 }
 
 void __mcount_direct mctracer_hook_return_timed_context(void)
 {
-	hook_record(MCTRACER_HOOK_RETURN, true, true, false);
+	hook_record(MCTRACER_HOOK_RETURN, true, true, false, NULL);
 }
 
 void __mcount_direct mctracer_hook_return_slow(void)
@@ -37,22 +37,22 @@ void __mcount_direct mctracer_hook_return_slow(void)
 
 void __mcount_direct mctracer_hook_tail(void)
 {
-	hook_record(MCTRACER_HOOK_TAIL, false, false, false);
+	hook_record(MCTRACER_HOOK_TAIL, false, false, false, NULL);
 }
 
 void __mcount_direct mctracer_hook_tail_timed(void)
 {
-	hook_record(MCTRACER_HOOK_TAIL, true, false, false);
+	hook_record(MCTRACER_HOOK_TAIL, true, false, false, NULL);
 }
 
 void __mcount_direct mctracer_hook_tail_context(void)
 {
-	hook_record(MCTRACER_HOOK_TAIL, false, true, false);
+	hook_record(MCTRACER_HOOK_TAIL, false, true, false, NULL);
 }
 
 void __mcount_direct mctracer_hook_tail_timed_context(void)
 {
-	hook_record(MCTRACER_HOOK_TAIL, true, true, false);
+	hook_record(MCTRACER_HOOK_TAIL, true, true, false, NULL);
 }
 
 void __mcount_direct mctracer_hook_tail_slow(void)

@@ -10,20 +10,20 @@
 
 void __mcount_direct mctracer_hook_selected(void)
 {
-	hook_record(MCTRACER_HOOK_CALL, false, false, true);
+	hook_record(MCTRACER_HOOK_CALL, false, false, true, NULL);
 }
 
 void __mcount_direct mctracer_hook_selected_timed(void)
 {
-	hook_record(MCTRACER_HOOK_CALL, true, false, true);
+	hook_record(MCTRACER_HOOK_CALL, true, false, true, NULL);
 }
 
 void __mcount_direct mctracer_hook_selected_context(void)
 {
-	hook_record(MCTRACER_HOOK_CALL, false, true, true);
+	hook_record(MCTRACER_HOOK_CALL, false, true, true, NULL);
 }
 
 void __mcount_direct mctracer_hook_selected_timed_context(void)
 {
-	hook_record(MCTRACER_HOOK_CALL, true, true, true);
+	hook_record(MCTRACER_HOOK_CALL, true, true, true, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The hook for each clock, and the hook for functions whose call site is not mcount's. */
+/* The hook for each clock. */
 #include <linux/kconfig.h>
 #include <linux/mcount.h>
 #include <linux/preempt.h>
@@ -30,13 +30,5 @@ void __mcount_direct mctracer_hook_slow(void)
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) ||
 	    hook_site_is_recorded(mcount_direct_ips()))
 		mctracer_emit_call(mcount_direct_ip(), mcount_direct_parent_ip(), NULL, NULL, 0);
-	preempt_enable_notrace();
-}
-
-void mctracer_plain_hook(unsigned long ip, unsigned long parent_ip)
-{
-	preempt_disable_notrace();
-	if (!mctracer_is_following())
-		mctracer_emit_call(ip, parent_ip, NULL, NULL, 0);
 	preempt_enable_notrace();
 }

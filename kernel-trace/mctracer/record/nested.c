@@ -26,6 +26,7 @@
 #include <linux/mcount.h>
 #include <linux/mm.h>
 #include <linux/preempt.h>
+#include <linux/rethook.h>
 #include <linux/slab.h>
 #include <linux/thread_info.h>
 
@@ -128,6 +129,15 @@ static struct stack *nested_claim_any(unsigned long base)
 	return &stacks[0];
 }
 
+/*
+ * Return true if @value, where the first call's return address @parent_ip was, is that address, or
+ * the trampoline by which rethook has replaced it.
+ */
+static bool nested_has_not_returned(unsigned long value, unsigned long parent_ip)
+{
+	return value == parent_ip || (IS_ENABLED(CONFIG_RETHOOK) && is_rethook_trampoline(value));
+}
+
 u32 mctracer_nested(const unsigned long *where)
 {
 	const unsigned long base = nested_stack_base(where);
@@ -142,7 +152,7 @@ u32 mctracer_nested(const unsigned long *where)
 	its = READ_ONCE(stack->context);
 	if (nested_stack_base(first) == base && where < first && its <= context &&
 	    READ_ONCE(stack->since) == READ_ONCE(mcount_away) &&
-	    READ_ONCE_NOCHECK(*first) == READ_ONCE(stack->parent_ip))
+	    nested_has_not_returned(READ_ONCE_NOCHECK(*first), READ_ONCE(stack->parent_ip)))
 		return its == context ? READ_ONCE(stack->number) : 0;
 	nested_drop(stack, base);
 	return 0;

@@ -174,7 +174,7 @@ static bool pre_run_triggers(const unsigned long *ips, const struct mcount_regs 
 	    (at || !READ_ONCE(mctracer_pre_handler_everywhere) || mctracer_site_selected(site)))
 		mctracer_pre_handler_objects(&context);
 	for (; at && at->site == site; at++)
-		if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && at->begins)
+		if (MCOUNT_HAS_RETURNS && at->begins)
 			pre_begin_call(at->trigger, &context);
 		else if (at->trigger->when != MCTRACER_WHEN_FOLLOWED || context.args.nr_objects)
 			done = mctracer_act(at, &context, recorded, done);

@@ -32,8 +32,24 @@ void __mcount_direct mctracer_hook_selected_timed(void);
 void __mcount_direct mctracer_hook_selected_context(void);
 void __mcount_direct mctracer_hook_selected_timed_context(void);
 void __mcount_direct mctracer_hook_slow(void);
-/* A plain hook with the effect of these: for functions whose call site BPF, for instance, uses. */
+
+/*
+ * How the plain hooks record: as the direct hook that is registered. MCTRACER_PLAIN_TIMED writes
+ * pairs of words, so the rules for mctracer_pairs hold.
+ */
+enum mctracer_plain_form {
+	MCTRACER_PLAIN_SLOW,
+	MCTRACER_PLAIN_COMPACT,
+	MCTRACER_PLAIN_TIMED,
+};
+
+extern enum mctracer_plain_form mctracer_plain_form;
+/* With the effect of the hooks above: for functions whose call site BPF, for instance, uses. */
 void mctracer_plain_hook(unsigned long ip, unsigned long parent_ip);
+/* For mcount, at returns that it catches. The second one: at calls, to ask whether it must. */
+void mctracer_plain_return_hook(unsigned long ip, unsigned long parent_ip);
+bool mctracer_wants_return(void);
+
 void __mcount_direct mctracer_hook_return(void);
 void __mcount_direct mctracer_hook_return_timed(void);
 void __mcount_direct mctracer_hook_return_context(void);

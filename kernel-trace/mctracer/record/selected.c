@@ -73,13 +73,13 @@ unsigned long mctracer_ip_kind(unsigned long ip)
 
 enum mcount_site mctracer_site_kind(unsigned long site)
 {
-	guard(preempt)();
+	guard(preempt_notrace)();
 	return site_kind(site);
 }
 
 enum mcount_site mctracer_return_kind(unsigned long site)
 {
-	guard(preempt)();
+	guard(preempt_notrace)();
 	if (mctracer_find_triggered(site))
 		return MCOUNT_PRE_HANDLER;
 	return READ_ONCE(mctracer_graph) && !mctracer_is_following() && site_is_selected(site) ?

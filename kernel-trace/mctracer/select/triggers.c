@@ -162,7 +162,7 @@ static int trigger_parse_when(struct mctracer_trigger *trigger, char **text)
 	if (trigger_begins_with_word(word, "followed") && !IS_ENABLED(CONFIG_MCOUNT_FILTER))
 		return mctracer_expression_refuse(file, -EOPNOTSUPP, word,
 						  "needs CONFIG_MCOUNT_FILTER");
-	if (!trigger_begins_with_word(word, "followed") && !IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+	if (!trigger_begins_with_word(word, "followed") && !MCOUNT_HAS_RETURNS)
 		return mctracer_expression_refuse(file, -EOPNOTSUPP, word,
 						  "needs CONFIG_MCOUNT_RETURNS");
 	if (!colon || trigger_action_named(colon + 1) == MCTRACER_ACTIONS)
@@ -180,7 +180,7 @@ static int trigger_parse_when(struct mctracer_trigger *trigger, char **text)
 	}
 	if (!trigger_begins_with_word(word, "slow"))
 		return trigger_refuse(word, "takes no parameter");
-	if (!IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+	if (!MCOUNT_HAS_RETURNS)
 		return -EOPNOTSUPP;	/* never reached: the compiler drops the rest */
 	trigger->when = MCTRACER_WHEN_SLOW;
 	return trigger_parse_time(&trigger->longer, skip_spaces(word + strlen("slow"))) ?:
@@ -233,7 +233,7 @@ static int trigger_parse_operand(struct mctracer_trigger *trigger, char *text)
 
 	if (ret)
 		return mctracer_expression_refuse(file, ret, text, why);
-	if (trigger_needs_return(trigger) && !IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+	if (trigger_needs_return(trigger) && !MCOUNT_HAS_RETURNS)
 		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
 						  "needs CONFIG_MCOUNT_RETURNS");
 	if (trigger->from == MCTRACER_OPERAND_RET)
@@ -255,7 +255,7 @@ static int trigger_parse_action(struct mctracer_trigger *trigger, char *text)
 		return ret;
 	count = strchr(text, ':');
 	trigger->action = trigger_action_named(text);
-	if (trigger->action == MCTRACER_DO_RET && !IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+	if (trigger->action == MCTRACER_DO_RET && !MCOUNT_HAS_RETURNS)
 		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
 						  "needs CONFIG_MCOUNT_RETURNS");
 	if (action_needs_args(trigger->action) && !IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
@@ -455,7 +455,7 @@ static void trigger_table_retire(struct mctracer_triggered_sites *table)
 			trigger_site_retire(at);
 		}
 	}
-	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && begins)
+	if (MCOUNT_HAS_RETURNS && begins)
 		mctracer_timed_forget();	/* the tracer misses their returns */
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && begins)
 		mctracer_pending_forget();
@@ -960,7 +960,7 @@ static int trigger_set_lines(struct mctracer_expressions *new, int (*apply)(u8 *
 		return ret;
 	}
 	/* Timed calls may have returned unseen while only some call sites were patched. */
-	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && change.times_others)
+	if (MCOUNT_HAS_RETURNS && change.times_others)
 		mctracer_timed_forget();
 	trigger_table_retire(change.table);
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && !READ_ONCE(mctracer_follow_triggered))
@@ -991,7 +991,7 @@ int mctracer_triggers_set(char *text, bool append, int (*apply)(u8 *map))
 			mctracer_expressions_free(lines);
 			lines = NULL;
 		}
-		if (!lines && IS_ENABLED(CONFIG_MCOUNT_RETURNS))
+		if (!lines && MCOUNT_HAS_RETURNS)
 			mctracer_timed_count_anew();
 	}
 	return ret;
@@ -1193,7 +1193,7 @@ void mctracer_triggers_show(struct seq_file *m)
 			trigger_show_line(m, e);
 		}
 	}
-	if (IS_ENABLED(CONFIG_MCOUNT_RETURNS) && mctracer_timed_missed())
+	if (MCOUNT_HAS_RETURNS && mctracer_timed_missed())
 		seq_printf(m, "# up to %lu calls were not timed\n", mctracer_timed_missed());
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && mctracer_is_following())
 		seq_printf(m, "# %u objects are followed\n", mctracer_follow_now());
