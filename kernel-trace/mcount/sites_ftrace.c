@@ -67,6 +67,7 @@ struct selected_sites {
 	unsigned long *sites;
 	size_t nr_hook, nr_pre_handler, nr, room;
 	bool all_but;	/* all functions but the last two kinds call the hook */
+	bool called;	/* some of the sites call the hook or the pre-handler now */
 };
 
 /* The @all_but of the hook's ops, while they are registered. */
@@ -381,12 +382,29 @@ static enum mcount_site mcount_ftrace_kind_now(unsigned long site)
 	return mcount_ftrace_wants(&hook_ops, site) ? MCOUNT_HOOK : MCOUNT_NOTHING;
 }
 
-/* Return 1, which ends the walk, if the site's kind must change. */
-static int mcount_ftrace_differs(unsigned long site, void *of)
+/* Append @site to the list of its kind if its kind must change. */
+static int mcount_ftrace_add_changed(unsigned long site, void *data)
 {
-	const struct mcount_selection *wanted = of;
+	struct selected_sites *changed = data;
+	const enum mcount_site now = mcount_ftrace_kind_now(site);
 
-	return mcount_ftrace_kind_now(site) != mcount_ftrace_kind(wanted, site);
+	if (now == mcount_ftrace_kind(changed->by, site))
+		return 0;
+	changed->called |= now != MCOUNT_NOTHING;
+	return mcount_ftrace_add_site(site, changed);
+}
+
+/*
+ * Change the sites of @changed, all of one module. Most often they only begin to call the
+ * pre-handler: then add them to the others, in time that does not depend on a grace period.
+ */
+static int mcount_ftrace_set_changed(const struct selected_sites *changed)
+{
+	if (changed->nr == changed->nr_pre_handler && !changed->called &&
+	    current_pre_handler_ops->flags & FTRACE_OPS_FL_ENABLED)
+		return ftrace_set_filter_ips(current_pre_handler_ops, changed->sites, changed->nr,
+					     0, 0);
+	return mcount_ftrace_set(selection);
 }
 
 /*
@@ -396,16 +414,20 @@ static int mcount_ftrace_differs(unsigned long site, void *of)
  */
 static int mcount_ftrace_module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
+	struct selected_sites changed = {};
 	struct module *mod = data;
 	int ret;
 
 	if (event != MODULE_STATE_COMING)
 		return NOTIFY_DONE;
 	guard(mutex)(&sites_mutex);
-	if (!calls || !selection || !selection->kind ||
-	    !ftrace_walk_locations(mod, mcount_ftrace_differs, (void *)selection))
+	changed.by = selection;
+	if (!calls || !selection || !selection->kind)
 		return NOTIFY_DONE;
-	ret = mcount_ftrace_set(selection);
+	ret = ftrace_walk_locations(mod, mcount_ftrace_add_changed, &changed);
+	if (!ret && changed.nr)
+		ret = mcount_ftrace_set_changed(&changed);
+	kvfree(changed.sites);
 	if (ret) {
 		pr_err("the functions of %s can't be selected\n", mod->name);
 		mcount_ftrace_give_up(ret);

@@ -16,7 +16,6 @@
 #include "recording_parts.h"
 #include "util.h"
 
-
 /*
  * Limits for compression. zstd makes symbols about 6 times smaller. Words of one function in a
  * loop, with a time word in 64, become about 170 times smaller.
