@@ -16,9 +16,7 @@ pid=$MCT_DIR/pid
 toggles=4
 rounds=${MCT_REGS_ROUNDS:-200}
 
-[ -e "$mode" ] || skip_all "there is no mode"
-put graph "$mode" || skip_all "this kernel does not see returns"
-put function "$mode"
+needs_returns
 
 plan 99
 

@@ -20,9 +20,7 @@ running=
 sleeps=2000
 slow=1500ms
 
-[ -e "$mode" ] || skip_all "there is no mode"
-put graph "$mode" || skip_all "this kernel does not see returns"
-put function "$mode"
+needs_returns
 
 plan 82
 
@@ -134,9 +132,9 @@ equal "only the trigger's returns and the selected functions call" \
 	"other 0$(returns_are_caught || echo ' return shape_int') site shape_end$(
 	! returns_are_caught || echo ' site shape_int')" "$(changed)"
 put "shape_sleep:slow $slow:count" "$triggers"
+before_return=$(returns_are_caught || echo ' return shape_sleep')
 equal "with slow the head of the function calls, too" \
-	"other 0$(returns_are_caught || echo ' return shape_sleep') $(
-	echo site shape_end site shape_sleep)" "$(changed)"
+	"other 0$before_return site shape_end site shape_sleep" "$(changed)"
 put "" "$triggers"
 equal "without triggers only the selected functions call" "other 0 site shape_end" "$(changed)"
 trace_off

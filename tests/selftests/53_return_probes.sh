@@ -14,10 +14,8 @@ filter=$MCT_DIR/filter
 triggers=$MCT_DIR/triggers
 probes=${MCT_DIR%/*}/kprobes/list
 
-[ -e "$mode" ] || skip_all "there is no mode"
-put graph "$mode" || skip_all "this kernel does not see returns"
+needs_returns
 ! returns_are_caught || skip_all "there are no call sites before returns"
-put function "$mode"
 
 plan 66
 

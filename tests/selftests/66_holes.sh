@@ -16,9 +16,7 @@ triggers=$MCT_DIR/triggers
 on=$MCT_DIR/tracing_on
 reader=
 
-[ -e "$mode" ] || skip_all "there is no mode"
-put graph "$mode" || skip_all "this kernel does not see returns"
-put function "$mode"
+needs_returns
 
 plan 33
 

@@ -99,6 +99,14 @@ skip_all()
 	exit $KSFT_SKIP
 }
 
+# needs_returns: skip the whole test if the kernel does not see returns; else the mode is function
+needs_returns()
+{
+	[ -e "$MCT_DIR/mode" ] || skip_all "there is no mode"
+	put graph "$MCT_DIR/mode" || skip_all "this kernel does not see returns"
+	put function "$MCT_DIR/mode"
+}
+
 bail_out()
 {
 	echo "Bail out! $*"
