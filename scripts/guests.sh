@@ -31,6 +31,18 @@ module_guest()
 	[ "$2" != demo ] || [ $rc != 0 ] || printf '1..1\nok 1 - the demo\n' >>"$taps/$name.tap"
 }
 
+# packets_guest FLAVOUR: run the jobs that follow packets and other objects, with a disk
+packets_guest()
+{
+	disk=$CACHE/packets.disk
+	rm -f "$disk"
+	truncate -s 512M "$disk"
+	/sbin/mkfs.ext4 -q "$disk"
+	guest "$1" packets packets -drive "if=virtio,format=raw,file=$disk"
+	rm -f "$disk"
+	guest "$1" drops drops
+}
+
 # ftrace_dies FLAVOUR: run selftest 96, which makes ftrace fail; ftrace's warnings are expected then.
 ftrace_dies()
 {

@@ -4,11 +4,14 @@
  *
  *	listen PORT SECONDS		UDP: read one datagram
  *	listen PORT SECONDS peek	UDP: look at one datagram and leave it in the queue
+ *	listen PORT SECONDS leave	UDP: read nothing and close the socket
+ *	listen PORT SECONDS refuse	UDP: the same, with a filter that refuses all datagrams
  *	listen PORT SECONDS splice	TCP: splice one connection through a pipe to /dev/null
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +33,14 @@ static int splice_all(int fd)
 	return n < 0;
 }
 
+static int refuse_all(int fd)
+{
+	struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+	const struct sock_fprog program = { .len = 1, .filter = &nothing };
+
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+}
+
 int main(int argc, char **argv)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET };
@@ -48,7 +59,13 @@ int main(int argc, char **argv)
 		perror("listen");
 		return 1;
 	}
+	if (!strcmp(how, "refuse") && refuse_all(fd)) {
+		perror("listen: SO_ATTACH_FILTER");
+		return 1;
+	}
 	sleep(atoi(argv[2]));
+	if (!strcmp(how, "refuse") || !strcmp(how, "leave"))
+		return 0;
 	if (splices)
 		return splice_all(fd);
 	return recv(fd, word, sizeof(word), strcmp(how, "peek") ? 0 : MSG_PEEK) < 0;

@@ -546,6 +546,33 @@ def check_begun(mctrace, folder):
             compare_lists("some", heads(some), ["#2 path=/etc/passwd"]))
 
 
+def check_own(mctrace, folder):
+    """Objects that only mctrace used are left out; its interrupts are not its own."""
+    rules = os.path.join(folder, "own.rules")
+    with open(rules, "w", encoding="utf-8") as file:
+        file.write("kfree:unfollow 1\n")
+    net = Net()
+    net.run(67, "mctrace")
+    net.begin(1)
+    net.call("kfree", "-1:1")
+    net.begin(2)
+    net.run(65, "nc")
+    net.begin(3)
+    net.run(67, "mctrace")
+    net.call("kfree", "-2:1")
+    for number, context in ((4, recordings.CONTEXT_HARDIRQ), (5, 0x100), (6, 0)):
+        net.begin(number)
+        net.rec.contexts[0] = context
+        net.call("dput", "%d:1" % number)
+        net.rec.contexts[0] = 0
+    net.call("__copy_skb_header", "+7:1", "6:2")
+    net.run(65, "nc")
+    net.call("kfree", "-3:1")
+    case = Case(folder, "own", net.rec)
+    got = mctrace.text("object", "--rules", rules, "-i", case.path)
+    return compare_lists("head", heads(got), ["#3", "#4", "#5"])
+
+
 def check_lists(mctrace, folder):
     """Each packet of a list ends with the list's reason."""
     case = Case(folder, "packets in lists", in_lists())
@@ -798,6 +825,7 @@ def tests(libraries):
             ("packet: a damaged header", check_damaged, None),
             ("packet: labels", check_labels, None),
             ("object: labels of objects that begin in a call", check_begun, None),
+            ("object: what only mctrace used", check_own, None),
             ("packet: lists of packets end, and why", check_lists, "libbpf"),
             ("packet: the last event decides", check_fates, "libbpf"),
             ("packet: a kernel without tracepoints", check_no_tracepoints, "libbpf"),

@@ -12,6 +12,8 @@
 
 #define SLOTS		1024
 
+#define IN_INTERRUPT	(MCTRACER_SOFTIRQ | MCTRACER_HARDIRQ | MCTRACER_NMI)
+
 /* A pending return: a call whose result a rule needs. */
 struct awaited {
 	struct awaited *next;
@@ -176,7 +178,23 @@ static void join(struct objects *objects, struct object *child, struct object *p
 	root->asked |= child->asked;
 }
 
-static void hand_over(struct objects *objects, struct object *root)
+/* Return true if only mctrace itself made calls with the objects of the tree @object. */
+static bool is_own(const struct object *object)
+{
+	const struct object *child;
+	unsigned int i;
+
+	for (i = 0; i < object->nr; i++)
+		if (strcmp(object->events[i].comm, "mctrace") ||
+		    object->events[i].context & IN_INTERRUPT)
+			return false;
+	for (child = object->child; child; child = child->next)
+		if (!is_own(child))
+			return false;
+	return true;
+}
+
+static void show_if_wanted(struct objects *objects, struct object *root)
 {
 	objects->trees++;
 	if (root->touched && !root->matched && !root->asked &&
@@ -187,6 +205,12 @@ static void hand_over(struct objects *objects, struct object *root)
 		objects->shown++;
 		objects->show(objects, root);
 	}
+}
+
+static void hand_over(struct objects *objects, struct object *root)
+{
+	if (!is_own(root))
+		show_if_wanted(objects, root);
 	remove_root(objects, root);
 	forget(objects, root);
 }

@@ -370,13 +370,14 @@ static int finish(struct record *record)
 
 /*
  * Exclude mctrace itself if all processes are recorded. Older kernels can't: they have no "not
- * PID".
+ * PID". If only calls with followed objects are recorded do not: an object may need a call of an
+ * interrupt that arrives while mctrace runs, and objects.c knows objects that only mctrace used.
  */
 static void leave_out_oneself(const struct record *record)
 {
 	const pid_t own[] = { getpid(), record->follower.pid, session_keeper() };
 
-	if (record->command && !record->all)
+	if ((record->command && !record->all) || setup_asked.rules)
 		return;
 	if (setup_leave_out(own, ARRAY_SIZE(own)) || record->quiet)
 		return;
