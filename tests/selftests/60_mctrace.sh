@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: mctrace records everything, prints it as the kernel does, and restores all settings
-# requires: root tracer hackbench mctrace
+# requires: root tracer hackbench mctrace helper:without
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
@@ -15,7 +15,7 @@ filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
 triggers=$MCT_DIR/triggers
 
-plan 175
+plan 177
 
 at_end()
 {
@@ -107,6 +107,10 @@ check "a pattern without a match is an error" \
 check "stat shows that nothing is traced" sh -c 'mctrace stat | grep -q "^tracer *off"'
 check "a missing recording is an error" says 'mctrace record' mctrace report
 check "a file that is no recording is an error" says 'no recording' mctrace report "$MCT_BIN/lib.sh"
+check "root without CAP_SYS_ADMIN gets that reason" \
+	says 'lacks CAP_SYS_ADMIN' "$MCT_BIN/without" sys_admin mctrace record true
+check "root without CAP_SYSLOG gets that reason" \
+	says 'lacks CAP_SYSLOG' "$MCT_BIN/without" syslog mctrace record true
 mkdir -p empty
 check "a directory as recording is an error" says 'empty' mctrace report empty
 
