@@ -1372,6 +1372,7 @@ def test_people(tap, mctrace, folder):
         attempt(tap, name, None, check, mctrace, folder)
 
     test("missing calls are reported", terminal.check_missing)
+    test("missed returns are reported", terminal.check_missed)
     test("missing calls are reported: each kind of gap", terminal.check_gaps)
     test("missing calls are reported: counts that differ", terminal.check_counts_that_differ)
     test("typing errors", terminal.check_slips)

@@ -51,6 +51,21 @@ def check_missing(mctrace, folder):
     return wrong
 
 
+def check_missed(mctrace, folder):
+    """Each command warns once that the kernel missed returns."""
+    rec = recordings.Recording(cpus=1, late=False)
+    rec.info = "missed 17\n"
+    rec.run(0, rec.task(65, "cat"))
+    rec.call(0, "vfs_read")
+    rec.wait(100)
+    rec.leave(0)
+    case = Case(folder, "missed", rec)
+    says = "mctrace: 17 returns were missed: such a call has no result and no duration\n"
+    return ["%s: '%s'" % (" ".join(arguments), got) for arguments, got in (
+        (arguments, mctrace.run(*arguments, case.path).stderr.decode())
+        for arguments in READERS + [("report",)]) if got != says]
+
+
 def check_gaps(mctrace, folder):
     """Each kind of gap has its lines, behind earlier calls of other CPUs."""
     wrong = []

@@ -55,6 +55,7 @@ static const struct option options[] = {
 };
 
 struct record {
+	int64_t missed;		/* tracer_returns_missed() at the beginning */
 	const char *output;
 	bool all, quiet, compress;
 	unsigned long seconds;	/* 0: no limit */
@@ -323,7 +324,8 @@ static void wait_for_command(struct record *record)
 }
 
 /* Print how many calls and returns the kernel wrote, and how many of them are not in the file. */
-static void show_summary(const struct record *record, uint64_t written, uint64_t lost, bool good)
+static void show_summary(const struct record *record, uint64_t written, uint64_t lost,
+			 uint64_t missed, bool good)
 {
 	const struct follow_counts *counts = record->follower.counts;
 	uint64_t left = written > lost + counts->seen ? written - lost - counts->seen : 0;
@@ -337,26 +339,30 @@ static void show_summary(const struct record *record, uint64_t written, uint64_t
 	if (counts->own > counts->seen / 50)
 		fprintf(stderr, "%llu of them are mctrace's own\n",
 			(unsigned long long)counts->own);
+	if (missed)
+		fprintf(stderr, "%llu returns were missed\n", (unsigned long long)missed);
 }
 
 /* Stop recording, complete the file, and restore all settings. Return the exit status. */
 static int finish(struct record *record)
 {
-	uint64_t written, lost;
+	uint64_t written, lost, missed = 0;
 	bool good, whole;
 	char *info;
 
 	tracer_write("ctrl", "0");
 	read_stats(&written, &lost);
-	info = xasprintf("written %llu\nlost %llu\n", (unsigned long long)written,
-			 (unsigned long long)lost);
+	if (record->missed >= 0)
+		missed = tracer_returns_missed() - record->missed;
+	info = xasprintf("written %llu\nlost %llu\nmissed %llu\n", (unsigned long long)written,
+			 (unsigned long long)lost, (unsigned long long)missed);
 	whole = record->followed && follow_end(&record->follower, info);
 	free(info);
 	good = session_restore() && whole;
 	if (record->shown)
 		fputs("\r\033[K", stderr);
 	wait_for_command(record);
-	show_summary(record, written, lost, whole);
+	show_summary(record, written, lost, missed, whole);
 	if (!good)
 		return EXIT_FAILURE;
 	if (record->command && record->signal)
@@ -436,6 +442,7 @@ int cmd_record(int argc, char **argv)
 	record.followed = true;
 	leave_out_oneself(&record);
 	recording_name(&to);
+	record.missed = tracer_returns_missed();
 	clock_gettime(CLOCK_MONOTONIC, &record.began);
 	tracer_write("tracing_on", "1");
 	if (record.command && write(record.go, "", 1) != 1)

@@ -280,7 +280,8 @@ void setup_apply(struct setup *setup)
 	if (tracer_has("mode"))
 		session_set("mode", setup->graph ? "graph" : "function");
 	else if (setup->graph)
-		die("this kernel records no returns: it wants CONFIG_MCOUNT_RETURNS=y");
+		die("this kernel records no returns: it needs %s or %s",
+		    "CONFIG_MCOUNT_RETURNS", "CONFIG_MCOUNT_RETHOOK");
 	session_set("triggers", triggers);
 	free(triggers);
 	times = setup->times || (setup->graph && !setup->no_times);

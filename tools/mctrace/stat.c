@@ -148,6 +148,7 @@ static void json_stats(struct buffer *to)
 static void put_json(void)
 {
 	char *hook = tracer_others_hook(), comm[SESSION_COMM];
+	int64_t missed = tracer_returns_missed();
 	int pid = session_user(comm);
 	struct buffer to = { };
 	size_t i;
@@ -163,6 +164,8 @@ static void put_json(void)
 	for (i = 0; i < ARRAY_SIZE(settings); i++)
 		if (tracer_has(settings[i].file))
 			json_setting(&to, settings[i].file);
+	if (missed >= 0)
+		json_number(&to, "returns_missed", missed);
 	buffer_puts(&to, "}\n");
 	json_stats(&to);
 	buffer_write(&to, stdout);

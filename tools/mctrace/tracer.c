@@ -292,12 +292,22 @@ void tracer_write(const char *file, const char *text)
 	die("'%s' can't be written to %s: %s", first_line(text), file, said ?: strerror(error));
 }
 
-int64_t tracer_modules(void)
+/* Return the number behind @key in stats; -1 if this kernel has no such line. */
+static int64_t number_in_stats(const char *key)
 {
-	static const char key[] = "\n# modules: ";
 	char *stats = tracer_read("stats"), *found = strstr(stats, key);
-	int64_t count = found ? atoll(found + strlen(key)) : -1;
+	int64_t number = found ? atoll(found + strlen(key)) : -1;
 
 	free(stats);
-	return count;
+	return number;
+}
+
+int64_t tracer_modules(void)
+{
+	return number_in_stats("\n# modules: ");
+}
+
+int64_t tracer_returns_missed(void)
+{
+	return number_in_stats("\n# returns missed: ");
 }

@@ -50,4 +50,7 @@ void tracer_die(const char *file) __attribute__((noreturn));
 /* Return the count of module loads and unloads; -1 if this kernel doesn't count them. */
 int64_t tracer_modules(void);
 
+/* Return how many returns were not seen since boot; -1 if this kernel doesn't count them. */
+int64_t tracer_returns_missed(void);
+
 #endif /* _MCTRACE_TRACER_H */

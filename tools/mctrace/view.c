@@ -206,7 +206,11 @@ static void say_missing(const struct view *view)
 	unsigned long long written = recording_number(view->from, "written");
 	unsigned long long seen = recording_number(view->from, "seen");
 	unsigned long long lost = recording_number(view->from, "lost");
+	unsigned long long missed = recording_number(view->from, "missed");
 
+	if (missed)
+		warning("%llu returns were missed: such a call has no result and no duration",
+			missed);
 	if (view->counted || !recording_info(view->from, "seen") || written <= seen ||
 	    written - seen < lost)
 		return;

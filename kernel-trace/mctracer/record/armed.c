@@ -12,8 +12,10 @@
  * a CPU that is not online, and while the machine suspends, mctracer_arm() queues nothing. After
  * the CPU's last traced call in this state, either the CPU comes online and armed_cpu_online()
  * runs, or the CPU dies or fails to start and armed_cpu_dead() runs. Both run the work that is
- * still needed. With only one CPU, suspend ends without either callback: the tracer's watch,
- * tracer_watch_fn() in tracer.c, checks for armed work every few seconds.
+ * still needed. The works are IRQ_WORK_INIT_HARD: otherwise a thread of the CPU would run them with
+ * PREEMPT_RT, and this thread stops before its CPU is offline. With only one CPU, suspend ends
+ * without either callback: the tracer's watch, tracer_watch_fn() in tracer.c, checks for armed work
+ * every few seconds.
  */
 #include <linux/cpumask.h>
 #include <linux/irq_work.h>

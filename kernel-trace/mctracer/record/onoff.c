@@ -60,7 +60,7 @@ static void onoff_queue_soon(struct irq_work *work)
 	mod_delayed_work(system_wq, &soon_work, time_after(at, now) ? at - now : 0);
 }
 
-static DEFINE_IRQ_WORK(soon_irq_work, onoff_queue_soon);
+static struct irq_work soon_irq_work = IRQ_WORK_INIT_HARD(onoff_queue_soon);
 
 /* End the recording. If an earlier request has queued the work, queue it again for the latest. */
 static void onoff_soon_fn(struct work_struct *work)

@@ -38,7 +38,7 @@ static void snapshot_queue_copy(struct irq_work *work)
 	schedule_work(&copy_work);
 }
 
-static DEFINE_IRQ_WORK(copy_irq_work, snapshot_queue_copy);
+static struct irq_work copy_irq_work = IRQ_WORK_INIT_HARD(snapshot_queue_copy);
 
 void mctracer_snapshot_finish(void)
 {
