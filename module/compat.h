@@ -89,7 +89,8 @@ int ftrace_is_dead(void);
 	F(rethook_find_ret_addr)		\
 	F(rethook_free)				\
 	F(rethook_hook)				\
-	F(rethook_try_get)
+	F(rethook_try_get)			\
+	F(within_kprobe_blacklist)
 #else
 #define MCTRACER_COMPAT_RETHOOK(F)
 #endif
@@ -227,6 +228,7 @@ bool mctracer_compat_kernel_inittext(unsigned long addr);
 #define rethook_find_ret_addr		static_call(mctracer_rethook_find_ret_addr)
 #define rethook_hook			static_call(mctracer_rethook_hook)
 #define rethook_try_get			static_call(mctracer_rethook_try_get)
+#define within_kprobe_blacklist		static_call(mctracer_within_kprobe_blacklist)
 #define unwind_get_return_address_ptr	static_call(mctracer_unwind_get_return_address_ptr)
 
 #define __noinstr_text_start		mctracer_at___noinstr_text_start

@@ -21,12 +21,21 @@
  *
  * All code here runs at each selected call, so it must not call a traced function: that would call
  * it again, without end.
+ *
+ * rethook takes the newest node that holds no trampoline for the one of the function that returns:
+ * the returns of a task must be caught in the reverse order of the calls. A kretprobe's handler,
+ * and what calls it, run between a call and the catching of its return, so their own returns would
+ * come out of order: the task would return to a wrong address. These functions are in the blacklist
+ * of kprobes, because a kretprobe could not catch their returns either. So no return of a function
+ * in that blacklist is caught.
  */
 #include <linux/container_of.h>
 #include <linux/err.h>
 #include <linux/ftrace.h>
+#include <linux/hash.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/llist.h>
 #include <linux/mcount.h>
 #include <linux/percpu.h>
@@ -60,7 +69,10 @@ static DEFINE_PER_CPU(unsigned int, calls_without_node);
 
 /* Functions that do not return to where they were called: in another task, or to no caller. */
 static const char * const left_out_names[] = { "__switch_to", "bpf_throw" };
-static unsigned long left_out[ARRAY_SIZE(left_out_names)];	/* their addresses, or 0 */
+/* A hash table, at most half full, of the call sites of these functions and of the blacklisted. */
+#define LEFT_OUT_BITS	11
+static unsigned long left_out[1 << LEFT_OUT_BITS];
+static unsigned int nr_left_out;
 
 unsigned long mcount_returns_missed(void)
 {
@@ -72,14 +84,57 @@ unsigned long mcount_returns_missed(void)
 	return sum;
 }
 
+/* Return the place of @site in the table, or the free one that it would get. */
+static unsigned long *mcount_rethook_place(unsigned long site)
+{
+	unsigned int i = hash_long(site, LEFT_OUT_BITS);
+	unsigned long there;
+
+	while ((there = READ_ONCE(left_out[i])) && there != site)
+		i = (i + 1) % ARRAY_SIZE(left_out);
+	return &left_out[i];
+}
+
+static int mcount_rethook_leave_out(unsigned long site)
+{
+	unsigned long *place = mcount_rethook_place(site);
+
+	if (*place)
+		return 0;
+	if (nr_left_out == ARRAY_SIZE(left_out) / 2)
+		return -ENOSPC;
+	nr_left_out++;
+	WRITE_ONCE(*place, site);
+	return 0;
+}
+
+/* Leave out @site if kprobes do so. Without kprobes nothing is in their list. */
+static int mcount_rethook_look_at(unsigned long site, void *data)
+{
+	if (!IS_ENABLED(CONFIG_KPROBES) || !within_kprobe_blacklist(site))
+		return 0;
+	return mcount_rethook_leave_out(site);
+}
+
+/* In O(functions x blacklist), once. */
+static int mcount_rethook_fill_left_out(void)
+{
+	unsigned long func, site;
+	unsigned int i;
+	int ret = ftrace_walk_locations(NULL, mcount_rethook_look_at, NULL);
+
+	for (i = 0; !ret && i < ARRAY_SIZE(left_out_names); i++) {
+		func = kallsyms_lookup_name(left_out_names[i]);
+		site = func ? mcount_function_site(func) : 0;
+		if (site)
+			ret = mcount_rethook_leave_out(site);
+	}
+	return ret;
+}
+
 unsigned long mcount_rethook_site(unsigned long site)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(left_out); i++)
-		if (site - READ_ONCE(left_out[i]) <= MCOUNT_SITE_OFFSET)
-			return 0;
-	return site + 1;
+	return READ_ONCE(*mcount_rethook_place(site)) ? 0 : site + 1;
 }
 
 unsigned long mcount_next_return(unsigned long addr)
@@ -219,15 +274,16 @@ void mcount_rethook_switch(const struct mcount_selection *of)
 int mcount_rethook_prepare(const struct mcount_selection *of)
 {
 	struct rethook *new;
-	unsigned int i;
+	int ret;
 
 	if (rethook || !mcount_sees_returns(of))
 		return 0;
+	ret = mcount_rethook_fill_left_out();
+	if (ret)
+		return ret;
 	new = rethook_alloc(NULL, mcount_return_caught, sizeof(struct caught_call), CALLS);
 	if (IS_ERR(new))
 		return PTR_ERR(new);
-	for (i = 0; i < ARRAY_SIZE(left_out); i++)
-		WRITE_ONCE(left_out[i], kallsyms_lookup_name(left_out_names[i]));
 	smp_store_release(&rethook, new);	/* left_out before it */
 	return 0;
 }

@@ -11,18 +11,21 @@
 mode=$MCT_DIR/mode
 filter=$MCT_DIR/filter
 triggers=$MCT_DIR/triggers
+tracing=/sys/kernel/tracing
 sleepers=
 
 needs_returns
 returns_are_caught || skip_all "there are call sites before returns"
 put graph "$mode"
 
-plan 13
+plan 15
 
 at_end()
 {
 	# shellcheck disable=SC2086 # numbers
 	[ -z "$sleepers" ] || kill $sleepers 2> /dev/null
+	[ ! -d $tracing/events/kprobes ] || put 0 $tracing/events/kprobes/enable
+	[ ! -e $tracing/kprobe_events ] || put "" $tracing/kprobe_events
 	put "" "$triggers"
 	put "" "$filter"
 	put "" "$MCT_DIR/pid"
@@ -59,6 +62,19 @@ sleepers_end()
 missed()
 {
 	sed -n 's/^# returns missed: //p' "$MCT_STATS"
+}
+
+# read_bytes N: call read(2) N times
+read_bytes()
+{
+	dd if=/dev/zero of=/dev/null bs=1 count="$1" 2> /dev/null
+}
+
+# probed PROBE N: succeed if the probe was hit N times or more
+probed()
+{
+	awk -v probe="$1" -v least="$2" '$1 == probe { hits = $2 } END { exit hits < least }' \
+		$tracing/kprobe_profile
 }
 
 # orphans: print the number of returns in the trace whose call is not there
@@ -137,6 +153,26 @@ trace_off
 check "tasks that die within caught calls are recorded" grep -q ' do_exit+.* <-- ' "$MCT_TRACE"
 equal "a call that never returns has no return" 0 "$(grep -c ' do_exit+.* returns' "$MCT_TRACE")"
 put "" "$filter"
+
+# The handler of a return probe replaces the return address, too, while its own calls are caught.
+[ -e $tracing/trace ] || mount -t tracefs none $tracing 2> /dev/null
+if put 'r:mct_return vfs_read' $tracing/kprobe_events &&
+   printf 'p:mct_call vfs_read\n' >> $tracing/kprobe_events; then
+	put 1 $tracing/events/kprobes/enable
+	put 4096 "$MCT_DIR/buffer_size_kb"
+	trace_clear
+	trace_on
+	read_bytes 30
+	trace_off
+	check "a return probe sees returns while all are caught" probed mct_return 30
+	check "all returns are caught while a return probe sees them" \
+		[ "$(grep -c ' dd:[0-9]* vfs_read+.* returns after ' "$MCT_TRACE")" -ge 30 ]
+	put 0 $tracing/events/kprobes/enable
+	put "" $tracing/kprobe_events
+else
+	skip "a return probe sees returns while all are caught" "no kprobe events"
+	skip "all returns are caught while a return probe sees them" "no kprobe events"
+fi
 
 # Older kernels trace idle CPUs, where RCU does not watch.
 put "$$ children" "$MCT_DIR/pid"
