@@ -394,17 +394,35 @@ static int mcount_ftrace_add_changed(unsigned long site, void *data)
 	return mcount_ftrace_add_site(site, changed);
 }
 
+static bool mcount_ftrace_is_on(const struct ftrace_ops *ops)
+{
+	return ops->flags & FTRACE_OPS_FL_ENABLED;
+}
+
+/* Return true if the sites of @changed only begin to call, and the ops that they call are in use. */
+static bool mcount_ftrace_can_add(const struct selected_sites *changed)
+{
+	return !changed->called &&
+	       (!changed->nr_pre_handler || mcount_ftrace_is_on(current_pre_handler_ops)) &&
+	       (!changed->nr_hook || (mcount_ftrace_is_on(&hook_ops) && !all_but));
+}
+
+static int mcount_ftrace_add_to(struct ftrace_ops *ops, unsigned long *sites, size_t nr)
+{
+	return nr ? ftrace_set_filter_ips(ops, sites, nr, 0, 0) : 0;
+}
+
 /*
- * Change the sites of @changed, all of one module. Most often they only begin to call the
- * pre-handler: then add them to the others, in time that does not depend on a grace period.
+ * Change the sites of @changed, all of one module. Most often they only begin to call something:
+ * then add them to the others, in time that does not depend on a grace period.
  */
 static int mcount_ftrace_set_changed(const struct selected_sites *changed)
 {
-	if (changed->nr == changed->nr_pre_handler && !changed->called &&
-	    current_pre_handler_ops->flags & FTRACE_OPS_FL_ENABLED)
-		return ftrace_set_filter_ips(current_pre_handler_ops, changed->sites, changed->nr,
-					     0, 0);
-	return mcount_ftrace_set(selection);
+	if (!mcount_ftrace_can_add(changed))
+		return mcount_ftrace_set(selection);
+	return mcount_ftrace_add_to(current_pre_handler_ops, changed->sites + changed->nr_hook,
+				    changed->nr_pre_handler) ?:
+	       mcount_ftrace_add_to(&hook_ops, changed->sites, changed->nr_hook);
 }
 
 /*
@@ -424,7 +442,9 @@ static int mcount_ftrace_module_event(struct notifier_block *nb, unsigned long e
 	changed.by = selection;
 	if (!calls || !selection || !selection->kind)
 		return NOTIFY_DONE;
-	ret = ftrace_walk_locations(mod, mcount_ftrace_add_changed, &changed);
+	/* A dead ftrace has not found the module's call sites. */
+	ret = ftrace_is_dead() ? -ENODEV :
+				 ftrace_walk_locations(mod, mcount_ftrace_add_changed, &changed);
 	if (!ret && changed.nr)
 		ret = mcount_ftrace_set_changed(&changed);
 	kvfree(changed.sites);
