@@ -399,7 +399,7 @@ static bool mcount_ftrace_is_on(const struct ftrace_ops *ops)
 	return ops->flags & FTRACE_OPS_FL_ENABLED;
 }
 
-/* Return true if the sites of @changed only begin to call, and the ops that they call are in use. */
+/* Return true if the sites of @changed only begin to call, and the ops for that are in use. */
 static bool mcount_ftrace_can_add(const struct selected_sites *changed)
 {
 	return !changed->called &&
