@@ -47,10 +47,21 @@ faults()
 	done
 	gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -c -o "$T/failing.o" "$REPO/tests/mctrace/faults.c" &&
 		made failing links=n LDFLAGS="$T/failing.o $wrapped" || return
-	"$REPO/tests/mctrace/faults.py" --header "$tree/include/uapi/linux/mctracer.h" \
+	has_promtool || return
+	PROMTOOL=$promtool "$REPO/tests/mctrace/faults.py" --header "$tree/include/uapi/linux/mctracer.h" \
 		--sparse $((${SPARSE:-5} * 3 - 2)) "$T/failing/mctrace" >"$T/faults" 2>&1
 	sed 's/^/    /' "$T/faults"
 	grep -q '^1\.\.[1-9]' "$T/faults" && ! grep '^not ok' "$T/faults"
+}
+
+# has_promtool: get Prometheus' checker of metrics, without its server
+has_promtool()
+{
+	promtool=${XDG_CACHE_HOME:-$HOME/.cache}/mctracer/promtool
+	[ -x "$promtool" ] || {
+		mkdir "$T/prometheus" && (cd "$T/prometheus" && apt-get -q download prometheus && dpkg -x ./*.deb .) &&
+			cp "$T/prometheus/usr/bin/promtool" "$promtool.new" && mv "$promtool.new" "$promtool"
+	}
 }
 
 # seen PROGRAM: succeed if PROGRAM has read the export for it

@@ -20,13 +20,14 @@ prepared()
 		for to in folded speedscope; do
 			"$T/mctrace/mctrace" export --to "$to" -o "$T/$to" "$T/recording" || return
 		done &&
+		"$T/mctrace/mctrace" export --to pprof -o "$T/pprof" "$T/recording" "$T/recording" &&
 		(cd "$modules" && npm install --no-audit --no-fund --no-save playwright-core speedscope)
 }
 
 seen()
 {
 	node "$REPO/tests/mctrace/pictures.mjs" "$modules" "$(command -v chromium)" "$T/flame.svg" \
-		"$T/off-cpu.svg" "$T/folded" "$T/speedscope" "$shots"
+		"$T/off-cpu.svg" "$T/folded" "$T/speedscope" "$T/pprof" "$shots"
 }
 
 plan 2

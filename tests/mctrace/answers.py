@@ -22,6 +22,7 @@ import arguments
 import decoder
 import failing
 import lines
+import merging
 import modules
 import options
 import packets
@@ -1424,6 +1425,7 @@ def test_all(tap, mctrace, folder, seeds, growing):
     test_bad_files(tap, mctrace, folder)
     test_compressed(tap, mctrace, folder)
     sources.test(tap, attempt, mctrace, folder, has_zstd(mctrace))
+    merging.test(tap, attempt, mctrace, folder)
     schema.test(tap, attempt, mctrace.schema)
 
 

@@ -219,6 +219,7 @@ def others(tracer, record):
     limits(tracer, record)
     closed(tracer, record)
     frozen(tracer)
+    metrics(tracer)
     itself(tracer)
     pipe(tracer)
     killed(tracer)
@@ -307,6 +308,70 @@ def closed(tracer, record):
         if status or not text_of_bytes(tracer.path("out")).startswith(b"mctrace"):
             wrong.append("%s: status %d, or no recording" % (which, status))
     check("closed descriptors", wrong)
+
+
+STATS = """# frozen: oops
+# failed: 7: no memory for "that"
+# cpu entries written overwritten lost recursions read
+0 10 100 60 20 3 10
+1 0 0 0 0 0 0
+# own: 42
+# modules: 5
+# returns missed: 9
+"""
+TRIGGERS = """vfs_read:count\t# 7 hits
+vfs_*:count\t# 5 hits
+#\t3\tvfs_write
+#\t2\tvfs_open [a module]
+kfree:fail:snapshot:99\t# 1 hits, 2 returned by others
+no_*:count\t# 0 hits, not loaded
+# 3 objects are followed
+"""
+METRICS = """mctracer_recording 0
+mctracer_ring_size_bytes 65536
+mctracer_written_total{cpu="0"} 100
+mctracer_written_total{cpu="1"} 0
+mctracer_overwritten_total{cpu="0"} 60
+mctracer_overwritten_total{cpu="1"} 0
+mctracer_lost_total{cpu="0"} 20
+mctracer_lost_total{cpu="1"} 0
+mctracer_recursions_total{cpu="0"} 3
+mctracer_recursions_total{cpu="1"} 0
+mctracer_read_total{cpu="0"} 10
+mctracer_read_total{cpu="1"} 0
+mctracer_ring_entries{cpu="0"} 10
+mctracer_ring_entries{cpu="1"} 0
+mctracer_own_calls_total 42
+mctracer_module_changes_total 5
+mctracer_returns_missed_total 9
+mctracer_frozen 1
+mctracer_failed 1
+mctracer_trigger_hits_total{trigger="vfs_read:count"} 7
+mctracer_trigger_hits_total{trigger="vfs_*:count"} 5
+mctracer_trigger_hits_total{trigger="kfree:fail:snapshot"} 1
+mctracer_trigger_hits_total{trigger="no_*:count"} 0
+mctracer_function_calls_total{trigger="vfs_read:count",function="vfs_read"} 7
+mctracer_function_calls_total{trigger="vfs_*:count",function="vfs_write"} 3
+mctracer_function_calls_total{trigger="vfs_*:count",function="vfs_open [a module]"} 2
+"""
+
+
+def metrics(tracer):
+    """stat --openmetrics prints each counter, and Prometheus' own tool accepts all that it prints."""
+    tool = os.environ.get("PROMTOOL")
+    strange = 'vfs_"read\\:count\t# 7 hits\n' + "#\t1\tfoo\xff\n"
+    for name, more, wanted in (("metrics", {"stats": STATS, "triggers": TRIGGERS}, METRICS),
+                               ("metrics of an idle tracer", {}, None), ("metrics of strange names", {"triggers": strange}, None)):
+        tracer.reset(**more)
+        said = subprocess.run([args.mctrace, "stat", "--openmetrics"], env={**os.environ, "FAKE": tracer.folder},
+                              stdout=subprocess.PIPE, check=False)
+        values = "".join(line + "\n" for line in said.stdout.decode().splitlines() if not line.startswith("#"))
+        wrong = [] if wanted in (None, values) else ["printed:"] + values.splitlines()
+        check(name, wrong + (["status %d" % said.returncode] if said.returncode else []))
+        if tool:
+            verdict = subprocess.run([tool, "check", "metrics"], input=said.stdout, capture_output=True, check=False)
+            check(name + ": promtool finds nothing", (verdict.stdout + verdict.stderr).decode().splitlines() +
+                  (["status %d" % verdict.returncode] if verdict.returncode else []))
 
 
 def frozen(tracer):

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-// usage: pictures.mjs MODULES CHROMIUM FLAME.svg OFF-CPU.svg FOLDED SPEEDSCOPE.json SHOTS
-// Open flame graphs without and with the time off the CPU in Chromium, and an export of the same recording in
-// speedscope: click, search, select, and compare with the folded stacks and the export. MODULES is the folder in
-// which npm has installed playwright-core and speedscope; SHOTS is a folder for screenshots. Prints TAP.
+// usage: pictures.mjs MODULES CHROMIUM FLAME.svg OFF-CPU.svg FOLDED SPEEDSCOPE.json PPROF SHOTS
+// Open flame graphs without and with the time off the CPU in Chromium, and exports in speedscope: of the same
+// recording, and to pprof of twice that recording. Click, search, select, and compare with the folded stacks and the
+// export. MODULES is the folder in which npm has installed playwright-core and speedscope; SHOTS is a folder for
+// screenshots. Prints TAP.
 
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import fs from 'node:fs';
 import path from 'node:path';
 
-const [modules, program, flame, offCpu, folded, exported, shots] = process.argv.slice(2);
+const [modules, program, flame, offCpu, folded, exported, pprof, shots] = process.argv.slice(2);
 const { chromium } = createRequire(path.resolve(modules) + '/')('playwright-core');
 const WIDTH = 1300;		// of the window and of the whole graph, in pixels
 let nr = 0, failed = 0;
@@ -211,33 +212,63 @@ function shown(text) {
 	return [number * scale, 0.0051 * scale];
 }
 
-async function speedscope(page) {
-	const data = fs.readFileSync(exported).toString('base64');
-	const source = path.join(shots, 'loaded.js');
+// Open a file in speedscope. Return errors of the page.
+async function open(page, file) {
+	const source = path.join(shots, `${path.basename(file)}.js`);
 	const errors = [];
 
-	fs.writeFileSync(source, `speedscope.loadFileFromBase64("recording.json", "${data}")`);
+	fs.writeFileSync(source, `speedscope.loadFileFromBase64("${path.basename(file)}",
+		"${fs.readFileSync(file).toString('base64')}")`);
 	page.on('pageerror', error => errors.push(error.message));
 	await page.goto(pathToFileURL(path.resolve(modules,
 		'node_modules/speedscope/dist/release/index.html')).href + `#localProfilePath=${source}`);
-	const { profiles, self } = selfTimes();
-	await page.getByText(`(1/${profiles.length})`).waitFor({ timeout: 20000 });
-	await page.waitForTimeout(1000);
-	await page.screenshot({ path: path.join(shots, 'speedscope.png') });
-	check('speedscope finds a profile for each task', errors);
+	return errors;
+}
+
+// Return errors where speedscope's table of functions differs from their own times.
+async function compareTable(page, self) {
 	await page.getByText('Sandwich').click();
 	await page.waitForTimeout(1000);
 	const rows = await page.evaluate(() => [...document.querySelectorAll('tr')]
 		.map(row => [...row.querySelectorAll('td')].map(cell => cell.innerText))
 		.filter(row => row.length === 3 && /^[\d.]+(ns|µs|ms|s) /.test(row[0])));
-	check('its times equal those of the export', [
-		...(rows.length > 20 ? [] : [`${rows.length} rows`]),
-		...rows.flatMap(row => near(row[2], shown(row[1])[0], self.get(row[2]) ?? NaN, shown(row[1])[1]))]);
+	return [...(rows.length > 20 ? [] : [`${rows.length} rows`]),
+		...rows.flatMap(row => near(row[2], shown(row[1])[0], self.get(row[2]) ?? NaN, shown(row[1])[1]))];
+}
+
+async function speedscope(page) {
+	const errors = await open(page, exported);
+	const { profiles, self } = selfTimes();
+
+	await page.getByText(`(1/${profiles.length})`).waitFor({ timeout: 20000 });
+	await page.waitForTimeout(1000);
+	await page.screenshot({ path: path.join(shots, 'speedscope.png') });
+	check('speedscope finds a profile for each task', errors);
+	check('its times equal those of the export', await compareTable(page, self));
+}
+
+// The own times on a CPU of functions in two equal recordings, from the folded stacks of one.
+function selfOfTwo() {
+	const self = new Map();
+
+	for (const { names, ns } of stacks.filter(isOnCpu))
+		self.set(names.at(-1), (self.get(names.at(-1)) || 0) + 2 * ns);
+	return self;
+}
+
+async function pprofInSpeedscope(page) {
+	const errors = await open(page, pprof);
+
+	await page.getByText('Sandwich').waitFor({ timeout: 20000 });
+	await page.waitForTimeout(1000);
+	await page.screenshot({ path: path.join(shots, 'speedscope-pprof.png') });
+	check('speedscope opens the export to pprof', errors);
+	check('its times are those of both recordings', await compareTable(page, selfOfTwo()));
 }
 
 const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
 
-console.log('TAP version 13\n1..16');
+console.log('TAP version 13\n1..18');
 try {
 	const view = { viewport: { width: WIDTH, height: 900 } };
 
@@ -245,7 +276,8 @@ try {
 	await chosen(await browser.newPage(view));
 	await withOffCpu(await browser.newPage(view));
 	await speedscope(await browser.newPage(view));
+	await pprofInSpeedscope(await browser.newPage(view));
 } finally {
 	await browser.close();
 }
-process.exit(failed || nr !== 16 ? 1 : 0);
+process.exit(failed || nr !== 18 ? 1 : 0);

@@ -15,7 +15,7 @@ filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
 triggers=$MCT_DIR/triggers
 
-plan 177
+plan 180
 
 at_end()
 {
@@ -566,6 +566,7 @@ done
 equal "report survives $i files with one wrong byte" "" "$wrong"
 
 # --- start, stop, show, stream, reset
+put 'vfs_*:count' "$triggers"
 mctrace start -l 'vfs_*' -t
 cat /proc/uptime > out
 check "start switches the tracer on" grep -q 1 "$MCT_CTRL"
@@ -573,6 +574,14 @@ check "start sets its options" sh -c "mctrace show | grep -q '^\[.* vfs_read+'"
 check "a second start is refused" says 'on already' mctrace start
 mctrace stop
 equal "stop switches the tracer off" 0 "$(cat "$MCT_CTRL")"
+mctrace stat --openmetrics > out
+equal "metrics contain the counts of stats" "$(awk '!/^#/ { print $1, $3 }' "$MCT_STATS")" \
+	"$(sed -n 's/^mctracer_written_total{cpu="\(.*\)"} /\1 /p' out)"
+equal "metrics contain each function's calls, which a trigger has counted" \
+	"$(sed -n 's/^#\t\([0-9]*\)\t/\1 /p' "$triggers")" \
+	"$(sed -n 's/.*_calls_total{trigger="vfs_\*:count",function="\(.*\)"} \(.*\)/\2 \1/p' out)"
+check "some of them have calls" grep -q 'function="vfs_read"} [1-9]' out
+put "" "$triggers"
 mctrace reset
 equal "reset switches kernel.mcount_enabled off" 0 "$(cat "$MCT_SYSCTL")"
 equal "reset restores all settings" \

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "buffer.h"
+#include "functions.h"
 #include "json.h"
 #include "mctrace.h"
 #include "select.h"
@@ -32,7 +33,6 @@ static const struct option options[] = {
 
 enum { A, B, NR };
 
-/* A function. Its name with the module identifies it, because the two kernels may differ. */
 struct function {
 	const char *name;
 	uint64_t calls[NR], total[NR];	/* total: ns */
@@ -48,9 +48,8 @@ struct way {
 struct diff {
 	struct view views[NR];
 	struct tally tallies[NR];
-	uint32_t *ids[NR];	/* index in functions, by the recording's id */
-	struct paths paths[NR];	/* the tallies' paths, with indices as ids */
-	struct function *functions;
+	struct functions *ids;		/* of both recordings */
+	struct function *functions;	/* by id, until they are sorted */
 	size_t nr;
 	struct way *ways;
 	size_t nr_ways;
@@ -58,78 +57,14 @@ struct diff {
 	bool times;
 };
 
-/* --- functions of both recordings, by name --- */
-
-struct name {
-	const char *name;
-	int who;
-	uint32_t id;
-};
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct name *)a)->name, ((const struct name *)b)->name);
-}
-
-/* Fill functions and ids. */
-static void join(struct diff *diff)
-{
-	size_t nr[NR], i, n = 0;
-	struct name *names;
-	int who;
-
-	for (who = A; who < NR; who++)
-		nr[who] = symbols_functions(diff->views[who].symbols);
-	names = xcalloc(nr[A] + nr[B], sizeof(*names));
-	for (who = A; who < NR; who++) {
-		diff->ids[who] = xcalloc(nr[who], sizeof(**diff->ids));
-		for (i = 0; i < nr[who]; i++)
-			names[n++] = (struct name) {
-				symbols_title(diff->views[who].symbols, i), who, i
-			};
-	}
-	qsort(names, n, sizeof(*names), by_name);
-	diff->functions = xcalloc(n, sizeof(*diff->functions));
-	for (i = 0; i < n; i++) {
-		if (!i || strcmp(names[i - 1].name, names[i].name))
-			diff->functions[diff->nr++].name = names[i].name;
-		diff->ids[names[i].who][names[i].id] = diff->nr - 1;
-	}
-	free(names);
-}
-
-/*
- * Copy a recording's paths with indices of diff->functions as ids. Several functions of a recording
- * may have one name, for example if a module was loaded twice: add their calls up.
- */
-static void sum_up(struct diff *diff, int who)
-{
-	const struct paths *from = &diff->tallies[who].paths;
-	uint32_t *places = xcalloc(from->nr, sizeof(*places)), i;
-	const struct path *path;
-	struct path *to;
-
-	paths_begin(&diff->paths[who]);
-	for (i = 1; i < from->nr; i++) {		/* parents come first */
-		path = &from->all[i];
-		places[i] = paths_below(&diff->paths[who], places[path->parent],
-					diff->ids[who][path->id]);
-		to = &diff->paths[who].all[places[i]];
-		to->calls += path->calls;
-		to->total += path->total;
-	}
-	free(places);
-	paths_sum(&diff->paths[who], path_calls);
-}
-
 /* Sum up each function's calls and time. Count the time of recursive calls once: the outermost. */
 static void add_up(struct diff *diff, int who)
 {
-	const struct path *all = diff->paths[who].all, *path;
+	const struct path *all = diff->tallies[who].paths.all, *path;
 	struct function *function;
 	uint32_t place, above;
 
-	for (place = 1; place < diff->paths[who].nr; place++) {
+	for (place = 1; place < diff->tallies[who].paths.nr; place++) {
 		path = &all[place];
 		function = &diff->functions[path->id];
 		function->calls[who] += path->calls;
@@ -150,7 +85,7 @@ static void add_way(struct diff *diff, int who, uint32_t place)
 	diff->ways[diff->nr_ways++] = (struct way) {
 		.who = who,
 		.place = place,
-		.calls = diff->paths[who].all[place].sum,
+		.calls = diff->tallies[who].paths.all[place].sum,
 	};
 }
 
@@ -159,18 +94,19 @@ static void add_way(struct diff *diff, int who, uint32_t place)
  */
 static void compare(struct diff *diff, uint32_t a, uint32_t b)
 {
-	const struct path *of_a = diff->paths[A].all, *of_b = diff->paths[B].all;
+	const struct paths *in_a = &diff->tallies[A].paths, *in_b = &diff->tallies[B].paths;
+	const struct path *of_a = in_a->all, *of_b = in_b->all;
 	uint32_t at, other;
 
 	for (at = of_a[a].first; at; at = of_a[at].next) {
-		other = paths_find(&diff->paths[B], b, of_a[at].id);
+		other = paths_find(in_b, b, of_a[at].id);
 		if (other)
 			compare(diff, at, other);
 		else
 			add_way(diff, A, at);
 	}
 	for (at = of_b[b].first; at; at = of_b[at].next)
-		if (!paths_find(&diff->paths[A], a, of_b[at].id))
+		if (!paths_find(in_a, a, of_b[at].id))
 			add_way(diff, B, at);
 }
 
@@ -187,7 +123,7 @@ static int by_calls(const void *a, const void *b)
 
 static void put_stack(struct buffer *to, const struct diff *diff, int who, uint32_t place)
 {
-	const struct path *path = &diff->paths[who].all[place];
+	const struct path *path = &diff->tallies[who].paths.all[place];
 
 	if (path->parent) {
 		put_stack(to, diff, who, path->parent);
@@ -198,7 +134,7 @@ static void put_stack(struct buffer *to, const struct diff *diff, int who, uint3
 
 static void json_steps(struct buffer *to, const struct diff *diff, int who, uint32_t place)
 {
-	const struct path *path = &diff->paths[who].all[place];
+	const struct path *path = &diff->tallies[who].paths.all[place];
 
 	if (path->parent)
 		json_steps(to, diff, who, path->parent);
@@ -344,6 +280,7 @@ int cmd_diff(int argc, char **argv)
 	struct diff diff = { };
 	const char *files[NR];
 	int who, ret = EXIT_SUCCESS;
+	size_t i;
 
 	argc = options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
 	if (argc + !!view_asked.input != NR + 1)
@@ -353,8 +290,10 @@ int cmd_diff(int argc, char **argv)
 	view_asked.input = NULL;
 	diff.lines = asked.lines;
 	diff.views[B].no_pager = true;
+	diff.ids = functions_new(true);
 	for (who = A; who < NR; who++) {
 		diff.views[who].check_later = true;
+		diff.views[who].functions = diff.ids;
 		view_open(&diff.views[who], files[who]);
 		tally_begin(&diff.tallies[who], &diff.views[who]);
 		diff.tallies[who].no_interrupts = !asked.interrupts;
@@ -363,9 +302,12 @@ int cmd_diff(int argc, char **argv)
 	for (who = A; who < NR; who++)
 		select_check(diff.views[who].select);
 	diff.times = diff.tallies[A].walker.returns && diff.tallies[B].walker.returns;
-	join(&diff);
+	diff.nr = functions_nr(diff.ids);
+	diff.functions = xcalloc(diff.nr, sizeof(*diff.functions));
+	for (i = 0; i < diff.nr; i++)
+		diff.functions[i].name = functions_title(diff.ids, i);
 	for (who = A; who < NR; who++) {
-		sum_up(&diff, who);
+		paths_sum(&diff.tallies[who].paths, path_calls);
 		add_up(&diff, who);
 	}
 	compare(&diff, 0, 0);
@@ -374,12 +316,10 @@ int cmd_diff(int argc, char **argv)
 	put_all(&diff);
 	free(diff.ways);
 	free(diff.functions);
-	for (who = A; who < NR; who++) {
-		free(diff.ids[who]);
-		paths_end(&diff.paths[who]);
+	for (who = A; who < NR; who++)
 		tally_end(&diff.tallies[who]);
-	}
 	for (who = B; who >= A; who--)
 		ret |= view_close(&diff.views[who]);
+	functions_free(diff.ids);
 	return ret;
 }

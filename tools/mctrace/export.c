@@ -12,15 +12,17 @@
 #include "util.h"
 #include "walk.h"
 
-static const char usage[] = "export --to FORM [OPTION...] [FILE]";
+static const char usage[] = "export --to FORM [OPTION...] [FILE...]";
 static const char help[] =
-"Writes a recording in the format of another program:\n"
+"Writes a recording in the format of another program. folded and pprof take several recordings,\n"
+"and sum them up.\n"
 "\n"
 "  trace.dat             trace-cmd, KernelShark\n"
 "  uftrace               uftrace (a directory)\n"
 "  perfetto              ui.perfetto.dev (a protobuf file)\n"
 "  speedscope            speedscope.app (JSON)\n"
 "  folded                flamegraph.pl and others: stacks with own time in ns, or calls\n"
+"  pprof                 pprof, Pyroscope, Parca, speedscope (a protobuf file)\n"
 "  ctf                   babeltrace2, Trace Compass (a directory)\n"
 "  json                  Chrome's trace events, which most viewers read\n";
 
@@ -38,6 +40,7 @@ static const struct option options[] = {
 static const struct form {
 	const char *name;
 	void (*export)(struct view *view, const char *output);
+	void (*sum_up)(struct view *view, char **files, const char *output);
 	bool binary;		/* not for a terminal */
 	bool directory;
 	bool returns;		/* needs a recording with returns */
@@ -46,7 +49,8 @@ static const struct form {
 	{ "uftrace",	export_uftrace,		.directory = true,	.returns = true },
 	{ "perfetto",	export_perfetto,	.binary = true },
 	{ "speedscope",	export_speedscope,	.returns = true },
-	{ "folded",	export_folded,		.binary = false },
+	{ "folded",	.sum_up = export_folded },
+	{ "pprof",	.sum_up = export_pprof,	.binary = true },
 	{ "ctf",	export_ctf,		.directory = true },
 	{ "json",	export_json,		.binary = false },
 };
@@ -107,14 +111,18 @@ int cmd_export(int argc, char **argv)
 	const struct form *form;
 
 	argc = options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
-	if (argc > 2)
-		die_usage("export", "one recording at a time");
 	output = asked.output;
 	form = form_of(asked.to);
+	if (argc > 2 && !form->sum_up)
+		die_usage("export", "%s takes one recording", form->name);
 	if (form->directory && (!output || !strcmp(output, "-")))
 		die_usage("export", "%s is a directory: -o NAME", form->name);
 	if (form->binary && !output && isatty(STDOUT_FILENO))
 		die_usage("export", "%s is not text: -o NAME", form->name);
+	if (form->sum_up) {
+		form->sum_up(&view, argv + 1, output);
+		return view_close(&view);
+	}
 	view_open(&view, argv[1]);
 	if (form->returns && !has_returns(view.from))
 		die("%s has no returns, which %s needs: 'mctrace record -g' records them",

@@ -10,13 +10,16 @@
 struct walker;
 
 /* Export to @output, a file or a new directory (NULL: standard output). End mctrace on failure. */
-void export_folded(struct view *view, const char *output);
 void export_json(struct view *view, const char *output);
 void export_speedscope(struct view *view, const char *output);
 void export_perfetto(struct view *view, const char *output);
 void export_uftrace(struct view *view, const char *output);
 void export_trace_dat(struct view *view, const char *output);
 void export_ctf(struct view *view, const char *output);
+
+/* Sum up recordings and export them: see view_each() for @files, which are opened here. */
+void export_folded(struct view *view, char **files, const char *output);
+void export_pprof(struct view *view, char **files, const char *output);
 
 /* --- shared by the formats, in export.c; failures end mctrace --- */
 

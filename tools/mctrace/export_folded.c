@@ -3,7 +3,7 @@
  * Export to folded stacks, the input of flamegraph.pl. Each line has a stack and its weight:
  * "task;function;function 1234". With returns the weight is the own time on a CPU, and another line
  * has the time off the CPU, in ns: "task;function;function;[off CPU] 5678". Without returns the
- * weight is the number of calls.
+ * weight is the number of calls. Several recordings are summed up.
  */
 #include "buffer.h"
 #include "export.h"
@@ -34,17 +34,18 @@ static void put_line(struct buffer *line, const struct tally *tally, uint32_t pl
 	buffer_char(line, '\n');
 }
 
-void export_folded(struct view *view, const char *output)
+void export_folded(struct view *view, char **files, const char *output)
 {
-	FILE *to = export_open(output);
 	struct buffer line = { };
 	const struct path *path;
 	struct tally tally;
 	uint32_t place;
+	FILE *to;
 
 	tally_begin(&tally, view);
 	tally.by_task = true;
-	tally_walk(&tally);
+	view_each(view, files, tally_add, &tally);
+	to = export_open(output);
 	for (place = 1; place < tally.paths.nr; place++) {
 		path = &tally.paths.all[place];
 		if (tally.walker.returns) {

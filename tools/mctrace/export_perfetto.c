@@ -9,10 +9,9 @@
 
 #include "buffer.h"
 #include "export.h"
+#include "protobuf.h"
 #include "util.h"
 #include "walk.h"
-
-enum wire { VARINT = 0, BYTES = 2 };
 
 enum {
 	TRACE_PACKET = 1,
@@ -57,37 +56,10 @@ struct perfetto {
 	FILE *to;
 };
 
-static void put_varint(struct buffer *to, uint64_t n)
-{
-	for (; n >= 0x80; n >>= 7)
-		buffer_char(to, n | 0x80);
-	buffer_char(to, n);
-}
-
-static void put_number(struct buffer *to, int field, uint64_t n)
-{
-	put_varint(to, field << 3 | VARINT);
-	put_varint(to, n);
-}
-
-static void put_bytes(struct buffer *to, int field, const void *data, size_t length)
-{
-	put_varint(to, field << 3 | BYTES);
-	put_varint(to, length);
-	buffer_put(to, data, length);
-}
-
-/* Append the message in @part as a field, and empty @part. */
-static void put_part(struct buffer *to, int field, struct buffer *part)
-{
-	put_bytes(to, field, part->data, part->length);
-	part->length = 0;
-}
-
 static void end_packet(struct perfetto *perfetto)
 {
-	put_number(&perfetto->packet, PACKET_SEQUENCE, 1);
-	put_part(&perfetto->out, TRACE_PACKET, &perfetto->packet);
+	proto_number(&perfetto->packet, PACKET_SEQUENCE, 1);
+	proto_part(&perfetto->out, TRACE_PACKET, &perfetto->packet);
 	buffer_write(&perfetto->out, perfetto->to);
 	perfetto->walker.enough = ferror(perfetto->to);
 }
@@ -100,12 +72,12 @@ static void put_track(struct perfetto *perfetto, struct task_calls *task)
 		task->track = ++perfetto->tracks;
 	memcpy(task->named, task->comm, sizeof(task->named));
 	/* Process 0 is not allowed: put the idle tasks into a made-up process. */
-	put_number(&thread, THREAD_PID, task->tgid ? task->tgid : 0x40000000);
-	put_number(&thread, THREAD_TID, task->pid ? task->pid : 0x40000000 + task->cpu);
-	put_bytes(&thread, THREAD_NAME, task->comm, strlen(task->comm));
-	put_number(&perfetto->part, TRACK_UUID, task->track);
-	put_part(&perfetto->part, TRACK_THREAD, &thread);
-	put_part(&perfetto->packet, PACKET_TRACK, &perfetto->part);
+	proto_number(&thread, THREAD_PID, task->tgid ? task->tgid : 0x40000000);
+	proto_number(&thread, THREAD_TID, task->pid ? task->pid : 0x40000000 + task->cpu);
+	proto_text(&thread, THREAD_NAME, task->comm);
+	proto_number(&perfetto->part, TRACK_UUID, task->track);
+	proto_part(&perfetto->part, TRACK_THREAD, &thread);
+	proto_part(&perfetto->packet, PACKET_TRACK, &perfetto->part);
 	end_packet(perfetto);
 	buffer_free(&thread);
 }
@@ -124,10 +96,10 @@ static void put_name(struct perfetto *perfetto, const struct symbol *symbol)
 	if (perfetto->named[symbol->id])
 		return;
 	perfetto->named[symbol->id] = true;
-	put_number(&name, NAME_ID, symbol->id + 1);
-	put_bytes(&name, NAME_TEXT, symbol->title, strlen(symbol->title));
-	put_part(&perfetto->part, INTERNED_EVENT_NAME, &name);
-	put_part(&perfetto->packet, PACKET_INTERNED, &perfetto->part);
+	proto_number(&name, NAME_ID, symbol->id + 1);
+	proto_text(&name, NAME_TEXT, symbol->title);
+	proto_part(&perfetto->part, INTERNED_EVENT_NAME, &name);
+	proto_part(&perfetto->packet, PACKET_INTERNED, &perfetto->part);
 	buffer_free(&name);
 }
 
@@ -136,15 +108,15 @@ static void put_event(struct perfetto *perfetto, struct task_calls *task, int ty
 {
 	if (!task->track || strcmp(task->named, task->comm))
 		put_track(perfetto, task);
-	put_number(&perfetto->packet, PACKET_TIMESTAMP, ns);
-	put_number(&perfetto->packet, PACKET_FLAGS, FLAG_NEEDS_INTERNED);
+	proto_number(&perfetto->packet, PACKET_TIMESTAMP, ns);
+	proto_number(&perfetto->packet, PACKET_FLAGS, FLAG_NEEDS_INTERNED);
 	if (symbol)
 		put_name(perfetto, symbol);
-	put_number(&perfetto->part, EVENT_TYPE, type);
-	put_number(&perfetto->part, EVENT_TRACK, task->track);
+	proto_number(&perfetto->part, EVENT_TYPE, type);
+	proto_number(&perfetto->part, EVENT_TRACK, task->track);
 	if (symbol)
-		put_number(&perfetto->part, EVENT_NAME_ID, symbol->id + 1);
-	put_part(&perfetto->packet, PACKET_TRACK_EVENT, &perfetto->part);
+		proto_number(&perfetto->part, EVENT_NAME_ID, symbol->id + 1);
+	proto_part(&perfetto->packet, PACKET_TRACK_EVENT, &perfetto->part);
 	end_packet(perfetto);
 }
 
@@ -175,7 +147,7 @@ void export_perfetto(struct view *view, const char *output)
 		.to = export_open(output),
 	};
 
-	put_number(&perfetto.packet, PACKET_FLAGS, FLAG_CLEARED);
+	proto_number(&perfetto.packet, PACKET_FLAGS, FLAG_CLEARED);
 	end_packet(&perfetto);
 	walk(view, &perfetto.walker);
 	buffer_free(&perfetto.packet);

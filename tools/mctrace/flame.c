@@ -14,9 +14,10 @@
 #include "tally.h"
 #include "util.h"
 
-static const char usage[] = "flame [OPTION...] [FILE]";
+static const char usage[] = "flame [OPTION...] [FILE...]";
 static const char help[] =
-"Draws a flame graph: by time on a CPU if returns were recorded, else by calls.\n";
+"Draws a flame graph: by time on a CPU if returns were recorded, else by calls. Several recordings\n"
+"are summed up.\n";
 
 static struct {
 	const char *output, *by;
@@ -159,7 +160,7 @@ static void add_cpus(struct flame *flame, uint32_t place,
 /* Append flame->cpus as "0:123 2:456", for the field that selects a CPU. */
 static void put_cpus(struct buffer *to, struct flame *flame)
 {
-	unsigned int cpu, nr = flame->tally.view->from->nr_cpus;
+	unsigned int cpu, nr = flame->tally.nr_cpus;
 	const char *between = "";
 
 	for (cpu = 0; cpu < nr; cpu++) {
@@ -214,7 +215,7 @@ static void put_frame(struct flame *flame, const struct frame *frame)
 static void set_cpus(struct flame *flame, uint32_t place,
 		     uint64_t (*value)(const struct path *path), bool deep)
 {
-	memset(flame->cpus, 0, flame->tally.view->from->nr_cpus * sizeof(*flame->cpus));
+	memset(flame->cpus, 0, flame->tally.nr_cpus * sizeof(*flame->cpus));
 	add_cpus(flame, place, value, deep);
 }
 
@@ -278,7 +279,7 @@ static void find_depth(struct flame *flame, uint32_t place, unsigned int depth)
 
 static void put_title(struct buffer *to, const struct flame *flame, uint64_t off)
 {
-	put_escaped(to, flame->tally.view->from->path);
+	put_escaped(to, flame->tally.view->title);
 	if (!flame->by_time)
 		buffer_puts(to, ": ");
 	else if (flame->off_cpu)
@@ -328,7 +329,7 @@ static void put_picture(struct flame *flame, uint64_t off)
 {
 	struct frame all = { .name = "all", .value = flame->all };
 
-	flame->cpus = xcalloc(flame->tally.view->from->nr_cpus, sizeof(*flame->cpus));
+	flame->cpus = xcalloc(flame->tally.nr_cpus, sizeof(*flame->cpus));
 	find_depth(flame, 0, 0);
 	put_head(flame, off);
 	set_cpus(flame, 0, flame->value, true);
@@ -351,7 +352,7 @@ static uint64_t sum_up(struct flame *flame)
 		flame->value = flame->off_cpu ? path_self : value_cpu;
 	flame->all = paths_sum(&flame->tally.paths, flame->value);
 	if (!flame->all)
-		die("%s has no calls to draw", flame->tally.view->from->path);
+		die("%s has no calls to draw", flame->tally.view->title);
 	return off;
 }
 
@@ -362,22 +363,19 @@ int cmd_flame(int argc, char **argv)
 	const char *output, *by;
 	uint64_t off;
 
-	argc = options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
-	if (argc > 2)
-		die_usage("flame", "one recording at a time");
+	options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
 	if (view_asked.json)
 		die_usage("flame", "a picture is not JSON: use 'mctrace export --to speedscope'");
 	output = asked.output;
 	by = asked.by;
-	view_open(&view, argv[1]);
 	tally_begin(&flame.tally, &view);
 	flame.tally.by_task = true;
 	flame.tally.by_cpu = true;
-	tally_walk(&flame.tally);
+	view_each(&view, argv + 1, tally_add, &flame.tally);
 	flame.by_time = by ? !strcmp(by, "time") : flame.tally.walker.returns;
 	if (flame.by_time && !flame.tally.walker.returns)
 		die("%s has no returns, and so no times: 'mctrace record -g' records them",
-		    view.from->path);
+		    view.title);
 	flame.off_cpu = asked.off_cpu;
 	if (flame.off_cpu && !flame.by_time)
 		die_usage("flame", "--off-cpu needs times, not calls");

@@ -88,6 +88,6 @@ static const char *why(const struct view *view, const char *name)
 void die_not_called(const struct view *view, const char *name, const char *meant)
 {
 	if (meant && !is_in_kernel(view, name))
-		die("%s was not called in %s: did you mean %s", name, view->from->path, meant);
-	die("%s was not called in %s%s", name, view->from->path, why(view, name));
+		die("%s was not called in %s: did you mean %s", name, view->title, meant);
+	die("%s was not called in %s%s", name, view->title, why(view, name));
 }

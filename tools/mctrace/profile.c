@@ -6,16 +6,18 @@
 #include "buffer.h"
 #include "json.h"
 #include "mctrace.h"
+#include "names.h"
 #include "paths.h"
 #include "select.h"
 #include "util.h"
 #include "view.h"
 #include "walk.h"
 
-static const char usage[] = "profile [OPTION...] [FILE]";
+static const char usage[] = "profile [OPTION...] [FILE...]";
 static const char help[] =
 "How often each function was called, and, if returns were recorded, how long that took: in total\n"
-"and on a CPU; both without the functions that it called; on average and at most.\n";
+"and on a CPU; both without the functions that it called; on average and at most. Several\n"
+"recordings are summed up.\n";
 
 static struct {
 	const char *sort;
@@ -63,8 +65,7 @@ struct profile {
 	struct paths paths;	/* [task] / function / caller */
 	struct entry *entries;	/* indexed by place in paths */
 	uint32_t nr, room;
-	char **tasks;		/* task names; their indexes are ids in paths */
-	uint32_t nr_tasks;
+	struct names tasks;	/* their numbers are ids in paths */
 };
 
 static struct entry *entry_of(struct profile *profile, uint32_t place, uint32_t id)
@@ -84,19 +85,9 @@ static struct entry *entry_of(struct profile *profile, uint32_t place, uint32_t 
 /* Return the root of a task. Tasks of one name share a root, because they usually do the same. */
 static uint32_t root_of(struct profile *profile, const struct task_calls *task)
 {
-	uint32_t i;
-
 	if (!profile->by_task)
 		return 0;
-	for (i = 0; i < profile->nr_tasks; i++)
-		if (!strcmp(profile->tasks[i], task->comm))
-			break;
-	if (i == profile->nr_tasks) {
-		profile->tasks = xrealloc(profile->tasks, i + 1, sizeof(*profile->tasks));
-		profile->tasks[i] = xstrdup(task->comm);
-		profile->nr_tasks++;
-	}
-	return paths_below(&profile->paths, 0, i);
+	return paths_below(&profile->paths, 0, names_number(&profile->tasks, task->comm));
 }
 
 static struct entry *function_of(struct profile *profile, uint32_t root, const struct call *call)
@@ -180,6 +171,13 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 	add(function_of(profile, call->path, call), ending, inner);
 	if (profile->callers)
 		add(caller_of(profile, call->path, call), ending, inner);
+}
+
+static void add_recording(struct view *view, void *arg)
+{
+	struct profile *profile = arg;
+
+	walk(view, &profile->walker);
 }
 
 static uint64_t average(const struct entry *entry)
@@ -350,10 +348,11 @@ static void put_all(const struct profile *profile)
 
 	if (!profile->by_task)
 		put_table(profile, 0, NULL);
-	for (i = 0; i < profile->nr_tasks; i++) {
+	for (i = 0; i < profile->tasks.nr; i++) {
 		if (i && !profile->view.json)
 			putchar('\n');
-		put_table(profile, paths_find(&profile->paths, 0, i), profile->tasks[i]);
+		put_table(profile, paths_find(&profile->paths, 0, i),
+			  profile->tasks.all[i]);
 	}
 	if (!profile->walker.returns && !profile->view.json)
 		puts("# without returns: 'mctrace record -g' records how long calls take");
@@ -373,23 +372,17 @@ static enum column column_of(const char *name)
 int cmd_profile(int argc, char **argv)
 {
 	struct profile profile = { .walker = { .enter = enter, .leave = leave } };
-	uint32_t i;
 
-	argc = options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
-	if (argc > 2)
-		die_usage("profile", "one recording at a time");
+	options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
 	profile.sort = asked.sort ? column_of(asked.sort) : CPU;
 	profile.callers = asked.callers;
 	profile.by_task = asked.by_task;
-	view_open(&profile.view, argv[1]);
 	paths_begin(&profile.paths);
-	walk(&profile.view, &profile.walker);
+	view_each(&profile.view, argv + 1, add_recording, &profile);
 	if (!profile.walker.returns && profile.sort != NAME)
 		profile.sort = CALLS;
 	put_all(&profile);
-	for (i = 0; i < profile.nr_tasks; i++)
-		free(profile.tasks[i]);
-	free(profile.tasks);
+	names_free(&profile.tasks);
 	free(profile.entries);
 	paths_end(&profile.paths);
 	return view_close(&profile.view);

@@ -298,17 +298,19 @@ static char *info_before(const struct setup *setup)
 {
 	char *options = tracer_read("options"), *mode, *info, *c, *id = build_id();
 	struct utsname name;
+	struct timespec now;
 
 	uname(&name);
+	clock_gettime(CLOCK_REALTIME, &now);
 	for (c = options; *c; c++)
 		if (*c == '\n')
 			*c = ' ';
 	mode = tracer_has("mode") ? tracer_read("mode") : xstrdup("function\n");
 	info = xasprintf("release %s\nversion %s\nbuild_id %s\nmachine %s\nhost %s\ncpus %ld\n"
-			 "chosen %d\nstrings %d\noptions %s\nmode %s", name.release,
-			 name.version, id, name.machine, name.nodename,
-			 sysconf(_SC_NPROCESSORS_CONF), setup->filter || setup->notrace,
-			 setup->strings, options, mode);
+			 "began %lld%09ld\nchosen %d\nstrings %d\noptions %s\nmode %s",
+			 name.release, name.version, id, name.machine, name.nodename,
+			 sysconf(_SC_NPROCESSORS_CONF), (long long)now.tv_sec, now.tv_nsec,
+			 setup->filter || setup->notrace, setup->strings, options, mode);
 	free(options);
 	free(mode);
 	free(id);

@@ -31,6 +31,7 @@ struct list {
 static struct {
 	struct list functions, notrace, within, callers, tasks, cpus;
 	uint64_t from, to;		/* ns; 0: no limit */
+	uint64_t nr_shown;		/* selected calls in all recordings */
 	uint64_t least;			/* the least duration of a call, ns */
 	unsigned long depth;		/* 0: any depth */
 } asked;
@@ -280,9 +281,8 @@ struct select {
 	uint64_t *shown;		/* the selected events, a bit each; NULL: not prepared */
 	size_t room;			/* size of @shown, in bits */
 	bool preparing, prepared;
-	bool looked;			/* nr_shown counts the selected calls */
+	bool looked;			/* asked.nr_shown counts the selected calls */
 	bool *frames;			/* by CPU: the latest call or return is selected */
-	uint64_t nr_shown;
 	struct {			/* the latest task of wants_task() */
 		uint32_t pid, tgid;
 		char comm[MCTRACER_COMM_LEN + 1];
@@ -314,7 +314,8 @@ struct select *select_new(const struct view *view)
 	if (!is_deep() && !asked.functions.nr && !asked.notrace.nr && !asked.tasks.nr &&
 	    !asked.cpus.nr && !asked.from && !asked.to)
 		return NULL;
-	check_cpus(view);
+	if (!view->several)
+		check_cpus(view);
 	if (asked.least && !has_returns(view->from))
 		die("%s has no returns, so no durations: 'mctrace record -g' records them",
 		    view->from->path);
@@ -540,7 +541,7 @@ bool select_event(struct select *select, const struct event *event)
 		return select->frames[event->cpu];
 	wanted = wants_event(select, event);
 	select->frames[event->cpu] = wanted;
-	select->nr_shown += wanted;
+	asked.nr_shown += wanted;
 	return wanted;
 }
 
@@ -599,7 +600,7 @@ bool select_call(struct select *select, const struct walker *walker,
 
 	if (select && !select->preparing) {
 		select->looked = true;
-		select->nr_shown += wanted;
+		asked.nr_shown += wanted;
 	}
 	return wanted;
 }
@@ -689,7 +690,7 @@ static const char *task_meant(const struct select *select, const char *text)
 
 static void check_tasks(const struct select *select)
 {
-	const char *path = select->view->from->path, *meant;
+	const char *title = select->view->title, *meant;
 	const struct one *one;
 	size_t i;
 
@@ -698,10 +699,10 @@ static void check_tasks(const struct select *select)
 		if (one->met)
 			continue;
 		if (one->kind != NAMED)
-			die("no task in %s has the pid %lu%s", path, one->number,
+			die("no task in %s has the pid %lu%s", title, one->number,
 			    one->kind == PID ? "; if that is a name: =NAME" : "");
 		meant = task_meant(select, one->text);
-		die("no task in %s is called %s%s%s", path, one->text,
+		die("no task in %s is called %s%s%s", title, one->text,
 		    meant ? ": did you mean " : "", meant ?: "");
 	}
 }
@@ -721,7 +722,7 @@ static void check_functions(const struct select *select, struct list *list)
 			continue;
 		if (!strpbrk(list->all[i].text, "*?[:"))
 			check_function(select->view, list->all[i].text);
-		die("no function that was called in %s matches %s", select->view->from->path,
+		die("no function that was called in %s matches %s", select->view->title,
 		    list->all[i].text);
 	}
 }
@@ -735,6 +736,6 @@ void select_check(const struct select *select)
 	check_functions(select, &asked.notrace);
 	check_functions(select, &asked.within);
 	check_functions(select, &asked.callers);
-	if (select->looked && !select->nr_shown && !select->view->check_later)
-		die("no call in %s is selected by all of these options", select->view->from->path);
+	if (select->looked && !asked.nr_shown)
+		die("no call in %s is selected by all of these options", select->view->title);
 }

@@ -5,6 +5,7 @@
 
 #include "json.h"
 #include "mctrace.h"
+#include "openmetrics.h"
 #include "options.h"
 #include "session.h"
 #include "tracer.h"
@@ -13,10 +14,11 @@
 static const char help[] =
 "Shows the tracer's settings, and the counters of each CPU.\n";
 
-static bool json;
+static bool json, openmetrics;
 
 static const struct option options[] = {
 	OPT_BOOLEAN(0, "json", &json, "JSON Lines: the settings, then an object for each CPU"),
+	OPT_BOOLEAN(0, "openmetrics", &openmetrics, "metrics for Prometheus"),
 	OPT_PARENT(common_options)
 };
 
@@ -175,11 +177,15 @@ static void put_json(void)
 
 int cmd_stat(int argc, char **argv)
 {
-	argc = options_parse(argc, argv, options, "stat [--json]", help, OPTIONS_ANYWHERE);
+	argc = options_parse(argc, argv, options, "stat [--json | --openmetrics]", help, OPTIONS_ANYWHERE);
 	if (argc > 1)
 		die_usage("stat", "stat takes no argument");
+	if (json && openmetrics)
+		die_usage("stat", "either --json or --openmetrics");
 	tracer_find();
-	if (json)
+	if (openmetrics)
+		openmetrics_put(!strcmp(state(), "on"));
+	else if (json)
 		put_json();
 	else
 		put_text();

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "functions.h"
 #include "kallsyms.h"
 #include "lines.h"
 #include "symbols.h"
@@ -25,12 +26,8 @@ struct symbols {
 	uint64_t modules;		/* begin of modules' text, if there are several tables */
 	struct symbol **slots;		/* by hash of the address; NULL: empty */
 	size_t nr_slots, used;		/* a power of two */
-	char **names;			/* names of functions, by id */
-	char **titles;			/* titles: names with modules */
-	uint64_t *addresses;		/* begin of each function */
-	size_t nr_names;
-	uint32_t *ids;			/* ids + 1 by hash of the address; 0: none */
-	size_t nr_slots_of_ids;		/* a power of two */
+	struct functions *functions;
+	bool shares;			/* functions belongs to others */
 	struct lines *lines;		/* NULL: not asked for */
 };
 
@@ -82,12 +79,14 @@ static uint64_t modules_from(const struct symbols *symbols)
 	return first;
 }
 
-struct symbols *symbols_of(const struct recording *from)
+struct symbols *symbols_of(const struct recording *from, struct functions *functions)
 {
 	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
 	unsigned int i;
 
 	symbols->from = from;
+	symbols->shares = functions;
+	symbols->functions = functions ?: functions_new(false);
 	symbols->nr_tables = from->nr_symbols;
 	symbols->tables = xcalloc(from->nr_symbols, sizeof(*symbols->tables));
 	for (i = 0; i < from->nr_symbols; i++)
@@ -250,24 +249,6 @@ static size_t hash(uint64_t x)
 	return x >> 32 ^ x;
 }
 
-static void grow_ids(struct symbols *symbols)
-{
-	size_t nr = symbols->nr_slots_of_ids ? 2 * symbols->nr_slots_of_ids : 8192, i;
-	uint32_t id;
-
-	free(symbols->ids);
-	symbols->nr_slots_of_ids = nr;
-	symbols->ids = xcalloc(nr, sizeof(*symbols->ids));
-	symbols->names = xrealloc(symbols->names, nr, sizeof(*symbols->names));
-	symbols->titles = xrealloc(symbols->titles, nr, sizeof(*symbols->titles));
-	symbols->addresses = xrealloc(symbols->addresses, nr, sizeof(*symbols->addresses));
-	for (id = 0; id < symbols->nr_names; id++) {
-		for (i = hash(symbols->addresses[id]) & (nr - 1); symbols->ids[i];)
-			i = (i + 1) & (nr - 1);
-		symbols->ids[i] = id + 1;
-	}
-}
-
 /*
  * Return "name [module]"; "name" in the kernel itself; the address if @line is NULL. The caller
  * frees it.
@@ -284,32 +265,16 @@ static char *title_of(uint64_t address, const char *name, size_t length,
 }
 
 /*
- * Return the id of the function that begins at @address. Functions that share a name have different
- * ids, and so have functions of two modules that were at one address in turn. An address without a
- * name is a function of its own, and @line is NULL.
+ * Return the id of the function that begins at @address. An address without a name is a function of
+ * its own, and @line is NULL.
  */
 static uint32_t id_of(struct symbols *symbols, uint64_t address, const char *name, size_t length,
 		      const struct kallsyms_line *line)
 {
 	char *title = title_of(address, name, length, line);
-	size_t i;
-	uint32_t id;
+	uint32_t id = functions_id(symbols->functions, address, name, length, title);
 
-	if (2 * symbols->nr_names >= symbols->nr_slots_of_ids)
-		grow_ids(symbols);
-	for (i = hash(address) & (symbols->nr_slots_of_ids - 1); symbols->ids[i];
-	     i = (i + 1) & (symbols->nr_slots_of_ids - 1)) {
-		id = symbols->ids[i] - 1;
-		if (symbols->addresses[id] == address && !strcmp(symbols->titles[id], title)) {
-			free(title);
-			return id;
-		}
-	}
-	id = symbols->nr_names++;
-	symbols->names[id] = xasprintf("%.*s", (int)length, name);
-	symbols->titles[id] = title;
-	symbols->addresses[id] = address;
-	symbols->ids[i] = id + 1;
+	free(title);
 	return id;
 }
 
@@ -443,8 +408,8 @@ static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
 	if (symbols->lines)
 		add_line(symbols, symbol, address - 1);
 	symbol->length = strlen(symbol->text);
-	symbol->name = symbols->names[symbol->id];
-	symbol->title = symbols->titles[symbol->id];
+	symbol->name = functions_name(symbols->functions, symbol->id);
+	symbol->title = functions_title(symbols->functions, symbol->id);
 	symbol->is_entry = is_entry(symbol->name);
 	symbol->is_interrupt = is_interrupt(symbol->name);
 	symbol->is_syscall = is_syscall(symbol->name);
@@ -501,7 +466,7 @@ const struct symbol *symbol_of(struct symbols *symbols, uint32_t address)
 
 size_t symbols_functions(const struct symbols *symbols)
 {
-	return symbols->nr_names;
+	return functions_nr(symbols->functions);
 }
 
 /* Return true if the function @title is in the module @asked, "[module]" or "": any. */
@@ -525,17 +490,17 @@ bool is_named(const char *title, const char *asked)
 
 const char *symbols_name(const struct symbols *symbols, uint32_t id)
 {
-	return symbols->names[id];
+	return functions_name(symbols->functions, id);
 }
 
 const char *symbols_title(const struct symbols *symbols, uint32_t id)
 {
-	return symbols->titles[id];
+	return functions_title(symbols->functions, id);
 }
 
 uint64_t symbols_address(const struct symbols *symbols, uint32_t id)
 {
-	return symbols->addresses[id];
+	return functions_address(symbols->functions, id);
 }
 
 /* Return true if a later table names this address, too: the later name counts. */
@@ -579,16 +544,10 @@ void symbols_free(struct symbols *symbols)
 			free((char *)symbols->slots[i]->text);
 		free(symbols->slots[i]);
 	}
-	for (i = 0; i < symbols->nr_names; i++) {
-		free(symbols->names[i]);
-		free(symbols->titles[i]);
-	}
+	if (!symbols->shares)
+		functions_free(symbols->functions);
 	lines_close(symbols->lines);
 	free(symbols->tables);
 	free(symbols->slots);
-	free(symbols->names);
-	free(symbols->titles);
-	free(symbols->addresses);
-	free(symbols->ids);
 	free(symbols);
 }

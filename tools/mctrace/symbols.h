@@ -33,9 +33,11 @@ struct symbol {
 	const char *title;	/* name with the module: "ext4_map_blocks [ext4]" */
 };
 
+struct functions;
 struct symbols;
 
-struct symbols *symbols_of(const struct recording *from);
+/* @functions: the functions of several recordings, to which this one's are added; or NULL. */
+struct symbols *symbols_of(const struct recording *from, struct functions *functions);
 /* Append the source line to the text of each symbol, if @vmlinux has the line. */
 void symbols_show_lines(struct symbols *symbols, const char *vmlinux, const char *build_id);
 /*

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sum up a recording by call path. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "json.h"
 #include "select.h"
 #include "tally.h"
-#include "util.h"
 
 /*
  * Pseudo places: calls outside of the function that is asked for; and calls that are not counted,
@@ -17,17 +15,9 @@
 
 static uint32_t root_of(struct tally *tally, const struct task_calls *task)
 {
-	uint32_t i;
-
 	if (!tally->by_task)
 		return 0;
-	for (i = 0; i < tally->nr_tasks; i++)
-		if (!strcmp(tally->tasks[i], task->comm))
-			return paths_below(&tally->paths, 0, i);
-	tally->tasks = xrealloc(tally->tasks, i + 1, sizeof(*tally->tasks));
-	tally->tasks[i] = xstrdup(task->comm);
-	tally->nr_tasks++;
-	return paths_below(&tally->paths, 0, i);
+	return paths_below(&tally->paths, 0, names_number(&tally->tasks, task->comm));
 }
 
 static bool is_interrupts(const struct tally *tally, const struct call *call)
@@ -141,7 +131,15 @@ void tally_begin(struct tally *tally, struct view *view)
 void tally_walk(struct tally *tally)
 {
 	tally->nr = 0;
+	if (tally->nr_cpus < tally->view->from->nr_cpus)
+		tally->nr_cpus = tally->view->from->nr_cpus;
 	walk(tally->view, &tally->walker);
+}
+
+void tally_add(struct view *view, void *tally)
+{
+	(void)view;
+	tally_walk(tally);
 }
 
 const char *tally_name(const struct tally *tally, uint32_t place)
@@ -149,17 +147,13 @@ const char *tally_name(const struct tally *tally, uint32_t place)
 	const struct path *path = &tally->paths.all[place];
 
 	if (tally->by_task && !path->parent)
-		return tally->tasks[path->id];
+		return tally->tasks.all[path->id];
 	return symbols_title(tally->view->symbols, path->id);
 }
 
 void tally_end(struct tally *tally)
 {
-	uint32_t i;
-
-	for (i = 0; i < tally->nr_tasks; i++)
-		free(tally->tasks[i]);
-	free(tally->tasks);
+	names_free(&tally->tasks);
 	paths_end(&tally->paths);
 }
 

@@ -4,6 +4,7 @@
 #define _MCTRACE_TALLY_H
 
 #include "buffer.h"
+#include "names.h"
 #include "paths.h"
 #include "view.h"
 #include "walk.h"
@@ -25,13 +26,16 @@ struct tally {
 	bool (*wants)(struct tally *tally, uint64_t nr);
 	void (*ended)(struct tally *tally, uint64_t nr, const struct ending *ending);
 	uint64_t nr;		/* calls of the function so far */
+	unsigned int nr_cpus;	/* CPUs of the recording that has most */
 	uint64_t estimated;	/* calls whose times are not exact */
-	char **tasks;		/* names of tasks, by id */
-	uint32_t nr_tasks;
+	struct names tasks;	/* by id */
 };
 
 void tally_begin(struct tally *tally, struct view *view);
+/* Add the calls of the view's recording. */
 void tally_walk(struct tally *tally);
+/* The same, for view_each(). */
+void tally_add(struct view *view, void *tally);
 /* Append ,"path":[...]: the functions from the root to @place. */
 void tally_json_path(const struct tally *tally, uint32_t place, struct buffer *to);
 /* Return the name of a place's function, or of a root's task. */

@@ -11,11 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "functions.h"
 #include "kallsyms.h"
 #include "mctrace.h"
 #include "select.h"
 #include "util.h"
 #include "view.h"
+#include "walk.h"
 
 struct view_asked view_asked;
 
@@ -142,21 +144,27 @@ static void find_names(struct recording *from)
 	recording_add_names(from, kallsyms_read());
 }
 
-void view_begin(struct view *view, struct recording *from)
+/* Make @from the recording that is shown. */
+static void take_recording(struct view *view, struct recording *from)
+{
+	view->from = from;
+	if (!view->several)
+		view->title = from->path;
+	if (from->damage && !damage)
+		damage = xstrdup(from->damage);
+	find_names(from);
+	view->symbols = symbols_of(from, view->functions);
+	view->select = select_new(view);
+}
+
+/* Let the output begin. */
+static void begin_output(struct view *view)
 {
 	bool terminal = isatty(STDOUT_FILENO);
 
-	view->from = from;
 	view->json = view_asked.json;
 	view->width = terminal_width();		/* before a pager takes its place */
 	view->no_pager |= view_asked.no_pager;
-	if (view->from->damage && !damage) {
-		damage = xstrdup(view->from->damage);
-		atexit(say_damage);
-	}
-	find_names(view->from);
-	view->symbols = symbols_of(view->from);
-	view->select = select_new(view);
 	view->color = view_asked.color && strcmp(view_asked.color, "auto") ?
 		      !strcmp(view_asked.color, "yes") : terminal && !getenv("NO_COLOR");
 	if (terminal && !view->no_pager && (getenv("PAGER") || is_there("less")))
@@ -170,18 +178,27 @@ void view_begin(struct view *view, struct recording *from)
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 }
 
-/* End mctrace if nothing was recorded: each answer would be empty. */
-static void check_words(const struct recording *from)
+void view_begin(struct view *view, struct recording *from)
+{
+	atexit(say_damage);
+	take_recording(view, from);
+	begin_output(view);
+}
+
+static bool has_words(const struct recording *from)
 {
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < from->nr_cpus; cpu++)
 		if (from->cpus[cpu].nr)
-			return;
-	if (from->damage)
-		return;		/* the damage is printed */
-	die("%s is empty: %s", from->path, recording_number(from, "chosen") ?
-	    "none of the selected functions was called" : "nothing was recorded");
+			return true;
+	return from->damage;	/* the damage is printed */
+}
+
+static const char *why_empty(const struct recording *from)
+{
+	return recording_number(from, "chosen") ? "none of the selected functions was called" :
+	       "nothing was recorded";
 }
 
 void view_open(struct view *view, const char *file)
@@ -191,8 +208,87 @@ void view_open(struct view *view, const char *file)
 	if (file && view_asked.input && strcmp(file, view_asked.input))
 		die_usage(option_command(), "one recording at a time: --input, or an argument");
 	from = recording_open(file ?: view_asked.input);
-	check_words(from);
+	if (!has_words(from))		/* each answer would be empty */
+		die("%s is empty: %s", from->path, why_empty(from));
 	view_begin(view, from);
+}
+
+/* Close the recording. The output continues. */
+static void put_away(struct view *view)
+{
+	struct recording *from = view->from;
+	uint64_t written = recording_number(from, "written");
+	uint64_t seen = recording_number(from, "seen");
+	uint64_t lost = recording_number(from, "lost");
+
+	view->sum.missed += recording_number(from, "missed");
+	if (recording_info(from, "seen") && written > seen && written - seen >= lost) {
+		view->sum.written += written;
+		view->sum.seen += seen;
+		view->sum.lost += lost;
+	}
+	if (from->damage) {
+		say_damage();
+		view->sum.damaged = true;
+	}
+	select_free(view->select);
+	symbols_free(view->symbols);
+	recording_close(from);
+	view->from = NULL;
+}
+
+static void end_if_mixed(const char *with, const char *without)
+{
+	if (with && without)
+		die("%s has returns and %s has none: they can't be summed up", with, without);
+}
+
+static void take_each(struct view *view, char **files,
+		      void (*take)(struct view *view, void *arg), void *arg)
+{
+	const char *with = NULL, *without = NULL;
+	struct recording *from;
+
+	for (; *files; files++) {
+		from = recording_open(*files);
+		*(has_returns(from) ? &with : &without) = *files;
+		end_if_mixed(with, without);
+		if (!has_words(from)) {
+			warning("%s is empty: %s", from->path, why_empty(from));
+			recording_close(from);
+			continue;
+		}
+		if (view->from)
+			put_away(view);
+		take_recording(view, from);
+		take(view, arg);
+	}
+	if (!view->from)
+		die("all of %s are empty", view->title);
+	select_check(view->select);
+}
+
+void view_each(struct view *view, char **files, void (*take)(struct view *view, void *arg),
+	       void *arg)
+{
+	unsigned int nr = 0;
+
+	while (files[nr])
+		nr++;
+	if (nr < 2) {
+		view_open(view, files[0]);
+		take(view, arg);
+		return;
+	}
+	if (view_asked.input)
+		die_usage(option_command(), "several recordings: without --input");
+	atexit(say_damage);
+	view->several = true;
+	view->title = xasprintf("%u recordings", nr);
+	view->functions = functions_new(true);
+	view->check_later = true;
+	begin_output(view);
+	take_each(view, files, take, arg);
 }
 
 void view_heading(const struct view *view, const char *text)
@@ -203,16 +299,13 @@ void view_heading(const struct view *view, const char *text)
 /* Warn if calls are missing: the output describes only the recorded calls. */
 static void say_missing(const struct view *view)
 {
-	unsigned long long written = recording_number(view->from, "written");
-	unsigned long long seen = recording_number(view->from, "seen");
-	unsigned long long lost = recording_number(view->from, "lost");
-	unsigned long long missed = recording_number(view->from, "missed");
+	unsigned long long written = view->sum.written, seen = view->sum.seen;
+	unsigned long long lost = view->sum.lost, missed = view->sum.missed;
 
 	if (missed)
 		warning("%llu returns were missed: such a call has no result and no duration",
 			missed);
-	if (view->counted || !recording_info(view->from, "seen") || written <= seen ||
-	    written - seen < lost)
+	if (view->counted || !written)
 		return;
 	warning("of %llu calls and returns %llu were overwritten and %llu lost: try --buffer-size",
 		written, written - seen - lost, lost);
@@ -229,14 +322,14 @@ int view_close(struct view *view)
 	}
 	if (view->pager)
 		end_pager();
+	put_away(view);
 	say_missing(view);
-	if (view->from->damage) {
-		say_damage();
+	if (view->sum.damaged)
 		ret = EXIT_FAILURE;
+	if (view->several) {
+		functions_free(view->functions);
+		free((char *)view->title);
 	}
-	select_free(view->select);
-	symbols_free(view->symbols);
-	recording_close(view->from);
 	return ret;
 }
 

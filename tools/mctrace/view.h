@@ -13,15 +13,22 @@
 
 struct view {
 	struct recording *from;
+	const char *title;	/* of the output: the recording's path, or "3 recordings" */
 	struct symbols *symbols;
 	bool json;		/* JSON Lines, not text */
 	bool color;
 	struct select *select;	/* NULL: everything */
+	struct functions *functions;	/* shared by several views; NULL: its own */
 	bool check_later;	/* check the selection later: another view may match it */
 	bool no_pager;
 	unsigned int width;	/* of the terminal, in characters */
 	int pager;		/* pid of the pager; 0: none */
 	bool counted;		/* lost calls were reported already */
+	bool several;		/* see view_each() */
+	struct {		/* of all recordings that were closed */
+		uint64_t written, seen, lost, missed;
+		bool damaged;
+	} sum;
 };
 
 /* The values of view_options, for all views. */
@@ -39,6 +46,17 @@ extern const struct option view_options[];
 void view_open(struct view *view, const char *file);
 /* As view_open(), with a recording that is open already. */
 void view_begin(struct view *view, struct recording *from);
+/*
+ * view_each() - Open recordings in turn, and call a function for each
+ * @files: paths, which end with NULL; none: --input, or the default file
+ * @take: called for each recording that is not empty
+ *
+ * In all recordings of one name, a function has one id. Only one recording is open at a time, and
+ * the last one stays open. End mctrace if a recording can't be read, if only some of them have
+ * returns, or if the selection matches nothing.
+ */
+void view_each(struct view *view, char **files, void (*take)(struct view *view, void *arg),
+	       void *arg);
 /* Print a line as a heading. */
 void view_heading(const struct view *view, const char *text);
 /* Show the progress @done, from 0 to 1, if the command takes long. */

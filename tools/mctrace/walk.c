@@ -342,6 +342,8 @@ static void take(struct walker *walker, const struct event *event)
 {
 	walker->event = event;
 	walker->last_ns = event->ns;
+	if (!walker->first_ns)
+		walker->first_ns = event->ns;
 	symbols_at(walker->symbols, event->symbols_at);
 	if (event->cut)
 		end_all(walker);
@@ -382,6 +384,7 @@ void walk(const struct view *view, struct walker *walker)
 	if (view->select)
 		select_prepare(view->select, false);
 	walker->view = view;
+	walker->first_ns = 0;
 	walker->symbols = view->symbols;
 	walker->calls = calls_new(0, 0);
 	walker->running = xcalloc(from->nr_cpus, sizeof(*walker->running));

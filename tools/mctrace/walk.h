@@ -69,7 +69,7 @@ struct walker {
 	struct symbols *symbols;
 	struct calls *calls;
 	struct calls *all;		/* walk.c: also calls that are not selected */
-	uint64_t last_ns;		/* time of the latest event */
+	uint64_t first_ns, last_ns;	/* times of the first and of the latest event */
 	bool enough;			/* set by a callback to end the walk */
 
 	/* For walk(): */
