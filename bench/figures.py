@@ -75,6 +75,9 @@ class Figures:
             raise Missing(f"the {kernel} guest printed no figure for {name}")
         return Figure(line[column] for line in self.lines[kernel, name])
 
+    def has(self, kernel, name):
+        return (kernel, name) in self.lines
+
     def get(self, kernel, name):
         return self._get(kernel, name, 0)
 

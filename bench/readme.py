@@ -19,7 +19,7 @@ def main():
         sys.exit(__doc__)
     with open(sys.argv[1], encoding="utf-8") as f:
         result = f.read()
-    new = {name: tables(result, name) for name in ("promised", "summary")}
+    new = {name: tables(result, name) for name in ("promised", "summary", "peers")}
     for name, found in new.items():
         if len(found) != 1:
             sys.exit(f"readme.py: {len(found)} tables {name} in {sys.argv[1]}, not 1")

@@ -96,6 +96,17 @@ ftrace tcp_unfiltered 10000000 0
 ftrace tcp_chosen 10500000 1000
 ftrace tcp_callers 18500000 1000
 ftrace switch_one 2000000 1"
+	echo "series peer_off 20000000 10000
+series peer_count_mctracer 20600000 10000
+peers peer_off 30000000 10000
+peers peer_count_mctracer 30700000 10000
+peers peer_count_fentry 31500000 10000
+peers peer_count_bpftrace 33000000 10000"
+	for k in series:mctracer peers:mctracer peers:fentry peers:bpftrace; do
+		echo "${k%:*} peer_count_${k#*:}_attach 1500000 0
+${k%:*} peer_count_${k#*:}_detach 2500000 0
+${k%:*} peer_count_${k#*:}_missed 3 30000"
+	done
 	for w in stat read pipe file exec tcp hackbench idle; do
 		for name in apart_words apart_ns span_ns error_ns; do
 			for point in median p90 p99 p999 max; do
@@ -149,6 +160,14 @@ good()
 		grep -q '^| instructions that tracing adds to a call | 24.05 | at most 28 | met |' "$T/report"
 }
 
+peers()
+{
+	report 0
+	grep -q '^| count the calls of one function | `mctracer`, in the kernel | 60 | 0.002 | 0.003 | 3 |$' "$T/report" &&
+		grep -q '^|  | `mctracer`, a module | 70 | 0.002 | 0.003 | 3 |$' "$T/report" &&
+		grep -q '^|  | bpftrace | 300 | 0.002 | 0.003 | 3 |$' "$T/report" && ! grep -q 'kprobe.multi' "$T/report"
+}
+
 # missed TEXT FIGURE...: succeed if the report with these figures fails with exactly this error
 missed()
 {
@@ -169,6 +188,9 @@ all_missing()	# remove each figure in turn: the report must fail and name it
 		none:stat_times | mctracer:stat_times | mctracer-static:stat_times | ftrace:stat_times | \
 			mctracer-returns:stat_times)
 			;;
+		# Not every tool answers every question.
+		*:peer_count_mctracer | *:peer_count_fentry | *:peer_count_bpftrace)
+			continue ;;
 		smp1:cpu[123] | smp2:cpu[23] | mctracer*:*_times | ftrace:*_times | mctracer-static:sites | \
 			mctracer-returns:sites | mctracer-static:stat_keep | mctracer-static:stat_context | mctracer-static:stat_unchosen)
 			continue ;;
@@ -287,10 +309,16 @@ bench | recorders)
 follow)	kernel=follow ;;
 times)	kernel=times${THREAD:+-$THREAD} ;;
 scale)	kernel=smp$SMP ;;
+peers)
+	case $1 in
+	6.12)	kernel=peers ;;
+	*)	kernel=series ;;
+	esac ;;
 esac
 [ "$2" != "${FAIL-}" ] || exit 1
 sed -n "s/^$kernel //p" "$FIGURES"
 END
+	cp -- "$T/repo/scripts/boot" "$T/repo/scripts/module-boot"
 	printf '#!/bin/sh\n' >"$T/repo/scripts/build"
 	printf '#!/bin/sh\necho "%s"\n' "$T/linux" >"$T/repo/scripts/kernel-tree"
 	printf '#!/bin/sh\nsed -n "s/^native //p" "%s"\n' "$T/figures" >"$T/repo/bench/native/run"
@@ -311,7 +339,7 @@ driver_writes()
 	driver || return 1
 	set -- "$T/repo/bench/results/"*-6.12.1.md
 	[ -f "$1" ] && [ -s "${1%.md}.svg" ] && grep -q '^| calls followed by mmap: lost | 0 |' "$1" &&
-		grep -qF "($(basename -- "$1" .md).svg)" "$1"
+		grep -q '^|  | bpftrace | 300 |' "$1" && grep -qF "($(basename -- "$1" .md).svg)" "$1"
 }
 
 driver_misses()
@@ -354,11 +382,13 @@ shown_tables()	# FILE...
 {
 	cat "$@" | sed -n '/^<!-- promised/,/^<!-- end/p'
 	cat "$@" | sed -n '/^<!-- summary/,/^<!-- end/p'
+	cat "$@" | sed -n '/^<!-- peers/,/^<!-- end/p'
 }
 
-plan 50
+plan 51
 check "good figures miss no bound" good
 check "the chart's data are right" chart
+check "other tools' costs are shown beside mctracer's" peers
 check "a missed bound is reported: a traced call" missed \
 	"instructions that tracing adds to a call: 31, at most 28: missed by 3" \
 	mctracer stat_on 132000000 1000000 mctracer stat_keep 134000000 1000000 \

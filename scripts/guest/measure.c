@@ -2,7 +2,7 @@
 /*
  * usage: measure WORKLOAD N | measure run COMMAND... | measure lines FILE |
  *        measure records FILE | measure bytes FILE | measure write FILE TEXT |
- *        measure boot | measure first COMMAND... | measure nothing
+ *        measure boot | measure now | measure first COMMAND... | measure nothing
  *
  * Print how many cycles something takes: a workload (see workloads.c) N times, a
  * command from fork to wait, reading a file from open() to its end, or writing a
@@ -14,8 +14,9 @@
  * mctracer's 64-bit words that are calls.
  *
  * boot: print the cycles since the machine was switched on, without those in which
- * its one CPU was idle. first: print nothing; run a command with real-time priority,
- * before all others. nothing: do nothing, for the workload exec.
+ * its one CPU was idle. now: print the cycles since then, with idle time. first: print
+ * nothing; run a command with real-time priority, before all others. nothing: do nothing,
+ * for the workload exec.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -166,7 +167,7 @@ static int usage(void)
 {
 	fprintf(stderr,
 		"usage: measure WORKLOAD N | run COMMAND... | lines FILE | records FILE | bytes FILE |\n"
-		"               write FILE TEXT | boot | first COMMAND... | nothing\n");
+		"               write FILE TEXT | boot | now | first COMMAND... | nothing\n");
 	return 2;
 }
 
@@ -188,6 +189,10 @@ int main(int argc, char **argv)
 		run_first(argv + 2);
 	if (argc == 2 && is(what, "boot")) {
 		printf("%llu 0\n", since_boot());
+		return 0;
+	}
+	if (argc == 2 && is(what, "now")) {
+		printf("%llu\n", (unsigned long long)__rdtsc());
 		return 0;
 	}
 	if (argc == 3 && (is(what, "lines") || is(what, "records") || is(what, "bytes"))) {
