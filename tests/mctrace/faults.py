@@ -220,6 +220,7 @@ def others(tracer, record):
     closed(tracer, record)
     frozen(tracer)
     metrics(tracer)
+    full(tracer)
     itself(tracer)
     pipe(tracer)
     killed(tracer)
@@ -320,10 +321,14 @@ STATS = """# frozen: oops
 # returns missed: 9
 """
 TRIGGERS = """vfs_read:count\t# 7 hits
-vfs_*:count\t# 5 hits
+vfs_*:count\t# 11 hits
 #\t3\tvfs_write
-#\t2\tvfs_open [a module]
+#\t2\tvfs_open [a_module]
+#\t5\tvfs_write
+#\t1\tof modules that are gone
 kfree:fail:snapshot:99\t# 1 hits, 2 returned by others
+kfree:fail:count\t# 4 hits
+foo [a_module]:count\t# 6 hits
 no_*:count\t# 0 hits, not loaded
 # 3 objects are followed
 """
@@ -347,12 +352,15 @@ mctracer_returns_missed_total 9
 mctracer_frozen 1
 mctracer_failed 1
 mctracer_trigger_hits_total{trigger="vfs_read:count"} 7
-mctracer_trigger_hits_total{trigger="vfs_*:count"} 5
+mctracer_trigger_hits_total{trigger="vfs_*:count"} 11
 mctracer_trigger_hits_total{trigger="kfree:fail:snapshot"} 1
+mctracer_trigger_hits_total{trigger="kfree:fail:count"} 4
+mctracer_trigger_hits_total{trigger="foo [a_module]:count"} 6
 mctracer_trigger_hits_total{trigger="no_*:count"} 0
 mctracer_function_calls_total{trigger="vfs_read:count",function="vfs_read"} 7
-mctracer_function_calls_total{trigger="vfs_*:count",function="vfs_write"} 3
-mctracer_function_calls_total{trigger="vfs_*:count",function="vfs_open [a module]"} 2
+mctracer_function_calls_total{trigger="vfs_*:count",function="vfs_write"} 8
+mctracer_function_calls_total{trigger="vfs_*:count",function="vfs_open [a_module]"} 2
+mctracer_function_calls_total{trigger="foo [a_module]:count",function="foo [a_module]"} 6
 """
 
 
@@ -372,6 +380,17 @@ def metrics(tracer):
             verdict = subprocess.run([tool, "check", "metrics"], input=said.stdout, capture_output=True, check=False)
             check(name + ": promtool finds nothing", (verdict.stdout + verdict.stderr).decode().splitlines() +
                   (["status %d" % verdict.returncode] if verdict.returncode else []))
+
+
+def full(tracer):
+    """What can't be written is an error."""
+    tracer.reset(stats=STATS)
+    for option in ([], ["--json"], ["--openmetrics"]):
+        with open("/dev/full", "w") as device:
+            ran = subprocess.run([args.mctrace, "stat", *option], env={**os.environ, "FAKE": tracer.folder},
+                                 stdout=device, stderr=subprocess.PIPE, check=False)
+        check(" ".join(["stat", *option, "on a full disk"]), [] if ran.returncode == 1 and b"No space left" in ran.stderr
+              else ["%d, %s" % (ran.returncode, ran.stderr)])
 
 
 def frozen(tracer):

@@ -25,6 +25,7 @@ struct call {
 	bool shown;		/* walk.c: the call is selected */
 	/* Data of commands: */
 	bool open;		/* tree.c: the call's "{" is printed */
+	unsigned int cpu;	/* tally.c: on which the call began */
 	uint32_t path;		/* index of the call's place in a struct paths */
 	uint32_t failure;	/* failures.c: index in the task's list */
 	uint64_t nr;		/* tally.c: number of the call, among those of tally->function */

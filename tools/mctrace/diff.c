@@ -293,7 +293,7 @@ int cmd_diff(int argc, char **argv)
 	diff.ids = functions_new(true);
 	for (who = A; who < NR; who++) {
 		diff.views[who].check_later = true;
-		diff.views[who].functions = diff.ids;
+		diff.views[who].sums = diff.ids;
 		view_open(&diff.views[who], files[who]);
 		tally_begin(&diff.tallies[who], &diff.views[who]);
 		diff.tallies[who].no_interrupts = !asked.interrupts;

@@ -55,26 +55,6 @@ static const struct form {
 	{ "json",	export_json,		.binary = false },
 };
 
-FILE *export_open(const char *output)
-{
-	FILE *to;
-
-	if (!output || !strcmp(output, "-"))
-		return stdout;
-	to = fopen(output, "w");
-	if (!to)
-		die_errno("%s", output);
-	return to;
-}
-
-void export_close(FILE *to, const char *output)
-{
-	bool failed = fflush(to) || ferror(to);
-
-	if (to != stdout && (fclose(to) || failed))
-		die_errno("%s", output);
-}
-
 void export_directory(const char *output)
 {
 	if (mkdir(output, 0777))
@@ -90,6 +70,14 @@ FILE *export_in(const char *output, const char *name)
 		die_errno("%s", path);
 	free(path);
 	return to;
+}
+
+void export_close(FILE *to, const char *path)
+{
+	bool failed = fflush(to) || ferror(to);
+
+	if (fclose(to) || failed)
+		die_errno("%s", path);
 }
 
 static const struct form *form_of(const char *name)

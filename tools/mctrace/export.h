@@ -23,11 +23,9 @@ void export_pprof(struct view *view, char **files, const char *output);
 
 /* --- shared by the formats, in export.c; failures end mctrace --- */
 
-/* Open @output, or return stdout if it is NULL or "-"; and flush and close it. */
-FILE *export_open(const char *output);
-void export_close(FILE *to, const char *output);
-/* Create a directory, and a file in it. */
+/* Create a directory; and a file in it, and flush and close such a file. */
 void export_directory(const char *output);
 FILE *export_in(const char *output, const char *name);
+void export_close(FILE *to, const char *path);
 
 #endif /* _MCTRACE_EXPORT_H */

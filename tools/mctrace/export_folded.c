@@ -7,6 +7,7 @@
  */
 #include "buffer.h"
 #include "export.h"
+#include "output.h"
 #include "tally.h"
 
 static void put_stack(struct buffer *to, const struct tally *tally, uint32_t place)
@@ -45,10 +46,10 @@ void export_folded(struct view *view, char **files, const char *output)
 	tally_begin(&tally, view);
 	tally.by_task = true;
 	view_each(view, files, tally_add, &tally);
-	to = export_open(output);
+	to = output_open(output);
 	for (place = 1; place < tally.paths.nr; place++) {
 		path = &tally.paths.all[place];
-		if (tally.walker.returns) {
+		if (tally.returns) {
 			put_line(&line, &tally, place, "", path->self_cpu);
 			put_line(&line, &tally, place, ";[off CPU]", path->self - path->self_cpu);
 		} else {
@@ -58,5 +59,5 @@ void export_folded(struct view *view, char **files, const char *output)
 	}
 	buffer_free(&line);
 	tally_end(&tally);
-	export_close(to, output);
+	output_close(to, output);
 }

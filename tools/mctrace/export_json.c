@@ -8,6 +8,7 @@
 #include "buffer.h"
 #include "export.h"
 #include "json.h"
+#include "output.h"
 #include "walk.h"
 
 struct json {
@@ -94,12 +95,12 @@ void export_json(struct view *view, const char *output)
 	struct json json = {
 		.walker = { .enter = enter, .leave = leave },
 		.view = view,
-		.to = export_open(output),
+		.to = output_open(output),
 	};
 
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", json.to);
 	walk(view, &json.walker);
 	fputs("\n]}\n", json.to);
 	buffer_free(&json.line);
-	export_close(json.to, output);
+	output_close(json.to, output);
 }

@@ -9,6 +9,7 @@
 
 #include "buffer.h"
 #include "export.h"
+#include "output.h"
 #include "protobuf.h"
 #include "util.h"
 #include "walk.h"
@@ -144,7 +145,7 @@ void export_perfetto(struct view *view, const char *output)
 	struct perfetto perfetto = {
 		.walker = { .enter = enter, .leave = leave },
 		.view = view,
-		.to = export_open(output),
+		.to = output_open(output),
 	};
 
 	proto_number(&perfetto.packet, PACKET_FLAGS, FLAG_CLEARED);
@@ -154,5 +155,5 @@ void export_perfetto(struct view *view, const char *output)
 	buffer_free(&perfetto.part);
 	buffer_free(&perfetto.out);
 	free(perfetto.named);
-	export_close(perfetto.to, output);
+	output_close(perfetto.to, output);
 }

@@ -11,11 +11,14 @@
  * order; so only these tables stay in memory.
  */
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "buffer.h"
 #include "export.h"
+#include "functions.h"
 #include "gzip.h"
 #include "names.h"
+#include "output.h"
 #include "protobuf.h"
 #include "tally.h"
 #include "util.h"
@@ -131,10 +134,33 @@ static char *info_of(const struct recording *from, const char *key)
 	return value ? xstrdup(value) : NULL;
 }
 
+/* Return the host's name; the recording's if it has none. The caller frees it. */
+static char *host_of(const struct recording *from)
+{
+	char *host = info_of(from, "host");
+
+	if (host && *host)
+		return host;
+	free(host);
+	return xstrdup(from->path);
+}
+
+/* Return when the recording began, in ns since 1970; if it has no such time, when it ended. */
+static uint64_t began_at(const struct recording *from)
+{
+	struct stat status;
+
+	if (recording_info(from, "began"))
+		return recording_number(from, "began");
+	if (!stat(from->path, &status))
+		return status.st_mtim.tv_sec * 1000000000ULL + status.st_mtim.tv_nsec;
+	return 0;
+}
+
 static void put_recording(struct view *view, void *arg)
 {
-	char *host = info_of(view->from, "host"), *release = info_of(view->from, "release");
-	uint64_t began = recording_number(view->from, "began");
+	char *host = host_of(view->from), *release = info_of(view->from, "release");
+	uint64_t began = began_at(view->from);
 	struct pprof *pprof = arg;
 	struct tally tally;
 	uint32_t place;
@@ -143,7 +169,7 @@ static void put_recording(struct view *view, void *arg)
 	tally.by_task = true;
 	tally.by_cpu = true;
 	tally_walk(&tally);
-	pprof->returns = tally.walker.returns;
+	pprof->returns |= tally.returns;
 	pprof->host = host;
 	pprof->release = release;
 	for (place = 1; place < tally.paths.nr; place++)
@@ -175,7 +201,7 @@ static void put_function(struct pprof *pprof, const char *title, uint64_t id)
 	gzip_write(pprof->to, &pprof->out);
 }
 
-static void put_tables(struct pprof *pprof, const struct symbols *symbols)
+static void put_tables(struct pprof *pprof, const struct functions *functions)
 {
 	uint32_t i;
 
@@ -183,8 +209,8 @@ static void put_tables(struct pprof *pprof, const struct symbols *symbols)
 	proto_number(&pprof->message, MAPPING_FILE, string(pprof, "[kernel.kallsyms]"));
 	proto_number(&pprof->message, MAPPING_HAS_FUNCTIONS, true);
 	proto_part(&pprof->out, PROFILE_MAPPING, &pprof->message);
-	for (i = 0; i < symbols_functions(symbols); i++)
-		put_function(pprof, symbols_title(symbols, i), i + 1);
+	for (i = 0; i < functions_nr(functions); i++)
+		put_function(pprof, functions_title(functions, i), i + 1);
 	put_type(pprof, "calls", "count");
 	if (pprof->returns) {
 		put_type(pprof, "cpu", "nanoseconds");
@@ -192,7 +218,8 @@ static void put_tables(struct pprof *pprof, const struct symbols *symbols)
 	}
 	proto_number(&pprof->out, PROFILE_DEFAULT_TYPE,
 		     string(pprof, pprof->returns ? "cpu" : "calls"));
-	proto_number(&pprof->out, PROFILE_TIME, pprof->began);
+	if (pprof->began)
+		proto_number(&pprof->out, PROFILE_TIME, pprof->began);
 	proto_number(&pprof->out, PROFILE_DURATION, pprof->duration);
 	for (i = 0; i < pprof->strings.nr; i++)
 		proto_text(&pprof->out, PROFILE_STRING, pprof->strings.all[i]);
@@ -201,17 +228,17 @@ static void put_tables(struct pprof *pprof, const struct symbols *symbols)
 
 void export_pprof(struct view *view, char **files, const char *output)
 {
-	FILE *to = export_open(output);
+	FILE *to = output_open(output);
 	struct pprof pprof = { .to = gzip_begin(to) };
 
 	string(&pprof, "");		/* the first string must be empty */
 	view_each(view, files, put_recording, &pprof);
-	put_tables(&pprof, view->symbols);
+	put_tables(&pprof, symbols_sums(view->symbols));
 	if (!gzip_end(pprof.to))
 		die_errno("%s", output ?: "standard output");
 	names_free(&pprof.strings);
 	buffer_free(&pprof.out);
 	buffer_free(&pprof.message);
 	buffer_free(&pprof.part);
-	export_close(to, output);
+	output_close(to, output);
 }

@@ -11,6 +11,7 @@
 #include "buffer.h"
 #include "export.h"
 #include "json.h"
+#include "output.h"
 #include "util.h"
 #include "walk.h"
 
@@ -170,7 +171,7 @@ static void put_track(struct speedscope *to, const struct track *track, struct b
 void export_speedscope(struct view *view, const char *output)
 {
 	struct speedscope to = { .walker = { .enter = enter, .leave = leave }, .view = view };
-	FILE *file = export_open(output);
+	FILE *file = output_open(output);
 	struct buffer line = { };
 	uint32_t i;
 
@@ -200,5 +201,5 @@ void export_speedscope(struct view *view, const char *output)
 	buffer_free(&line);
 	free(to.tracks);
 	fclose(to.blocks);
-	export_close(file, output);
+	output_close(file, output);
 }

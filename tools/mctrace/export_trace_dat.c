@@ -10,6 +10,7 @@
 
 #include "buffer.h"
 #include "export.h"
+#include "output.h"
 #include "util.h"
 #include "walk.h"
 
@@ -365,7 +366,7 @@ void export_trace_dat(struct view *view, const char *output)
 		.view = view,
 	};
 	unsigned int cpu, nr = view->from->nr_cpus;
-	FILE *to = export_open(output);
+	FILE *to = output_open(output);
 
 	trace.rings = xcalloc(nr, sizeof(*trace.rings));
 	for (cpu = 0; cpu < nr; cpu++) {
@@ -389,5 +390,5 @@ void export_trace_dat(struct view *view, const char *output)
 	free(trace.rings);
 	buffer_free(&trace.symbols);
 	buffer_free(&trace.tasks);
-	export_close(to, output);
+	output_close(to, output);
 }

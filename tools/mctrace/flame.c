@@ -10,6 +10,7 @@
 
 #include "buffer.h"
 #include "mctrace.h"
+#include "output.h"
 #include "select.h"
 #include "tally.h"
 #include "util.h"
@@ -372,23 +373,19 @@ int cmd_flame(int argc, char **argv)
 	flame.tally.by_task = true;
 	flame.tally.by_cpu = true;
 	view_each(&view, argv + 1, tally_add, &flame.tally);
-	flame.by_time = by ? !strcmp(by, "time") : flame.tally.walker.returns;
-	if (flame.by_time && !flame.tally.walker.returns)
+	flame.by_time = by ? !strcmp(by, "time") : flame.tally.returns;
+	if (flame.by_time && !flame.tally.returns)
 		die("%s has no returns, and so no times: 'mctrace record -g' records them",
 		    view.title);
 	flame.off_cpu = asked.off_cpu;
 	if (flame.off_cpu && !flame.by_time)
 		die_usage("flame", "--off-cpu needs times, not calls");
 	off = sum_up(&flame);
-	flame.to = strcmp(output, "-") ? fopen(output, "w") : stdout;
-	if (!flame.to)
-		die_errno("%s", output);
+	flame.to = output_open(output);
 	put_picture(&flame, off);
-	if (flame.to != stdout) {
-		if (fclose(flame.to))
-			die_errno("%s", output);
+	output_close(flame.to, output);
+	if (strcmp(output, "-"))
 		printf("%s: %lu frames\n", output, flame.frames);
-	}
 	tally_end(&flame.tally);
 	return view_close(&view);
 }

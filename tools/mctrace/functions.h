@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The functions that were met in recordings. Each has an id, and the ids begin at 0. Several
- * recordings may share a table, in which a function's name with its module identifies it, because
- * the kernels may differ. In a table of one recording the function's address does, too.
+ * The functions that were met in recordings. Each has an id, and the ids begin at 0. In the table of
+ * one recording a function's address, name and module identify it. In a table of several recordings
+ * only name and module do, because the kernels may differ.
  */
 #ifndef _MCTRACE_FUNCTIONS_H
 #define _MCTRACE_FUNCTIONS_H
@@ -13,7 +13,7 @@
 
 struct functions;
 
-/* @by_name: several recordings share the table. */
+/* @by_name: for several recordings. */
 struct functions *functions_new(bool by_name);
 /*
  * Return the id of a function, which is added if it is new. @name has @length bytes. @title is the
@@ -24,7 +24,7 @@ uint32_t functions_id(struct functions *functions, uint64_t address, const char 
 uint32_t functions_nr(const struct functions *functions);
 const char *functions_name(const struct functions *functions, uint32_t id);
 const char *functions_title(const struct functions *functions, uint32_t id);
-/* Return the address at which the function begins; if by name, in the first recording. */
+/* Return the address at which the function begins. Not if by name. */
 uint64_t functions_address(const struct functions *functions, uint32_t id);
 void functions_free(struct functions *functions);
 

@@ -8,6 +8,9 @@
 
 #include "buffer.h"
 
+/* Return "zlib 1.2.13", or "without zlib". */
+const char *gzip_library(void);
+
 struct gzip;
 
 /* Write to @to, which nothing else may write to until gzip_end(). End mctrace on failure. */

@@ -2,6 +2,11 @@
 /* Built without zlib: write without compression. */
 #include "gzip.h"
 
+const char *gzip_library(void)
+{
+	return "without zlib";
+}
+
 struct gzip *gzip_begin(FILE *to)
 {
 	return (struct gzip *)to;

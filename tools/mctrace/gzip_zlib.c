@@ -13,6 +13,14 @@ struct gzip {
 	int error;		/* the first errno */
 };
 
+const char *gzip_library(void)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "zlib %s", zlibVersion());
+	return name;
+}
+
 struct gzip *gzip_begin(FILE *to)
 {
 	struct gzip *gzip = xcalloc(1, sizeof(*gzip));

@@ -105,5 +105,5 @@ int cmd_list(int argc, char **argv)
 		prototypes_close(prototypes);
 	if (!shown)
 		die("no function matches: it does not exist, is inlined, or can't be traced");
-	return EXIT_SUCCESS;
+	return flush_output();
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "compress.h"
+#include "gzip.h"
 #include "lines.h"
 #include "mctrace.h"
 #include "packet.h"
@@ -72,6 +73,7 @@ static void show_version(void)
 {
 	puts("mctrace " VERSION);
 	puts(compress_library());
+	puts(gzip_library());
 	puts(lines_library());
 	puts(prototypes_library());
 	puts(packet_library());

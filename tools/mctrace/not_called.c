@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "functions.h"
 #include "tracer.h"
 #include "util.h"
 #include "view.h"
@@ -61,10 +62,11 @@ static bool is_not_traced(const struct view *view, const char *name)
 
 static bool was_met(const struct view *view, const char *name)
 {
+	const struct functions *met = symbols_sums(view->symbols);
 	size_t i;
 
-	for (i = 0; i < symbols_functions(view->symbols); i++)
-		if (is_named(symbols_title(view->symbols, i), name))
+	for (i = 0; i < functions_nr(met); i++)
+		if (is_named(functions_title(met, i), name))
 			return true;
 	return false;
 }
@@ -87,7 +89,9 @@ static const char *why(const struct view *view, const char *name)
 
 void die_not_called(const struct view *view, const char *name, const char *meant)
 {
-	if (meant && !is_in_kernel(view, name))
+	/* Of several kernels only the last one is still known. */
+	if (meant && (view->several || !is_in_kernel(view, name)))
 		die("%s was not called in %s: did you mean %s", name, view->title, meant);
-	die("%s was not called in %s%s", name, view->title, why(view, name));
+	die("%s was not called in %s%s", name, view->title,
+	    view->several ? "" : why(view, name));
 }

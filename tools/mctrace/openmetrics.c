@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "buffer.h"
+#include "names.h"
 #include "openmetrics.h"
 #include "tracer.h"
 #include "util.h"
@@ -201,56 +202,78 @@ static void put_hits(struct buffer *to, const char *triggers)
 	free(text);
 }
 
-static void put_function(struct buffer *to, const char *trigger, const char *function,
-			 long long n)
-{
-	buffer_printf(to, "%s{trigger=", calls.name);
-	put_quoted(to, trigger);
-	buffer_puts(to, ",function=");
-	put_quoted(to, function);
-	buffer_printf(to, "} %lld\n", n);
-}
+/* The calls of functions that one trigger counts. Functions of one name are one: see put_calls(). */
+struct counted {
+	const char *trigger;
+	struct names functions;
+	unsigned long long *calls;	/* by number of the function */
+};
 
-/* Append the counter of a line "FUNCTION:count" for one function. */
-static void put_single(struct buffer *to, const char *trigger, long long n)
+/* @function: "NAME" or "NAME [MODULE]"; anything else is no function, and is left out. */
+static void add_calls(struct counted *counted, const char *function, unsigned long long n)
 {
-	static const char count[] = ":count";
-	size_t length = strlen(trigger) - strlen(count);
-	char *function;
+	size_t length = strcspn(function, " :*?[,");
+	uint32_t nr = counted->functions.nr, i;
 
-	if (strlen(trigger) <= strlen(count) || strcmp(trigger + length, count) ||
-	    strpbrk(trigger, "*?[ "))
+	if (!length || (function[length] && strncmp(function + length, " [", 2)) ||
+	    strpbrk(function + length, ":*?,"))
 		return;
-	function = xasprintf("%.*s", (int)length, trigger);
-	put_function(to, trigger, function, n);
-	free(function);
+	i = names_number(&counted->functions, function);
+	if (i == nr) {
+		counted->calls = xrealloc(counted->calls, nr + 1, sizeof(*counted->calls));
+		counted->calls[i] = 0;
+	}
+	counted->calls[i] += n;
 }
 
-/* Append the counts of functions: a line "#\tN\tFUNCTION" below a trigger with several ones. */
+/* Append what was counted, and begin to count for the next trigger. */
+static void put_counted(struct buffer *to, struct counted *counted)
+{
+	uint32_t i;
+
+	for (i = 0; i < counted->functions.nr; i++) {
+		buffer_printf(to, "%s{trigger=", calls.name);
+		put_quoted(to, counted->trigger);
+		buffer_puts(to, ",function=");
+		put_quoted(to, counted->functions.all[i]);
+		buffer_printf(to, "} %llu\n", counted->calls[i]);
+	}
+	names_free(&counted->functions);
+}
+
+/*
+ * Append the calls of the functions of "count" triggers. The line of a trigger for one function has
+ * its count. Below a trigger for several functions are lines "#\tN\tFUNCTION" of those that were
+ * called; several functions may have one name, but two counters may not.
+ */
 static void put_calls(struct buffer *to, const char *triggers)
 {
-	char *text = xstrdup(triggers), *line, *saved, *function;
-	const char *trigger = "";
-	long long n, left = -1;		/* left: of a trigger whose functions may follow */
+	static const char count[] = ":count";
+	char *text = xstrdup(triggers), *line, *saved, *function, *end;
+	struct counted counted = { };
+	long long n;
 
 	put_head(to, &calls);
 	for (line = strtok_r(text, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved)) {
 		function = strncmp(line, "#\t", 2) ? NULL : strchr(line + 2, '\t');
 		if (function) {
-			put_function(to, trigger, function + 1, strtoll(line + 2, NULL, 10));
-			left = -1;
+			add_calls(&counted, function + 1, strtoull(line + 2, NULL, 10));
 			continue;
 		}
 		n = take_trigger(line);
 		if (n < 0)
 			continue;
-		if (left >= 0)
-			put_single(to, trigger, left);
-		trigger = line;
-		left = n;
+		put_counted(to, &counted);
+		counted.trigger = line;
+		end = strrchr(line, ':');
+		if (!end || strcmp(end, count))
+			continue;
+		function = xasprintf("%.*s", (int)(end - line), line);
+		add_calls(&counted, function, n);
+		free(function);
 	}
-	if (left >= 0)
-		put_single(to, trigger, left);
+	put_counted(to, &counted);
+	free(counted.calls);
 	free(text);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "buffer.h"
+#include "functions.h"
 #include "json.h"
 #include "mctrace.h"
 #include "names.h"
@@ -62,6 +63,7 @@ struct profile {
 	struct view view;
 	enum column sort;
 	bool callers, by_task;
+	bool returns;		/* a recording has returns */
 	struct paths paths;	/* [task] / function / caller */
 	struct entry *entries;	/* indexed by place in paths */
 	uint32_t nr, room;
@@ -92,15 +94,15 @@ static uint32_t root_of(struct profile *profile, const struct task_calls *task)
 
 static struct entry *function_of(struct profile *profile, uint32_t root, const struct call *call)
 {
-	uint32_t id = call->symbol->id;
+	uint32_t id = call->symbol->sum_id;
 
 	return entry_of(profile, paths_below(&profile->paths, root, id), id);
 }
 
 static struct entry *caller_of(struct profile *profile, uint32_t root, const struct call *call)
 {
-	uint32_t function = paths_below(&profile->paths, root, call->symbol->id);
-	uint32_t id = symbol_of(profile->view.symbols, call->parent_ip)->id;
+	uint32_t function = paths_below(&profile->paths, root, call->symbol->sum_id);
+	uint32_t id = symbol_of(profile->view.symbols, call->parent_ip)->sum_id;
 
 	return entry_of(profile, paths_below(&profile->paths, function, id), id);
 }
@@ -178,6 +180,7 @@ static void add_recording(struct view *view, void *arg)
 	struct profile *profile = arg;
 
 	walk(view, &profile->walker);
+	profile->returns |= profile->walker.returns;
 }
 
 static uint64_t average(const struct entry *entry)
@@ -209,14 +212,18 @@ static uint64_t key_of(const struct entry *entry)
 	}
 }
 
+static const char *title_of(const struct profile *profile, const struct entry *entry)
+{
+	return functions_title(symbols_sums(profile->view.symbols), entry->id);
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct entry *x = *(struct entry * const *)a, *y = *(struct entry * const *)b;
 
 	if (sorted->sort != NAME && key_of(x) != key_of(y))
 		return key_of(x) > key_of(y) ? -1 : 1;
-	return strcmp(symbols_title(sorted->view.symbols, x->id),
-		      symbols_title(sorted->view.symbols, y->id));
+	return strcmp(title_of(sorted, x), title_of(sorted, y));
 }
 
 /* Return the entries below @place, sorted; the caller frees the list. */
@@ -265,16 +272,15 @@ static void put_json(const struct profile *profile, const struct entry *entry, c
 	buffer_char(&line, '{');
 	if (task)
 		json_text(&line, "task", task);
-	json_function(&line, "function", symbols_title(profile->view.symbols, entry->id));
-	put_values(&line, entry, profile->walker.returns);
+	json_function(&line, "function", title_of(profile, entry));
+	put_values(&line, entry, profile->returns);
 	if (profile->callers) {
 		callers = entries_below(profile, entry->place, &nr);
 		buffer_puts(&line, ",\"callers\":[");
 		for (i = 0; i < nr; i++) {
 			buffer_puts(&line, i ? ",{" : "{");
-			json_function(&line, "function",
-				      symbols_title(profile->view.symbols, callers[i]->id));
-			put_values(&line, callers[i], profile->walker.returns);
+			json_function(&line, "function", title_of(profile, callers[i]));
+			put_values(&line, callers[i], profile->returns);
 			buffer_char(&line, '}');
 		}
 		buffer_char(&line, ']');
@@ -289,7 +295,7 @@ static void put_text(const struct profile *profile, const struct entry *entry, c
 {
 	struct buffer line = { };
 
-	if (profile->walker.returns) {
+	if (profile->returns) {
 		buffer_duration_column(&line, entry->cpu, WIDTH);
 		buffer_duration_column(&line, entry->total, WIDTH);
 		buffer_duration_column(&line, entry->self_cpu, WIDTH);
@@ -298,7 +304,7 @@ static void put_text(const struct profile *profile, const struct entry *entry, c
 		buffer_duration_column(&line, entry->max, WIDTH);
 	}
 	buffer_printf(&line, " %10llu  %s%s%s\n", (unsigned long long)entry->calls, before,
-		      symbols_title(profile->view.symbols, entry->id),
+		      title_of(profile, entry),
 		      entry->estimated ? " ~" : "");
 	buffer_write(&line, stdout);
 	buffer_free(&line);
@@ -308,7 +314,7 @@ static void put_header(const struct profile *profile)
 {
 	if (profile->view.color)
 		fputs("\033[1m", stdout);
-	if (profile->walker.returns)
+	if (profile->returns)
 		printf("%*s%*s%*s%*s%*s%*s", WIDTH, "CPU", WIDTH, "Total", WIDTH, "Self CPU", WIDTH,
 		       "Self", WIDTH, "Avg", WIDTH, "Max");
 	printf(" %10s  Function", "Calls");
@@ -354,7 +360,7 @@ static void put_all(const struct profile *profile)
 		put_table(profile, paths_find(&profile->paths, 0, i),
 			  profile->tasks.all[i]);
 	}
-	if (!profile->walker.returns && !profile->view.json)
+	if (!profile->returns && !profile->view.json)
 		puts("# without returns: 'mctrace record -g' records how long calls take");
 }
 
@@ -379,7 +385,7 @@ int cmd_profile(int argc, char **argv)
 	profile.by_task = asked.by_task;
 	paths_begin(&profile.paths);
 	view_each(&profile.view, argv + 1, add_recording, &profile);
-	if (!profile.walker.returns && profile.sort != NAME)
+	if (!profile.returns && profile.sort != NAME)
 		profile.sort = CALLS;
 	put_all(&profile);
 	names_free(&profile.tasks);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "functions.h"
 #include "select.h"
 #include "util.h"
 #include "view.h"
@@ -31,7 +32,8 @@ struct list {
 static struct {
 	struct list functions, notrace, within, callers, tasks, cpus;
 	uint64_t from, to;		/* ns; 0: no limit */
-	uint64_t nr_shown;		/* selected calls in all recordings */
+	uint64_t nr_shown;		/* selected calls in all recordings, if looked */
+	bool looked;
 	uint64_t least;			/* the least duration of a call, ns */
 	unsigned long depth;		/* 0: any depth */
 } asked;
@@ -281,7 +283,6 @@ struct select {
 	uint64_t *shown;		/* the selected events, a bit each; NULL: not prepared */
 	size_t room;			/* size of @shown, in bits */
 	bool preparing, prepared;
-	bool looked;			/* asked.nr_shown counts the selected calls */
 	bool *frames;			/* by CPU: the latest call or return is selected */
 	struct {			/* the latest task of wants_task() */
 		uint32_t pid, tgid;
@@ -535,7 +536,7 @@ bool select_event(struct select *select, const struct event *event)
 
 	if (!select || event->found == FOUND_GAP)
 		return true;
-	select->looked = true;
+	asked.looked = true;
 	symbols_at(select->view->symbols, event->symbols_at);
 	if (event->found == FOUND_FRAME)
 		return select->frames[event->cpu];
@@ -599,7 +600,7 @@ bool select_call(struct select *select, const struct walker *walker,
 	bool wanted = !select || wants_call(select, walker, task, call);
 
 	if (select && !select->preparing) {
-		select->looked = true;
+		asked.looked = true;
 		asked.nr_shown += wanted;
 	}
 	return wanted;
@@ -713,10 +714,11 @@ static void check_tasks(const struct select *select)
  */
 static void check_functions(const struct select *select, struct list *list)
 {
+	const struct functions *met = symbols_sums(select->view->symbols);
 	size_t i, id;
 
-	for (id = 0; id < symbols_functions(select->view->symbols); id++)
-		is_in(list, symbols_title(select->view->symbols, id));
+	for (id = 0; id < functions_nr(met); id++)
+		is_in(list, functions_title(met, id));
 	for (i = 0; i < list->nr; i++) {
 		if (list->all[i].met)
 			continue;
@@ -736,6 +738,6 @@ void select_check(const struct select *select)
 	check_functions(select, &asked.notrace);
 	check_functions(select, &asked.within);
 	check_functions(select, &asked.callers);
-	if (select->looked && !asked.nr_shown)
+	if (asked.looked && !asked.nr_shown)
 		die("no call in %s is selected by all of these options", select->view->title);
 }

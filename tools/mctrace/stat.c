@@ -189,5 +189,5 @@ int cmd_stat(int argc, char **argv)
 		put_json();
 	else
 		put_text();
-	return EXIT_SUCCESS;
+	return flush_output();
 }

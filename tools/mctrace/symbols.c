@@ -26,8 +26,8 @@ struct symbols {
 	uint64_t modules;		/* begin of modules' text, if there are several tables */
 	struct symbol **slots;		/* by hash of the address; NULL: empty */
 	size_t nr_slots, used;		/* a power of two */
-	struct functions *functions;
-	bool shares;			/* functions belongs to others */
+	struct functions *functions;	/* of this recording */
+	struct functions *sums;		/* see symbols_of() */
 	struct lines *lines;		/* NULL: not asked for */
 };
 
@@ -79,14 +79,14 @@ static uint64_t modules_from(const struct symbols *symbols)
 	return first;
 }
 
-struct symbols *symbols_of(const struct recording *from, struct functions *functions)
+struct symbols *symbols_of(const struct recording *from, struct functions *sums)
 {
 	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
 	unsigned int i;
 
 	symbols->from = from;
-	symbols->shares = functions;
-	symbols->functions = functions ?: functions_new(false);
+	symbols->sums = sums;
+	symbols->functions = functions_new(false);
 	symbols->nr_tables = from->nr_symbols;
 	symbols->tables = xcalloc(from->nr_symbols, sizeof(*symbols->tables));
 	for (i = 0; i < from->nr_symbols; i++)
@@ -410,6 +410,10 @@ static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
 	symbol->length = strlen(symbol->text);
 	symbol->name = functions_name(symbols->functions, symbol->id);
 	symbol->title = functions_title(symbols->functions, symbol->id);
+	symbol->sum_id = symbol->id;
+	if (symbols->sums)
+		symbol->sum_id = functions_id(symbols->sums, 0, symbol->name, strlen(symbol->name),
+					      line ? symbol->title : UNKNOWN);
 	symbol->is_entry = is_entry(symbol->name);
 	symbol->is_interrupt = is_interrupt(symbol->name);
 	symbol->is_syscall = is_syscall(symbol->name);
@@ -488,6 +492,11 @@ bool is_named(const char *title, const char *asked)
 	       is_of_module(title, asked + whole);
 }
 
+const struct functions *symbols_sums(const struct symbols *symbols)
+{
+	return symbols->sums ?: symbols->functions;
+}
+
 const char *symbols_name(const struct symbols *symbols, uint32_t id)
 {
 	return functions_name(symbols->functions, id);
@@ -544,8 +553,7 @@ void symbols_free(struct symbols *symbols)
 			free((char *)symbols->slots[i]->text);
 		free(symbols->slots[i]);
 	}
-	if (!symbols->shares)
-		functions_free(symbols->functions);
+	functions_free(symbols->functions);
 	lines_close(symbols->lines);
 	free(symbols->tables);
 	free(symbols->slots);

@@ -21,6 +21,7 @@ struct symbol {
 	uint64_t at;		/* in a module: as in symbols_at(); else 0 */
 	uint32_t function;	/* begin of function, low 32 bits; 0: not known, or a cold part */
 	uint32_t id;		/* of the function; a cold part has its function's */
+	uint32_t sum_id;	/* of the function in symbols_sums() */
 	uint32_t length;
 	bool is_entry;		/* enters from or leaves to user space, or begins a thread */
 	bool is_interrupt;	/* entry of an interrupt: of a device, a timer or a CPU */
@@ -36,8 +37,8 @@ struct symbol {
 struct functions;
 struct symbols;
 
-/* @functions: the functions of several recordings, to which this one's are added; or NULL. */
-struct symbols *symbols_of(const struct recording *from, struct functions *functions);
+/* @sums: functions of several recordings by name, to which this recording's are added; or NULL. */
+struct symbols *symbols_of(const struct recording *from, struct functions *sums);
 /* Append the source line to the text of each symbol, if @vmlinux has the line. */
 void symbols_show_lines(struct symbols *symbols, const char *vmlinux, const char *build_id);
 /*
@@ -59,6 +60,8 @@ size_t symbols_functions(const struct symbols *symbols);
  * and parts that gcc makes, such as "foo.constprop.0", match foo, too.
  */
 bool is_named(const char *title, const char *asked);
+/* Return the functions that commands sum up by: @sums of symbols_of(), or this recording's own. */
+const struct functions *symbols_sums(const struct symbols *symbols);
 const char *symbols_name(const struct symbols *symbols, uint32_t id);
 /* Return the name with the module, which distinguishes functions of two modules. */
 const char *symbols_title(const struct symbols *symbols, uint32_t id);

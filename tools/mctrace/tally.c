@@ -2,6 +2,7 @@
 /* Sum up a recording by call path. */
 #include <string.h>
 
+#include "functions.h"
 #include "json.h"
 #include "select.h"
 #include "tally.h"
@@ -48,6 +49,24 @@ static uint32_t place_above(struct tally *tally, const struct task_calls *task,
 	return tally->wants && !tally->wants(tally, call->nr) ? HIDDEN : 0;
 }
 
+/* Return the place for @place's own time on @cpu. */
+static struct path *of_cpu(struct tally *tally, uint32_t place, unsigned int cpu)
+{
+	uint32_t own = paths_below(&tally->paths, place, TALLY_CPU + cpu);
+
+	return &tally->paths.all[own];	/* the array may have moved */
+}
+
+/* Add @calls to the calls of the call's place. */
+static void count(struct tally *tally, const struct call *call, int calls)
+{
+	if (call->implied)
+		return;
+	tally->paths.all[call->path].calls += calls;
+	if (tally->by_cpu)
+		of_cpu(tally, call->path, call->cpu)->calls += calls;
+}
+
 /*
  * Move the @nr open calls of a task, which have places, to its new name, for example after exec().
  * Calls that have returned keep the old name.
@@ -61,12 +80,12 @@ static void rename_calls(struct tally *tally, struct task_calls *task, unsigned 
 	memcpy(task->named, task->comm, sizeof(task->named));
 	for (call = task->calls; call < task->calls + nr; call++) {
 		if (call->path != HIDDEN && tally->walker.returns)
-			tally->paths.all[call->path].calls -= !call->implied;
+			count(tally, call, -1);
 		if (shown)
-			place = paths_below(&tally->paths, place, call->symbol->id);
+			place = paths_below(&tally->paths, place, call->symbol->sum_id);
 		call->path = place;
 		if (shown && tally->walker.returns)
-			tally->paths.all[place].calls += !call->implied;
+			count(tally, call, 1);
 	}
 }
 
@@ -74,14 +93,6 @@ static void follow_name(struct tally *tally, struct task_calls *task, unsigned i
 {
 	if (tally->by_task && strcmp(task->named, task->comm))
 		rename_calls(tally, task, nr);
-}
-
-/* Return the place for @place's own time on the CPU of the current event. */
-static struct path *of_cpu(struct tally *tally, uint32_t place)
-{
-	uint32_t own = paths_below(&tally->paths, place, TALLY_CPU + tally->walker.event->cpu);
-
-	return &tally->paths.all[own];	/* the array may have moved */
 }
 
 static void enter(struct walker *walker, struct task_calls *task, struct call *call)
@@ -95,10 +106,9 @@ static void enter(struct walker *walker, struct task_calls *task, struct call *c
 		call->path = above;
 		return;
 	}
-	call->path = paths_below(&tally->paths, above, call->symbol->id);
-	tally->paths.all[call->path].calls += !call->implied;
-	if (tally->by_cpu)
-		of_cpu(tally, call->path)->calls += !call->implied;
+	call->path = paths_below(&tally->paths, above, call->symbol->sum_id);
+	call->cpu = walker->event->cpu;
+	count(tally, call, 1);
 }
 
 static void leave(struct walker *walker, struct task_calls *task, struct call *call,
@@ -114,7 +124,7 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 	path->returned++;
 	path->total += ending->took;
 	path->total_cpu += ending->took_cpu;
-	own = tally->by_cpu ? of_cpu(tally, call->path) : path;
+	own = tally->by_cpu ? of_cpu(tally, call->path, walker->event->cpu) : path;
 	own->self += ending->own;
 	own->self_cpu += ending->own_cpu;
 	tally->estimated += !ending->exact;
@@ -134,6 +144,7 @@ void tally_walk(struct tally *tally)
 	if (tally->nr_cpus < tally->view->from->nr_cpus)
 		tally->nr_cpus = tally->view->from->nr_cpus;
 	walk(tally->view, &tally->walker);
+	tally->returns |= tally->walker.returns;
 }
 
 void tally_add(struct view *view, void *tally)
@@ -148,7 +159,7 @@ const char *tally_name(const struct tally *tally, uint32_t place)
 
 	if (tally->by_task && !path->parent)
 		return tally->tasks.all[path->id];
-	return symbols_title(tally->view->symbols, path->id);
+	return functions_title(symbols_sums(tally->view->symbols), path->id);
 }
 
 void tally_end(struct tally *tally)

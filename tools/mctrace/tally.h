@@ -27,6 +27,7 @@ struct tally {
 	void (*ended)(struct tally *tally, uint64_t nr, const struct ending *ending);
 	uint64_t nr;		/* calls of the function so far */
 	unsigned int nr_cpus;	/* CPUs of the recording that has most */
+	bool returns;		/* a recording has returns */
 	uint64_t estimated;	/* calls whose times are not exact */
 	struct names tasks;	/* by id */
 };

@@ -186,6 +186,14 @@ char *read_file(const char *path)
 	return text;
 }
 
+int flush_output(void)
+{
+	if ((!fflush(stdout) && !ferror(stdout)) || errno == EPIPE)
+		return EXIT_SUCCESS;
+	warning("standard output: %s", strerror(errno));
+	return EXIT_FAILURE;
+}
+
 bool write_all(int fd, const void *from, size_t size)
 {
 	const char *p = from;

@@ -59,6 +59,9 @@ unsigned int terminal_width(void);
 /* Return a file's content as a string; NULL and errno on failure. The caller frees it. */
 char *read_file(const char *path);
 
+/* Write what standard output has buffered. On failure print why. Return an exit status. */
+int flush_output(void);
+
 /* Write all @size bytes, in as many steps as needed. Return false and set errno on failure. */
 bool write_all(int fd, const void *from, size_t size);
 

@@ -4,7 +4,6 @@
  * recording.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -75,15 +74,25 @@ static bool is_there(const char *program)
 	return found;
 }
 
-/* What is wrong with the recording: printed at exit, however the command ends. */
-static char *damage;
+/* What is wrong with the recordings: printed at exit, however the command ends. */
+static char **damages;
+static unsigned int nr_damages;
 
 static void say_damage(void)
 {
-	if (damage)
-		warning("%s; the part before that was shown", damage);
-	free(damage);
-	damage = NULL;
+	unsigned int i;
+
+	for (i = 0; i < nr_damages; i++) {
+		warning("%s; the part before that was shown", damages[i]);
+		free(damages[i]);
+	}
+	nr_damages = 0;
+}
+
+static void note_damage(const char *damage)
+{
+	damages = xrealloc(damages, nr_damages + 1, sizeof(*damages));
+	damages[nr_damages++] = xstrdup(damage);
 }
 
 /* The pager's pid. Wait for it at exit, because it has the terminal. */
@@ -150,10 +159,10 @@ static void take_recording(struct view *view, struct recording *from)
 	view->from = from;
 	if (!view->several)
 		view->title = from->path;
-	if (from->damage && !damage)
-		damage = xstrdup(from->damage);
+	if (from->damage)
+		note_damage(from->damage);
 	find_names(from);
-	view->symbols = symbols_of(from, view->functions);
+	view->symbols = symbols_of(from, view->sums);
 	view->select = select_new(view);
 }
 
@@ -222,7 +231,7 @@ static void put_away(struct view *view)
 	uint64_t lost = recording_number(from, "lost");
 
 	view->sum.missed += recording_number(from, "missed");
-	if (recording_info(from, "seen") && written > seen && written - seen >= lost) {
+	if (recording_info(from, "seen")) {
 		view->sum.written += written;
 		view->sum.seen += seen;
 		view->sum.lost += lost;
@@ -237,10 +246,17 @@ static void put_away(struct view *view)
 	view->from = NULL;
 }
 
-static void end_if_mixed(const char *with, const char *without)
+/*
+ * End mctrace if only some recordings have returns, because the paths of the others differ. A raw
+ * file has no mode: all of one CPU may be calls.
+ */
+static void check_mode(const struct recording *from, const char **with, const char **without)
 {
-	if (with && without)
-		die("%s has returns and %s has none: they can't be summed up", with, without);
+	if (from->is_raw || !recording_info(from, "mode"))
+		return;
+	*(has_returns(from) ? with : without) = from->path;
+	if (*with && *without)
+		die("%s has returns and %s has none: they can't be summed up", *with, *without);
 }
 
 static void take_each(struct view *view, char **files,
@@ -248,33 +264,38 @@ static void take_each(struct view *view, char **files,
 {
 	const char *with = NULL, *without = NULL;
 	struct recording *from;
+	unsigned int nr = 0;
 
 	for (; *files; files++) {
 		from = recording_open(*files);
-		*(has_returns(from) ? &with : &without) = *files;
-		end_if_mixed(with, without);
 		if (!has_words(from)) {
 			warning("%s is empty: %s", from->path, why_empty(from));
 			recording_close(from);
 			continue;
 		}
+		check_mode(from, &with, &without);
 		if (view->from)
 			put_away(view);
 		take_recording(view, from);
 		take(view, arg);
+		nr++;
 	}
-	if (!view->from)
+	if (!nr)
 		die("all of %s are empty", view->title);
+	free((char *)view->title);
+	view->title = xasprintf("%u recording%s", nr, nr == 1 ? "" : "s");
 	select_check(view->select);
 }
 
 void view_each(struct view *view, char **files, void (*take)(struct view *view, void *arg),
 	       void *arg)
 {
-	unsigned int nr = 0;
+	unsigned int nr, inputs = 0;
 
-	while (files[nr])
-		nr++;
+	for (nr = 0; files[nr]; nr++)
+		inputs += !strcmp(files[nr], "-");
+	if (inputs > 1)
+		die_usage(option_command(), "standard input is one recording");
 	if (nr < 2) {
 		view_open(view, files[0]);
 		take(view, arg);
@@ -285,7 +306,7 @@ void view_each(struct view *view, char **files, void (*take)(struct view *view, 
 	atexit(say_damage);
 	view->several = true;
 	view->title = xasprintf("%u recordings", nr);
-	view->functions = functions_new(true);
+	view->sums = functions_new(true);
 	view->check_later = true;
 	begin_output(view);
 	take_each(view, files, take, arg);
@@ -305,7 +326,7 @@ static void say_missing(const struct view *view)
 	if (missed)
 		warning("%llu returns were missed: such a call has no result and no duration",
 			missed);
-	if (view->counted || !written)
+	if (view->counted || written <= seen || written - seen < lost)
 		return;
 	warning("of %llu calls and returns %llu were overwritten and %llu lost: try --buffer-size",
 		written, written - seen - lost, lost);
@@ -313,13 +334,10 @@ static void say_missing(const struct view *view)
 
 int view_close(struct view *view)
 {
-	int ret = EXIT_SUCCESS;
+	int ret;
 
 	end_progress();
-	if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
-		warning("standard output: %s", strerror(errno));
-		ret = EXIT_FAILURE;
-	}
+	ret = flush_output();
 	if (view->pager)
 		end_pager();
 	put_away(view);
@@ -327,7 +345,7 @@ int view_close(struct view *view)
 	if (view->sum.damaged)
 		ret = EXIT_FAILURE;
 	if (view->several) {
-		functions_free(view->functions);
+		functions_free(view->sums);
 		free((char *)view->title);
 	}
 	return ret;
@@ -344,12 +362,13 @@ static const char *module_of(const char *title)
  */
 void check_function(const struct view *view, const char *name)
 {
+	const struct functions *met = symbols_sums(view->symbols);
 	unsigned int changes, least = ~0U;
 	const char *other, *meant = NULL, *first = NULL;
 	size_t i;
 
-	for (i = 0; i < symbols_functions(view->symbols); i++) {
-		other = symbols_title(view->symbols, i);
+	for (i = 0; i < functions_nr(met); i++) {
+		other = functions_title(met, i);
 		if (is_named(other, name)) {
 			if (first && strcmp(module_of(first), module_of(other))) {
 				warning("%s and %s are taken together: NAME[MODULE] chooses one",
@@ -359,7 +378,7 @@ void check_function(const struct view *view, const char *name)
 			first = other;
 			continue;
 		}
-		other = symbols_name(view->symbols, i);
+		other = functions_name(met, i);
 		changes = changes_between(name, other);
 		if (changes < least && is_slip(changes, other)) {
 			least = changes;

@@ -18,7 +18,7 @@ struct view {
 	bool json;		/* JSON Lines, not text */
 	bool color;
 	struct select *select;	/* NULL: everything */
-	struct functions *functions;	/* shared by several views; NULL: its own */
+	struct functions *sums;	/* functions of several views; NULL: only its own */
 	bool check_later;	/* check the selection later: another view may match it */
 	bool no_pager;
 	unsigned int width;	/* of the terminal, in characters */
