@@ -271,6 +271,15 @@ def peers_table(f):
     table(["", "by", "instructions a call", "seconds to attach", "to detach", "calls missed"], rows)
 
 
+def peers_summary(f):
+    rows = []
+    for question, title in QUESTIONS.items():
+        costs = [peer(f, question, who) for who in PEERS]
+        if any(costs):
+            rows.append([title] + [number(round(cost[0], 1)) if cost else "-" for cost in costs])
+    table([""] + [by for _, by in PEERS.values()], rows)
+
+
 def bounds_table(f):
     """Print the table of bounds. Return the missed ones."""
     missed, rows = [], []
@@ -339,8 +348,10 @@ def report(f, chart):
     print("## Others\n\nWhat it costs to answer a question, by mctracer and by what people use instead, on Debian's"
           " own kernel; of\nmctracer also in a kernel of its own. The instructions are those that are added to a call;"
           " seconds are the\nguest's, in which an instruction takes a nanosecond, and include waiting. bpftrace compiles"
-          " its program while it\nattaches.\n\n<!-- peers -->")
+          " its program while it\nattaches.\n")
     peers_table(f)
+    print("Instructions a call:\n\n<!-- peers -->")
+    peers_summary(f)
     print("<!-- end -->\n")
     print("## Times in compact form\n\nAll calls were recorded with their times, and only the"
           " times that compact form has were kept. The\ntables show how far apart these times are,"

@@ -163,9 +163,10 @@ good()
 peers()
 {
 	report 0
-	grep -q '^| count the calls of one function | `mctracer`, in the kernel | 60 | 0.002 | 0.003 | 3 |$' "$T/report" &&
-		grep -q '^|  | `mctracer`, a module | 70 | 0.002 | 0.003 | 3 |$' "$T/report" &&
-		grep -q '^|  | bpftrace | 300 | 0.002 | 0.003 | 3 |$' "$T/report" && ! grep -q 'kprobe.multi' "$T/report"
+	grep -q '^| count the calls of one function | .mctracer., in the kernel | 60 | 0.002 | 0.003 | 3 |$' "$T/report" &&
+		grep -q '^|  | .mctracer., a module | 70 | 0.002 | 0.003 | 3 |$' "$T/report" &&
+		grep -q '^|  | bpftrace | 300 | 0.002 | 0.003 | 3 |$' "$T/report" &&
+		grep -q '^| count the calls of one function | 60 | 70 | 150 | - | 300 |$' "$T/report" && ! grep -q '^|  | BPF, kprobe.multi' "$T/report"
 }
 
 # missed TEXT FIGURE...: succeed if the report with these figures fails with exactly this error

@@ -413,6 +413,9 @@ def itself(tracer):
           else [text_of(tracer.path("seen"))])
     expect("record -a --self", tracer, all_of + ["--self"] + show)
     check("record -a --self excludes no process", [text_of(tracer.path("seen"))] if text_of(tracer.path("seen")) else [])
+    tracer.reset()
+    expect("record -a without COMMAND", tracer, ["record", "-a", "-q", "--seconds", "1", "-o", tracer.path("out")])
+    expect("record -a --pid", tracer, ["record", "-a", "--pid", "1"], 2, "either --all or --pid")
     all_of.remove("-q")
     expect("a kernel that can't exclude processes", tracer, all_of + show, 0, "can't leave mctrace's own calls out", OLD="y")
 

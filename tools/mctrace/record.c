@@ -84,8 +84,8 @@ static void parse(struct record *record, int argc, char **argv)
 	record->quiet = asked.quiet;
 	if (argc > 1)
 		record->command = argv + 1;
-	if (record->all && !record->command)
-		die_usage("record", "--all is for a COMMAND: without one all is recorded");
+	if (record->all && setup_asked.pids)
+		die_usage("record", "either --all or --pid");
 	if (record->command && setup_asked.pids)
 		die_usage("record", "either --pid or a COMMAND: its own pid is recorded");
 }

@@ -594,7 +594,10 @@ struct timed {
 /* The smallest read() has room for the time, the pending attributes and the event. */
 static_assert(sizeof_field(struct timed, pending) + 2 * MCTRACER_WORD_SIZE <= MCTRACER_READ_MIN);
 
-/* Initialize field by field: pending needs no clearing. */
+/*
+ * Initialize field by field, of a variable that is __uninitialized: to clear pending would take more
+ * instructions than most events.
+ */
 static __always_inline void emit_event_init(struct timed *what, u64 word, const u32 *frames,
 					    unsigned int n)
 {
@@ -721,7 +724,7 @@ static void emit_add_data(struct timed *what, const struct mctracer_args *args)
 void mctracer_emit_call(unsigned long ip, unsigned long parent_ip,
 			const struct mctracer_args *args, const u32 *frames, unsigned int n)
 {
-	struct timed what;
+	struct timed what __uninitialized;
 	unsigned int i;
 
 	emit_event_init(&what, (u64)(u32)parent_ip << 32 | (u32)ip, frames, n);
@@ -748,7 +751,7 @@ static void emit_add_outcome(struct timed *what, const struct mctracer_outcome *
 void mctracer_emit_outcome(unsigned long ip, u32 how, const struct mctracer_outcome *outcome,
 			   const struct mctracer_args *args, const u32 *frames, unsigned int n)
 {
-	struct timed what;
+	struct timed what __uninitialized;
 
 	emit_event_init(&what, (u64)(u32)ip << 32 | MCTRACER_RETURN << MCTRACER_TYPE_SHIFT | how,
 			frames, n);
@@ -812,7 +815,7 @@ static u64 emit_mark_word(unsigned long ip, unsigned int which)
 
 void mctracer_emit_mark(unsigned long ip, unsigned int which, bool always)
 {
-	struct timed what;
+	struct timed what __uninitialized;
 
 	emit_event_init(&what, emit_mark_word(ip, which), NULL, 0);
 	emit_mark(&what, always);
@@ -820,7 +823,7 @@ void mctracer_emit_mark(unsigned long ip, unsigned int which, bool always)
 
 void mctracer_emit_marked(unsigned long ip, const struct mctracer_outcome *outcome)
 {
-	struct timed what;
+	struct timed what __uninitialized;
 
 	emit_event_init(&what, emit_mark_word(ip, MCTRACER_MARK_MARK), NULL, 0);
 	emit_add_outcome(&what, outcome);

@@ -28,7 +28,7 @@ static DEFINE_PER_CPU(u8, acting);
 /* Record @at with @max callers at most. Before a return the stack is as at function entry. */
 static noinline void pre_record_callers(const struct mctracer_trigger_context *at, unsigned int max)
 {
-	u32 callers[MCTRACER_FRAMES_MAX];
+	u32 callers[MCTRACER_FRAMES_MAX] __uninitialized;
 	unsigned int n = arch_mcount_callers(at->ip, at->parent_ip, at->regs, callers, NULL, max);
 
 	mctracer_trigger_record(at, callers, n);
@@ -143,7 +143,7 @@ static bool pre_run_triggers(const unsigned long *ips, const struct mcount_regs 
 {
 	const unsigned long ip = ips[0], parent_ip = ips[1];
 	const unsigned long site = ip - MCOUNT_SITE_SIZE;
-	struct mctracer_trigger_context context;
+	struct mctracer_trigger_context context __uninitialized;
 	const bool following = mctracer_is_following();
 	bool recorded, done = false;
 

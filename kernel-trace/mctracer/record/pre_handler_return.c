@@ -50,7 +50,7 @@ static bool return_run_triggers(const unsigned long *ips, const struct mcount_re
 {
 	const unsigned long site = ips[0] - MCOUNT_SITE_SIZE;
 	const struct mctracer_triggered *at = mctracer_find_triggered(site);
-	struct mctracer_trigger_context context;
+	struct mctracer_trigger_context context __uninitialized;
 	struct mctracer_outcome *outcome = &context.outcome;
 	const struct mctracer_triggered *each;
 	bool record, timed = false, done = false;
