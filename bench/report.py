@@ -269,6 +269,10 @@ def peers_table(f):
                              number(cost[3])])
                 title = ""
     table(["", "by", "instructions a call", "seconds to attach", "to detach", "calls missed"], rows)
+    first = [f"{f.get(kernel, 'peer_first_attach').value / 1e9:.3f} s {where}" for kernel, where in
+             (("series", "in the kernel"), ("peers", "as a module")) if f.has(kernel, "peer_first_attach")]
+    if first:
+        print(f"The first start of mctracer takes longer: {', '.join(first)}.\n")
 
 
 def peers_summary(f):

@@ -99,6 +99,7 @@ ftrace switch_one 2000000 1"
 	echo "series peer_off 20000000 10000
 series peer_count_mctracer 20600000 10000
 peers peer_off 30000000 10000
+peers peer_first_attach 2800000000 0
 peers peer_count_mctracer 30700000 10000
 peers peer_count_fentry 31500000 10000
 peers peer_count_bpftrace 33000000 10000"
@@ -165,6 +166,7 @@ peers()
 	report 0
 	grep -q '^| count the calls of one function | .mctracer., in the kernel | 60 | 0.002 | 0.003 | 3 |$' "$T/report" &&
 		grep -q '^|  | .mctracer., a module | 70 | 0.002 | 0.003 | 3 |$' "$T/report" &&
+		grep -q '2.800 s as a module' "$T/report" &&
 		grep -q '^|  | bpftrace | 300 | 0.002 | 0.003 | 3 |$' "$T/report" &&
 		grep -q '^| count the calls of one function | 60 | 70 | 150 | - | 300 |$' "$T/report" && ! grep -q '^|  | BPF, kprobe.multi' "$T/report"
 }
@@ -192,7 +194,7 @@ all_missing()	# remove each figure in turn: the report must fail and name it
 		# Not every tool answers every question.
 		*:peer_count_mctracer | *:peer_count_fentry | *:peer_count_bpftrace)
 			continue ;;
-		smp1:cpu[123] | smp2:cpu[23] | mctracer*:*_times | ftrace:*_times | mctracer-static:sites | \
+		peers:peer_first_attach | smp1:cpu[123] | smp2:cpu[23] | mctracer*:*_times | ftrace:*_times | mctracer-static:sites | \
 			mctracer-returns:sites | mctracer-static:stat_keep | mctracer-static:stat_context | mctracer-static:stat_unchosen)
 			continue ;;
 		esac

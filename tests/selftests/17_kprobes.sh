@@ -24,7 +24,7 @@ trace=$MCT_TMP/trace
 # The rings must hold all calls from one work() until the trace is read.
 size=$MCT_DIR/buffer_size_kb
 old_size=$(cat "$size" 2>/dev/null)
-[ -z "$old_size" ] || put 16384 "$size"
+[ -z "$old_size" ] || put 32768 "$size" || put 16384 "$size"
 
 at_end()
 {
@@ -87,6 +87,7 @@ recorded()
 	check "$1: the trace is well-formed" examine "$trace"
 	equal "$1: each call is in the trace" $calls \
 		"$(shown mct_target_branch)"
+	diag "$(sed -n 's/^# \(entries\|overwritten\|lost\)/\1/p' "$trace" | xargs)"
 }
 
 # If the kernel counts calls (retbleed=stuff), the first call of a function from a module adds a

@@ -144,11 +144,21 @@ toggled()
 	check "$1: no toggle failed" not toggles_failed
 }
 
+# Functions whose returns are not recorded: if rethook catches returns, those that kprobes must not
+# probe. Their calls are ignored.
+: > "$MCT_TMP/caught_not"
+! grep -q '^# returns missed: ' "$MCT_STATS" ||
+	awk '{ print $2 }' /sys/kernel/debug/kprobes/blacklist > "$MCT_TMP/caught_not"
+
 # all_matched: succeed if, for each task, each return belongs to its last open call or to a call
 # before the trace, and the calls that stay open lead to do_exit, which does not return.
 all_matched()
 {
-	awk '/^#/ { next }
+	awk -v list="$MCT_TMP/caught_not" 'BEGIN {
+		while ((getline line < list) > 0)
+			ignored[line]
+	}
+	/^#/ { next }
 	{
 		for (i = 1; $i != "CPU"; i++)
 			;
@@ -158,6 +168,7 @@ all_matched()
 		sub(/[+].*/, "", name)
 		sub(/[.]cold$/, "", name)
 	}
+	name in ignored { next }
 	/ <-- / { open[pid, ++depth[pid]] = name; calls++; next }
 	!depth[pid] { before++; next }
 	open[pid, depth[pid]] != name {
@@ -188,7 +199,11 @@ all_matched()
 # function longer than the trace, and no function's own time exceeds its total time.
 sane_times()
 {
-	awk '/^#/ { next }
+	awk -v list="$MCT_TMP/caught_not" 'BEGIN {
+		while ((getline line < list) > 0)
+			ignored[line]
+	}
+	/^#/ { next }
 	{
 		split(substr($1, 2, length($1) - 2), t, ".")
 		ns = t[1] * 1000000000 + ("1" t[2])	# 0123 may be octal
@@ -204,6 +219,7 @@ sane_times()
 		sub(/[+].*/, "", name)
 		sub(/[.]cold$/, "", name)
 	}
+	name in ignored { next }
 	/ <-- / { below[pid, ++depth[pid]] = 0; in_it[pid, name]++; next }
 	!depth[pid] { next }
 	{
