@@ -1000,6 +1000,24 @@ def check_renamed(mctrace, folder):
 
 # --- a few returns, by triggers, in a recording without returns ---
 
+def check_trampoline(mctrace, folder):
+    """The address at which a return probe's trampoline begins has its name, though no call precedes it."""
+    rec = recordings.Recording(seed=8)
+    names = rec.functions.by_name
+    last = max(names[name].address + names[name].size for name in recordings.CORE if names[name].address < 0xffffffff81c00000)
+    rec.functions.add("arch_rethook_trampoline", last + 0x100000, "")
+    rec.functions.add("before_trampoline", last + 0xff000, "")
+    trampoline = names["arch_rethook_trampoline"]
+    trampoline.sites = [trampoline.address]
+    rec.run(0, rec.task(9, "cat", inside=["arch_rethook_trampoline"]))
+    rec.call(0, "vfs_read")
+    rec.leave(0)
+    path = os.path.join(folder, "trampoline.dat")
+    rec.write(path)
+    lines = [line for line in mctrace.text("report", path).splitlines() if " <-- " in line]
+    return [] if " <-- arch_rethook_trampoline+0x0/" in lines[-1] else lines
+
+
 def check_few_returns(mctrace, folder):
     wrong = []
     texts = []
@@ -1414,6 +1432,7 @@ def test_all(tap, mctrace, folder, seeds, growing):
         attempt(tap, "a pid is reused", None, times.check_reused, mctrace, folder)
         attempt(tap, "a task sleeps while it ends", None, times.check_still_ending, mctrace, folder)
         attempt(tap, "names in all formats", None, check_names_everywhere, mctrace, folder)
+        attempt(tap, "a return address that a return probe replaced", None, check_trampoline, mctrace, folder)
         attempt(tap, "a recording with only one return", None, check_few_returns, mctrace, folder)
         for name, check in failing.tests():
             attempt(tap, "why: " + name, None, check, mctrace, folder)

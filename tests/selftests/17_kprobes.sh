@@ -17,7 +17,7 @@ for name in vfs_read ksys_read do_sys_openat2; do
 done
 [ -n "$hot" ] || skip_all "no function to probe is known here"
 
-plan 44
+plan 45
 
 trace=$MCT_TMP/trace
 
@@ -68,6 +68,12 @@ shown()
 			}
 		}
 	} END { print n + 0 }' "$trace"
+}
+
+# callers: print the names of the callers of the module's function
+callers()
+{
+	sed -n 's/.* mct_target_branch+.* <-- \([A-Za-z0-9_]*\)+.*/\1/p' "$trace" | sort -u
 }
 
 # counted WHAT: report whether a probe on mct_target_branch sees each call of work(). The argument
@@ -141,6 +147,9 @@ trace_clear
 work
 counted "with a return probe"
 recorded "with a return probe"
+# The probe may have replaced the return address before the call is recorded.
+equal "with a return probe: the caller is the function's or the probe's" "" \
+	"$(callers | grep -vxE 'calls_set|arch_rethook_trampoline|__kretprobe_trampoline')"
 equal "with a return probe: each return hits the probe" $calls "$(mod_get mct_kprobe returns)"
 equal "with a return probe: the probe sees the returned values" \
 	$((calls * (calls - 1) / 2 + 2 * calls)) \

@@ -375,21 +375,43 @@ static void add_line(struct symbols *symbols, struct symbol *symbol, uint64_t ad
 }
 
 /*
+ * Return the line of a trampoline that begins at @address: it replaces a return address while a
+ * return probe or function_graph waits. NULL: there is none.
+ */
+static const struct kallsyms_line *trampoline_at(const struct symbols *symbols, uint64_t address,
+						 const struct table **table, uint64_t *end)
+{
+	static const char * const names[] = {
+		"arch_rethook_trampoline", "__kretprobe_trampoline", "return_to_handler",
+	};
+	const struct kallsyms_line *line = look_up(symbols, address, table, end);
+	size_t i;
+
+	for (i = 0; line && line->address == address && i < ARRAY_SIZE(names); i++)
+		if (line->name_length == strlen(names[i]) &&
+		    !memcmp(line->name, names[i], line->name_length))
+			return line;
+	return NULL;
+}
+
+/*
  * Create the symbol of a recorded address. That address is behind an instruction, which may be
- * the last one of its function: look up the byte before.
+ * the last one of its function: look up the byte before. But there is none before a trampoline.
  */
 static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
 {
 	uint64_t address = recording_address(symbols->from, low), end;
 	const struct table *table;
-	const struct kallsyms_line *line = look_up(symbols, address - 1, &table, &end);
+	const struct kallsyms_line *line = trampoline_at(symbols, address, &table, &end);
 	struct symbol *symbol = xcalloc(1, sizeof(*symbol));
 	const char *cold;
 	size_t length;
 
 	symbol->address = low;
+	if (!line)
+		line = look_up(symbols, address - 1, &table, &end);
 	if (line) {
-		symbol->text = xasprintf("%.*s+%#llx/%#llx%s%.*s%s",
+		symbol->text = xasprintf("%.*s+0x%llx/%#llx%s%.*s%s",
 					 (int)line->name_length, line->name,
 					 (unsigned long long)(address - line->address),
 					 (unsigned long long)(end - line->address),

@@ -131,12 +131,23 @@ void mctracer_text_rewind(struct mctracer_text *text)
 	text->last.cpu = -1;
 }
 
+/* Return true for what replaces a return address while a return probe or function_graph waits. */
+static bool text_is_trampoline(const char *symbol)
+{
+	static const char * const trampolines[] = {
+		"arch_rethook_trampoline", "__kretprobe_trampoline", "return_to_handler",
+	};
+
+	return match_string(trampolines, ARRAY_SIZE(trampolines), symbol) >= 0;
+}
+
 /*
  * Print the symbol of the return address @low to @name, as %pS does, but never a raw address.
  * Return the length.
  *
  * The call before a return address may be the last instruction of its function. So look up the
  * call's address, and print the return address, whose offset may then equal the function's size.
+ * There is no call before a trampoline.
  *
  * @function: the function's first address, low half, or 0. @lasting: the name stays valid while no
  * module is loaded or unloaded.
@@ -150,6 +161,12 @@ static size_t text_name_address(char *name, u32 low, u32 *function, bool *lastin
 	const char *symbol;
 
 	guard(rcu)();	/* keeps the module's name valid */
+	symbol = kallsyms_lookup(address, &size, &offset, &module, buffer);
+	if (symbol && !offset && text_is_trampoline(symbol)) {
+		*lasting = true;
+		*function = 0;
+		return scnprintf(name, KSYM_SYMBOL_LEN, "%s+0x0/%#lx", symbol, size);
+	}
 	symbol = kallsyms_lookup(address - 1, &size, &offset, &module, buffer);
 	*lasting = symbol && (module || is_kernel(address - 1));
 	/* FUNCTION.cold, the rarely run part, does not begin where the function does. */
