@@ -44,6 +44,7 @@ check-bisect:
 bench:
 	@scripts/setup
 	@scripts/bench
+	@scripts/bench-peers
 
 apply:
 	@scripts/apply

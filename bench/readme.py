@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: readme.py RESULT DOCUMENT...
 
-Replace the tables in each DOCUMENT by those of RESULT, a result of the benchmark (bench/results/NAME.md), and its links
-to results by links to RESULT.
+Replace the tables in each DOCUMENT by those of RESULT, a result of a benchmark (bench/results/NAME.md), and its links
+to results of that benchmark by links to RESULT: scripts/bench has the tables "promised" and "summary", and
+scripts/bench-peers, whose NAME ends with -peers, the table "peers".
 """
 import os
 import re
@@ -19,7 +20,8 @@ def main():
         sys.exit(__doc__)
     with open(sys.argv[1], encoding="utf-8") as f:
         result = f.read()
-    new = {name: tables(result, name) for name in ("promised", "summary", "peers")}
+    peers = "-peers" if sys.argv[1].endswith("-peers.md") else ""
+    new = {name: tables(result, name) for name in (("peers",) if peers else ("promised", "summary"))}
     for name, found in new.items():
         if len(found) != 1:
             sys.exit(f"readme.py: {len(found)} tables {name} in {sys.argv[1]}, not 1")
@@ -32,7 +34,7 @@ def main():
             for table in tables(text, name):
                 text = text.replace(table, found[0])
                 shown += 1
-        text = re.sub(r"bench/results/[^)\s]*\.(md|svg)", rf"bench/results/{link}.\1", text)
+        text = re.sub(rf"bench/results/[0-9.-]*{peers}\.(md|svg)", rf"bench/results/{link}.\1", text)
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
     if shown != len(new):

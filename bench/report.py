@@ -230,60 +230,6 @@ def order_table(f):
            "in the other order"], rows)
 
 
-QUESTIONS = {
-    "count": "count the calls of one function",
-    "args": "record the arguments of one function",
-    "histogram": "durations of one function",
-    "all": "count the calls of each function",
-    "recorded": "record the calls of each function",
-}
-PEERS = {
-    "series": ("mctracer", "`mctracer`, in the kernel"),
-    "peers": ("mctracer", "`mctracer`, a module"),
-    "fentry": ("fentry", "BPF, fentry and fexit"),
-    "multi": ("multi", "BPF, kprobe.multi"),
-    "bpftrace": ("bpftrace", "bpftrace"),
-}
-
-
-def peer(f, question, who):
-    """Return what @who needs for @question: instructions a call, seconds to attach and detach, calls missed."""
-    tool = PEERS[who][0]
-    kernel = who if who == "series" else "peers"
-    name = f"peer_{question}_{tool}"
-    if not f.has(kernel, name):
-        return None
-    calls = f.items(kernel, name).value
-    off = f.get(kernel, "peer_off").value
-    return [(f.get(kernel, name).value - off) / calls, f.get(kernel, name + "_attach").value / 1e9,
-            f.get(kernel, name + "_detach").value / 1e9, f.get(kernel, name + "_missed").value]
-
-
-def peers_table(f):
-    rows = []
-    for question, title in QUESTIONS.items():
-        for who, (_, by) in PEERS.items():
-            cost = peer(f, question, who)
-            if cost:
-                rows.append([title, by, number(round(cost[0], 1)), f"{cost[1]:.3f}", f"{cost[2]:.3f}",
-                             number(cost[3])])
-                title = ""
-    table(["", "by", "instructions a call", "seconds to attach", "to detach", "calls missed"], rows)
-    first = [f"{f.get(kernel, 'peer_first_attach').value / 1e9:.3f} s {where}" for kernel, where in
-             (("series", "in the kernel"), ("peers", "as a module")) if f.has(kernel, "peer_first_attach")]
-    if first:
-        print(f"The first start of mctracer takes longer: {', '.join(first)}.\n")
-
-
-def peers_summary(f):
-    rows = []
-    for question, title in QUESTIONS.items():
-        costs = [peer(f, question, who) for who in PEERS]
-        if any(costs):
-            rows.append([title] + [number(round(cost[0], 1)) if cost else "-" for cost in costs])
-    table([""] + [by for _, by in PEERS.values()], rows)
-
-
 def bounds_table(f):
     """Print the table of bounds. Return the missed ones."""
     missed, rows = [], []
@@ -349,14 +295,6 @@ def report(f, chart):
           " does nothing is subtracted. trace-cmd is given\n`-F -c`; its events are those in its"
           " file and those that the kernel reports as missed.\n")
     recorders_table(f)
-    print("## Others\n\nWhat it costs to answer a question, by mctracer and by what people use instead, on Debian's"
-          " own kernel; of\nmctracer also in a kernel of its own. The instructions are those that are added to a call;"
-          " seconds are the\nguest's, in which an instruction takes a nanosecond, and include waiting. bpftrace compiles"
-          " its program while it\nattaches.\n")
-    peers_table(f)
-    print("Instructions a call:\n\n<!-- peers -->")
-    peers_summary(f)
-    print("<!-- end -->\n")
     print("## Times in compact form\n\nAll calls were recorded with their times, and only the"
           " times that compact form has were kept. The\ntables show how far apart these times are,"
           " and how far each call's estimated time is from its exact one.\nA nanosecond is an"

@@ -96,18 +96,6 @@ ftrace tcp_unfiltered 10000000 0
 ftrace tcp_chosen 10500000 1000
 ftrace tcp_callers 18500000 1000
 ftrace switch_one 2000000 1"
-	echo "series peer_off 20000000 10000
-series peer_count_mctracer 20600000 10000
-peers peer_off 30000000 10000
-peers peer_first_attach 2800000000 0
-peers peer_count_mctracer 30700000 10000
-peers peer_count_fentry 31500000 10000
-peers peer_count_bpftrace 33000000 10000"
-	for k in series:mctracer peers:mctracer peers:fentry peers:bpftrace; do
-		echo "${k%:*} peer_count_${k#*:}_attach 1500000 0
-${k%:*} peer_count_${k#*:}_detach 2500000 0
-${k%:*} peer_count_${k#*:}_missed 3 30000"
-	done
 	for w in stat read pipe file exec tcp hackbench idle; do
 		for name in apart_words apart_ns span_ns error_ns; do
 			for point in median p90 p99 p999 max; do
@@ -161,14 +149,36 @@ good()
 		grep -q '^| instructions that tracing adds to a call | 24.05 | at most 28 | met |' "$T/report"
 }
 
+# peer_figures: print made-up figures of scripts/bench-peers
+peer_figures()
+{
+	echo "series peer_off 20000000 10000
+series peer_count_mctracer 20600000 10000
+peers peer_off 30000000 10000
+peers peer_first_attach 2800000000 0
+peers peer_count_mctracer 30700000 10000
+peers peer_count_fentry 31500000 10000
+peers peer_count_bpftrace 33000000 10000"
+	for k in series:mctracer peers:mctracer peers:fentry peers:bpftrace; do
+		echo "${k%:*} peer_count_${k#*:}_attach 1500000 0
+${k%:*} peer_count_${k#*:}_detach 2500000 0
+${k%:*} peer_count_${k#*:}_missed 3 30000"
+	done
+}
+
 peers()
 {
-	report 0
-	grep -q '^| count the calls of one function | .mctracer., in the kernel | 60 | 0.002 | 0.003 | 3 |$' "$T/report" &&
+	peer_figures >"$T/peers"
+	"$REPO/bench/peers.py" "$T/peers" >"$T/report" &&
+		grep -q '^| count the calls of one function | .mctracer., in the kernel | 60 | 0.002 | 0.003 | 3 |$' "$T/report" &&
 		grep -q '^|  | .mctracer., a module | 70 | 0.002 | 0.003 | 3 |$' "$T/report" &&
 		grep -q '2.800 s as a module' "$T/report" &&
 		grep -q '^|  | bpftrace | 300 | 0.002 | 0.003 | 3 |$' "$T/report" &&
-		grep -q '^| count the calls of one function | 60 | 70 | 150 | - | 300 |$' "$T/report" && ! grep -q '^|  | BPF, kprobe.multi' "$T/report"
+		grep -q '^| count the calls of one function | 60 | 70 | 150 | - | 300 |$' "$T/report" &&
+		! grep -q '^|  | BPF, kprobe.multi' "$T/report" || return
+	# A tool need not answer each question, but an answer has all its figures.
+	grep -v 'peers peer_count_fentry_detach' "$T/peers" >"$T/fewer"
+	fails_saying 'printed no figure for peer_count_fentry_detach' "$REPO/bench/peers.py" "$T/fewer"
 }
 
 # missed TEXT FIGURE...: succeed if the report with these figures fails with exactly this error
@@ -191,10 +201,7 @@ all_missing()	# remove each figure in turn: the report must fail and name it
 		none:stat_times | mctracer:stat_times | mctracer-static:stat_times | ftrace:stat_times | \
 			mctracer-returns:stat_times)
 			;;
-		# Not every tool answers every question.
-		*:peer_count_mctracer | *:peer_count_fentry | *:peer_count_bpftrace)
-			continue ;;
-		peers:peer_first_attach | smp1:cpu[123] | smp2:cpu[23] | mctracer*:*_times | ftrace:*_times | mctracer-static:sites | \
+		smp1:cpu[123] | smp2:cpu[23] | mctracer*:*_times | ftrace:*_times | mctracer-static:sites | \
 			mctracer-returns:sites | mctracer-static:stat_keep | mctracer-static:stat_context | mctracer-static:stat_unchosen)
 			continue ;;
 		esac
@@ -342,7 +349,24 @@ driver_writes()
 	driver || return 1
 	set -- "$T/repo/bench/results/"*-6.12.1.md
 	[ -f "$1" ] && [ -s "${1%.md}.svg" ] && grep -q '^| calls followed by mmap: lost | 0 |' "$1" &&
-		grep -q '^|  | bpftrace | 300 |' "$1" && grep -qF "($(basename -- "$1" .md).svg)" "$1"
+		grep -qF "($(basename -- "$1" .md).svg)" "$1"
+}
+
+peers_driver()
+{
+	fake_bench
+	peer_figures >"$T/figures"
+	XDG_CACHE_HOME=$T/cache FIGURES=$T/figures "$T/repo/scripts/bench-peers" || return
+	set -- "$T/repo/bench/results/"*-6.12.1-peers.md
+	grep -q '^|  | bpftrace | 300 |' "$1" || return
+	printf '<!-- peers -->\nold\n<!-- end -->\n[all](bench/results/2001-01-01-6.1-peers.md) [others](bench/results/1-6.1.md)\n' \
+		>"$T/document"
+	"$REPO/bench/readme.py" "$1" "$T/document" && grep -q '^| count the calls of one function | 60 |' "$T/document" &&
+		grep -qF "[all](bench/results/$(basename -- "$1")) [others](bench/results/1-6.1.md)" "$T/document" || return
+	rm -f "$1"
+	export FAIL=peers
+	fails_saying "the job peers did not run in Debian's 6.12" env XDG_CACHE_HOME="$T/cache" FIGURES="$T/figures" \
+		"$T/repo/scripts/bench-peers" && [ ! -e "$1" ]
 }
 
 driver_misses()
@@ -370,13 +394,15 @@ driver_follows_nothing()
 readme()
 {
 	_shown=$(sed -n 's,.*[(/]\(bench/results/[^)]*\)\.svg).*,\1,p' "$REPO/docs/measured.md")
-	_latest=$(find "$REPO/bench/results" -name "*-$MAIN_KERNEL.*.md" | sort | tail -n 1)
+	_latest=$(find "$REPO/bench/results" -name "*-$MAIN_KERNEL.*.md" ! -name '*-peers.md' | sort | tail -n 1)
+	_peers=$(find "$REPO/bench/results" -name "*-$MAIN_KERNEL.*-peers.md" | sort | tail -n 1)
 	[ "$REPO/$_shown.md" = "$_latest" ] || {
 		echo "docs/measured.md shows $_shown, $MAIN_KERNEL's latest is $_latest"
 		return 1
 	}
 	[ -f "$REPO/$_shown.svg" ] || return 1
-	shown_tables "$_latest" >"$T/latest"
+	# shellcheck disable=SC2086	# there may be none
+	shown_tables "$_latest" $_peers >"$T/latest"
 	[ "$(wc -l <"$T/latest")" -gt 20 ] &&
 		shown_tables "$REPO/docs/measured.md" "$REPO/README.md" | diff - "$T/latest"
 }
@@ -388,7 +414,7 @@ shown_tables()	# FILE...
 	cat "$@" | sed -n '/^<!-- peers/,/^<!-- end/p'
 }
 
-plan 51
+plan 52
 check "good figures miss no bound" good
 check "the chart's data are right" chart
 check "other tools' costs are shown beside mctracer's" peers
@@ -504,6 +530,7 @@ check "the hot path: a cache line that two CPUs share is refused" refused 'not w
 	'\tmov %edx, 4(%rax)' 8
 check "make bench writes its results" driver_writes
 check "make bench fails when a bound is missed" driver_misses
+check "the comparison with other tools writes its results" peers_driver
 check "make bench fails when a guest fails" driver_fails
 check "calls are not followed if the guest can have one processor only" driver_follows_nothing
 check "the documents show the main kernel's latest results" readme
