@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The functions that were met in recordings. Each has an id, and the ids begin at 0. In the table of
- * one recording a function's address, name and module identify it. In a table of several recordings
- * only name and module do, because the kernels may differ.
+ * The functions that were met in recordings. Each has an id, and the ids begin at 0. In the table
+ * of one recording a function's address, name and module identify it. In a table of several
+ * recordings only name and module do, because the kernels may differ.
  */
 #ifndef _MCTRACE_FUNCTIONS_H
 #define _MCTRACE_FUNCTIONS_H

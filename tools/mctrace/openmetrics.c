@@ -4,8 +4,8 @@
  * textfile collector read
  * (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format).
  *
- * In that format the type of a counter has the name of its values, with "_total", which the stricter
- * OpenMetrics does not allow; the textfile collector reads only the former.
+ * In that format the type of a counter has the name of its values, with "_total", which the
+ * stricter OpenMetrics does not allow; the textfile collector reads only the former.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -202,7 +202,7 @@ static void put_hits(struct buffer *to, const char *triggers)
 	free(text);
 }
 
-/* The calls of functions that one trigger counts. Functions of one name are one: see put_calls(). */
+/* The calls that one trigger counts, of each function. Functions of one name are one. */
 struct counted {
 	const char *trigger;
 	struct names functions;

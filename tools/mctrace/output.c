@@ -92,5 +92,6 @@ void output_close(FILE *file, const char *path)
 		die_errno("%s", path);
 	free(output.temporary);
 	free(output.path);
-	output.temporary = output.path = NULL;
+	output.temporary = NULL;
+	output.path = NULL;
 }

@@ -177,7 +177,8 @@ static void put_json(void)
 
 int cmd_stat(int argc, char **argv)
 {
-	argc = options_parse(argc, argv, options, "stat [--json | --openmetrics]", help, OPTIONS_ANYWHERE);
+	argc = options_parse(argc, argv, options, "stat [--json | --openmetrics]", help,
+			     OPTIONS_ANYWHERE);
 	if (argc > 1)
 		die_usage("stat", "stat takes no argument");
 	if (json && openmetrics)
