@@ -595,8 +595,8 @@ struct timed {
 static_assert(sizeof_field(struct timed, pending) + 2 * MCTRACER_WORD_SIZE <= MCTRACER_READ_MIN);
 
 /*
- * Initialize field by field, of a variable that is __uninitialized: to clear pending would take more
- * instructions than most events.
+ * Initialize field by field, of a variable that is __uninitialized: to clear pending would take
+ * more instructions than most events.
  */
 static __always_inline void emit_event_init(struct timed *what, u64 word, const u32 *frames,
 					    unsigned int n)
