@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What BPF programs do that people write instead of using mctracer: count calls, record arguments, make a histogram of
- * durations. peers.c loads one or two of these programs. As cheap as they can be: maps of each CPU, no string.
+ * durations. peers.c loads one or two of these programs. Their counters are per CPU, and they handle no strings.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

@@ -364,6 +364,11 @@ mctracer_function_calls_total{trigger="foo [a_module]:count",function="foo [a_mo
 """
 
 
+def stat(tracer, *options, stdout=subprocess.PIPE):
+    return subprocess.run([args.mctrace, "stat", *options], env={**os.environ, "FAKE": tracer.folder}, stdout=stdout,
+                          stderr=subprocess.PIPE, check=False)
+
+
 def metrics(tracer):
     """stat --openmetrics prints each counter, and Prometheus' own tool accepts all that it prints."""
     tool = os.environ.get("PROMTOOL")
@@ -371,8 +376,7 @@ def metrics(tracer):
     for name, more, wanted in (("metrics", {"stats": STATS, "triggers": TRIGGERS}, METRICS),
                                ("metrics of an idle tracer", {}, None), ("metrics of strange names", {"triggers": strange}, None)):
         tracer.reset(**more)
-        said = subprocess.run([args.mctrace, "stat", "--openmetrics"], env={**os.environ, "FAKE": tracer.folder},
-                              stdout=subprocess.PIPE, check=False)
+        said = stat(tracer, "--openmetrics")
         values = "".join(line + "\n" for line in said.stdout.decode().splitlines() if not line.startswith("#"))
         wrong = [] if wanted in (None, values) else ["printed:"] + values.splitlines()
         check(name, wrong + (["status %d" % said.returncode] if said.returncode else []))
@@ -387,8 +391,7 @@ def full(tracer):
     tracer.reset(stats=STATS)
     for option in ([], ["--json"], ["--openmetrics"]):
         with open("/dev/full", "w") as device:
-            ran = subprocess.run([args.mctrace, "stat", *option], env={**os.environ, "FAKE": tracer.folder},
-                                 stdout=device, stderr=subprocess.PIPE, check=False)
+            ran = stat(tracer, *option, stdout=device)
         check(" ".join(["stat", *option, "on a full disk"]), [] if ran.returncode == 1 and b"No space left" in ran.stderr
               else ["%d, %s" % (ran.returncode, ran.stderr)])
 
