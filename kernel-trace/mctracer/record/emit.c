@@ -30,6 +30,7 @@
 #include "../ring/words.h"
 #include "follow.h"
 #include "hook.h"
+#include "raw_context.h"
 #include "record.h"
 #include "selected.h"
 
@@ -289,24 +290,6 @@ static bool emit_must_renew(struct mctracer_ring *ring)
 	return READ_ONCE(ring->renew) && xchg(&ring->renew, false);
 }
 
-/* Convert @raw, from hook_raw_context(), to the data of a context word. */
-static u32 emit_context_data(u32 raw)
-{
-	u32 context;
-
-	if (raw == MCTRACER_NO_CONTEXT)
-		return MCTRACER_CONTEXT_UNKNOWN;
-	context = (raw - PREEMPT_DISABLE_OFFSET) &
-		  (PREEMPT_MASK | SOFTIRQ_MASK | HARDIRQ_MASK | NMI_MASK);
-	if (!(raw & RAW_IRQS_ON))
-		context |= MCTRACER_IRQS_OFF;
-	if (raw & RAW_NEED_RESCHED)
-		context |= MCTRACER_NEED_RESCHED;
-	if (!(raw & PREEMPT_NEED_RESCHED))
-		context |= MCTRACER_PREEMPT_RESCHED;
-	return context;
-}
-
 /* Return true if the ring keeps its oldest words (nooverwrite) and has no room for more. */
 static bool emit_ring_is_full(const struct mctracer_ring *ring)
 {
@@ -375,7 +358,7 @@ static void emit_words(u32 what, u32 raw)
 
 	sync.known = what;
 	sync.calls = mctracer_ring_calls_at(ring, head, meta);
-	sync.context = emit_context_data(raw);
+	sync.context = raw_context_data(raw);
 	if (what & MCTRACER_KNOWS_TASK)
 		emit_describe_task(&sync, ring, what & EMIT_REMEMBER);
 	word = mctracer_compose(words, &sync);
@@ -618,7 +601,7 @@ static u64 emit_put_event(const struct timed *what)
 	const unsigned int n = 2 + what->nr_pending + what->nr_frames;
 	const bool call = mctracer_word_counts(what->word);
 	const u64 nothing = mctracer_word(MCTRACER_TIME, 0);
-	const u32 context = hook_raw_context();
+	const u32 context = raw_context_read();
 	struct mctracer_clock clock;
 	u64 head, before, time, at;
 	unsigned int fill;

@@ -6,42 +6,18 @@
 #ifndef _KERNEL_TRACE_MCTRACER_HOOK_H
 #define _KERNEL_TRACE_MCTRACER_HOOK_H
 
-#include <linux/bits.h>
 #include <linux/compiler.h>
-#include <linux/irqflags.h>
 #include <linux/mcount.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
-#include <linux/thread_info.h>
 #include <linux/timex.h>
 #include <asm/sections.h>
 
 #include "../ring/ring.h"
+#include "raw_context.h"
 #include "record.h"
 #include "selected.h"
-
-/* The preempt count's fields have the layout of MCTRACER_PREEMPT_DEPTH and so on. */
-static_assert(PREEMPT_MASK == MCTRACER_PREEMPT_DEPTH && SOFTIRQ_OFFSET == MCTRACER_SOFTIRQ &&
-	      HARDIRQ_MASK == MCTRACER_HARDIRQ && NMI_MASK == MCTRACER_NMI);
-
-/*
- * The raw context, which hooks compare at each call: the preempt count, with the hook's own
- * increment, and these two flags in free bits. emit_context_data() converts it to a context word's
- * data.
- */
-#define RAW_IRQS_ON		BIT(24)
-#define RAW_NEED_RESCHED	BIT(25)
-
-static __always_inline u32 hook_raw_context(void)
-{
-	u32 raw = raw_cpu_read(pcpu_hot.preempt_count);
-
-	raw ^= (arch_local_save_flags() & X86_EFLAGS_IF) / X86_EFLAGS_IF * RAW_IRQS_ON;
-	raw ^= (READ_ONCE(current_thread_info()->flags) & _TIF_NEED_RESCHED) / _TIF_NEED_RESCHED *
-	       RAW_NEED_RESCHED;
-	return raw;
-}
 
 /* The arguments of the hook. @ips: ip and parent_ip in a plain hook, NULL in a direct one. */
 static __always_inline unsigned long hook_ip(const unsigned long *ips)
@@ -190,7 +166,7 @@ static __always_inline void hook_record(const enum mctracer_hook_at at, const bo
 		mctracer_hook_time();
 
 	if (context)
-		raw = hook_raw_context();
+		raw = raw_context_read();
 	if (!timed && !context) {
 		head = mctracer_ring_reserve(&mctracer_rings, step);
 	} else if (!context) {

@@ -194,7 +194,7 @@ struct mctracer_ring {
 	u32 lap_factor;		/* moves a position's lowest lap bit to bit 31 */
 
 	/* Written by the ring's CPU: */
-	u32 context;		/* of the latest words, as hook_raw_context() returns it */
+	u32 context;		/* of the latest words, as raw_context_read() returns it */
 	u32 time_low;		/* low half of the position behind the hook's latest time */
 	u64 meta;
 	u64 sync_at;		/* the latest sync point whose sync words are written */
