@@ -155,6 +155,7 @@ int unregister_mcount_direct(mcount_direct_func_t func);
 bool mcount_direct_registered(mcount_direct_func_t func);
 bool mcount_direct_is_current(mcount_direct_func_t func);
 int mcount_error(void);
+const char *mcount_restriction(void);
 
 int mcount_set_enabled(bool enable);
 
@@ -375,6 +376,11 @@ static inline bool mcount_direct_is_current(mcount_direct_func_t func)
 static inline int mcount_error(void)
 {
 	return 0;
+}
+
+static inline const char *mcount_restriction(void)
+{
+	return NULL;
 }
 
 static inline int mcount_set_enabled(bool enable)

@@ -469,6 +469,18 @@ int mcount_error(void)
 }
 EXPORT_SYMBOL_GPL(mcount_error);
 
+/**
+ * mcount_restriction() - return why some functions can't be made to call the hook, or not to
+ *
+ * Context: any.
+ * Return: a sentence for users, or NULL if all functions can be selected.
+ */
+const char *mcount_restriction(void)
+{
+	return mcount_sites_restriction();
+}
+EXPORT_SYMBOL_GPL(mcount_restriction);
+
 bool mcount_is_enabled(void)
 {
 	return READ_ONCE(mcount_enabled);

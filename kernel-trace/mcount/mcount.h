@@ -72,6 +72,9 @@ int mcount_sites_set(bool call, const struct mcount_selection *selection, bool a
  */
 int mcount_sites_error(void);
 
+/* Return why some sites can't be changed, or NULL. Any context. */
+const char *mcount_sites_restriction(void);
+
 #else /* !CONFIG_MCOUNT_DYNAMIC */
 
 /* Static call sites always call the stub. */
@@ -83,6 +86,11 @@ static inline int mcount_sites_set(bool call, const struct mcount_selection *sel
 static inline int mcount_sites_error(void)
 {
 	return 0;
+}
+
+static inline const char *mcount_sites_restriction(void)
+{
+	return NULL;
 }
 
 #endif /* CONFIG_MCOUNT_DYNAMIC */

@@ -69,8 +69,10 @@ struct table {
 };
 
 static struct table kernel_entries, kernel_returns;
-/* The modules with call sites. */
+/* The modules with call sites, ... */
 static LIST_HEAD(modules_with_sites);
+/* ... and how many others are left alone, because a site of theirs did not hold what it should. */
+static unsigned int nr_left_alone;
 
 typedef int (*site_fn)(void *site, bool returns);
 
@@ -143,6 +145,7 @@ static __always_inline int mcount_each_modules_site(site_fn fn)
 			continue;
 		pr_err("no call site of %s will be changed any more\n", mod->name);
 		list_del_init(&mod->mcount_list);
+		nr_left_alone++;
 	}
 	return 0;
 }
@@ -307,6 +310,13 @@ static bool mcount_is_selective(const struct mcount_selection *of)
 int mcount_sites_error(void)
 {
 	return 0;
+}
+
+const char *mcount_sites_restriction(void)
+{
+	if (READ_ONCE(broken))
+		return "no call site can be changed any more";
+	return READ_ONCE(nr_left_alone) ? "the call sites of a module can't be changed" : NULL;
 }
 
 int mcount_sites_set(bool call, const struct mcount_selection *new_selection, bool again)
@@ -502,15 +512,19 @@ static void mcount_module_coming(struct module *mod)
 	if (broken)
 		return;
 	if ((calls == SITES_BUILT_AS_CALLS && !selection) ||
-	    !mcount_change_sites(mod, calls, selection))
+	    !mcount_change_sites(mod, calls, selection)) {
 		list_add_tail(&mod->mcount_list, &modules_with_sites);
-	else
-		pr_err("no call site of %s will be changed\n", mod->name);
+		return;
+	}
+	pr_err("no call site of %s will be changed\n", mod->name);
+	nr_left_alone++;
 }
 
 static void mcount_module_going(struct module *mod)
 {
 	guard(mutex)(&sites_mutex);
+	if (list_empty(&mod->mcount_list) && !broken)
+		nr_left_alone--;
 	list_del_init(&mod->mcount_list);
 }
 

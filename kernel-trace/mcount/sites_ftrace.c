@@ -359,6 +359,11 @@ int mcount_sites_error(void)
 	return READ_ONCE(error);
 }
 
+const char *mcount_sites_restriction(void)
+{
+	return ftrace_is_dead() ? "ftrace is dead: no call site can be changed any more" : NULL;
+}
+
 unsigned long mcount_function_site(unsigned long func)
 {
 	return ftrace_location_range(func, func + MCOUNT_SITE_OFFSET);

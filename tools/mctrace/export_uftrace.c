@@ -149,10 +149,11 @@ static void put_symbol(void *arg, uint64_t address, const char *name, size_t len
 {
 	struct uftrace *to = arg;
 
-	(void)module;
-	(void)module_length;
-	buffer_printf(&to->symbols, "%016llx T %.*s\n", (unsigned long long)(address - to->base),
+	buffer_printf(&to->symbols, "%016llx T %.*s", (unsigned long long)(address - to->base),
 		      (int)length, name);
+	if (module_length)
+		buffer_printf(&to->symbols, " [%.*s]", (int)module_length, module);
+	buffer_char(&to->symbols, '\n');
 }
 
 static void put_symbols(struct uftrace *to)

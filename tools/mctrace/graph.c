@@ -19,11 +19,12 @@ static const char help[] =
 
 static struct {
 	const char *btf;
-	unsigned long depth;
+	unsigned long depth, lines;
 } asked;
 
 static const struct option options[] = {
 	OPT_NUMBER('D', "depth", &asked.depth, "N", "at most N levels below and above FUNCTION"),
+	OPT_NUMBER(0, "lines", &asked.lines, "N", "the first N lines of each list"),
 	OPT_TEXT(0, "btf", &asked.btf, "FILE",
 		 "print FUNCTION's prototype, by the types in FILE"),
 	OPT_PARENT(select_options)
@@ -35,6 +36,7 @@ struct graph {
 	struct paths callers;		/* from the function upwards */
 	struct view view;
 	unsigned int depth;		/* limit; 0: none */
+	unsigned long shown;		/* lines of the list so far */
 };
 
 /* Add the stack of a call of the function, from the function upwards, to callers. */
@@ -123,12 +125,19 @@ static void put_line(const struct graph *graph, const struct path *path, uint64_
 	buffer_free(&line);
 }
 
-static void put_below(const struct graph *graph, uint32_t place, unsigned int depth)
+/* Return true if the list already has as many lines as --lines asks for. */
+static bool is_full(const struct graph *graph)
+{
+	return asked.lines && graph->shown == asked.lines;
+}
+
+static void put_below(struct graph *graph, uint32_t place, unsigned int depth)
 {
 	const struct paths *paths = &graph->tally.paths;
 	uint32_t at;
 
-	for (at = paths->all[place].first; at; at = paths->all[at].next) {
+	for (at = paths->all[place].first; at && !is_full(graph); at = paths->all[at].next) {
+		graph->shown++;
 		if (graph->view.json)
 			put_json(graph, paths, at, "calls");
 		else
@@ -140,12 +149,13 @@ static void put_below(const struct graph *graph, uint32_t place, unsigned int de
 }
 
 /* Print the paths from the function upwards. paths_sum() has set sum to the calls of a path. */
-static void put_above(const struct graph *graph, uint32_t place, unsigned int depth)
+static void put_above(struct graph *graph, uint32_t place, unsigned int depth)
 {
 	const struct paths *paths = &graph->callers;
 	uint32_t at;
 
-	for (at = paths->all[place].first; at; at = paths->all[at].next) {
+	for (at = paths->all[place].first; at && !is_full(graph); at = paths->all[at].next) {
+		graph->shown += !graph->view.json || paths->all[at].calls;
 		if (!graph->view.json)
 			put_line(graph, &paths->all[at], paths->all[at].sum, depth, false);
 		else if (paths->all[at].calls)
@@ -168,6 +178,7 @@ static void put_graph(struct graph *graph)
 		   graph->tally.walker.returns ? path_total : path_calls);
 	heading(graph, "# called by: calls, and the call paths upwards");
 	put_above(graph, 0, 0);
+	graph->shown = 0;
 	heading(graph, graph->tally.walker.returns ?
 		"\n# calls: time on a CPU, total time, calls" : "\n# calls: number of calls");
 	put_below(graph, 0, 0);

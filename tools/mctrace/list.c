@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mctrace list: print which functions can be traced. */
-#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "mctrace.h"
 #include "options.h"
 #include "prototypes.h"
+#include "symbols.h"
 #include "tracer.h"
 #include "util.h"
 
@@ -31,48 +31,41 @@ static const struct option options[] = {
 	OPT_PARENT(common_options)
 };
 
-/*
- * Return true if the name in @line, "name" or "name [module]", matches a glob, or there are no
- * globs.
- */
-static bool matches(const char *line, char **globs, int nr)
+/* Return true if @title, "name" or "name [module]", matches a glob, or there are no globs. */
+static bool is_wanted(const char *title, char **globs, int nr)
 {
-	char name[512];
 	int i;
 
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(line, "\n "), line);
 	for (i = 0; i < nr; i++)
-		if (!fnmatch(globs[i], name, 0))
+		if (is_matched(title, globs[i]))
 			return true;
 	return !nr;
 }
 
-/* Print a function: as JSON, or as its prototype if @prototypes has it, or as @line. */
-static void put_function(struct prototypes *prototypes, bool json, const char *line)
+/* Print a function: as JSON, or as its prototype if @prototypes has it, or as @title. */
+static void put_function(struct prototypes *prototypes, bool json, const char *title)
 {
 	const char *prototype = NULL;
 	char name[512], module[64] = "";
 	struct buffer to = { };
 
-	if (sscanf(line, "%511s [%63[^]]", name, module) < 1)
+	if (sscanf(title, "%511s [%63[^]]", name, module) < 1)
 		return;
 	if (prototypes)
 		prototype = prototype_of(prototypes, name, *module ? module : NULL);
 	if (json) {
 		buffer_char(&to, '{');
-		json_text(&to, "function", name);
-		json_text(&to, "name", name);
-		if (*module)
-			json_text(&to, "module", module);
+		json_function(&to, "function", title);
 		if (prototype)
 			json_text(&to, "prototype", prototype);
-		buffer_puts(&to, "}\n");
+		buffer_char(&to, '}');
 	} else if (prototype) {
-		buffer_printf(&to, "%s;%s%s%s\n", prototype, *module ? "\t[" : "", module,
+		buffer_printf(&to, "%s;%s%s%s", prototype, *module ? "\t[" : "", module,
 			      *module ? "]" : "");
 	} else {
-		buffer_puts(&to, line);
+		buffer_puts(&to, title);
 	}
+	buffer_char(&to, '\n');
 	buffer_write(&to, stdout);
 	buffer_free(&to);
 }
@@ -80,27 +73,23 @@ static void put_function(struct prototypes *prototypes, bool json, const char *l
 int cmd_list(int argc, char **argv)
 {
 	struct prototypes *prototypes = NULL;
+	char *functions, *title, *saved;
 	unsigned long shown = 0;
-	char *line = NULL;
-	size_t room = 0;
-	FILE *file;
 
 	argc = options_parse(argc, argv, options, "list [OPTION...] [GLOB...]", help,
 			     OPTIONS_ANYWHERE);
 	tracer_find();
 	if (asked.prototypes || asked.btf)
 		prototypes = prototypes_open(asked.btf);
-	file = fopen(tracer_path("functions"), "r");
-	if (!file)
-		tracer_die("functions");
-	while (getline(&line, &room, file) > 0) {
-		if (!matches(line, argv + 1, argc - 1))
+	functions = tracer_read("functions");
+	for (title = strtok_r(functions, "\n", &saved); title;
+	     title = strtok_r(NULL, "\n", &saved)) {
+		if (!is_wanted(title, argv + 1, argc - 1))
 			continue;
-		put_function(prototypes, asked.json, line);
+		put_function(prototypes, asked.json, title);
 		shown++;
 	}
-	free(line);
-	fclose(file);
+	free(functions);
 	if (prototypes)
 		prototypes_close(prototypes);
 	if (!shown)

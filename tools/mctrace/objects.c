@@ -595,6 +595,7 @@ void objects_take(struct objects *objects, const struct event *event)
 		take_return(objects, event);
 	if (!event->state->nr_objects)
 		return;
+	objects->events++;
 	take_call(objects, event);
 	if (event->ns < objects->look_ns)
 		return;

@@ -70,6 +70,7 @@ struct objects {
 	bool (*wants_tree)(struct objects *objects, const struct object *root);
 	/* Show a wanted tree that is whole. @root is freed afterwards. */
 	void (*show)(struct objects *objects, const struct object *root);
+	uint64_t events;		/* calls and returns that have objects */
 	uint64_t full;			/* objects not followed, for lack of a slot */
 	uint64_t headers_seen;
 	uint64_t unasked;		/* trees that ended without headers or a match */

@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "buffer.h"
@@ -40,7 +39,7 @@ static const char object_help[] =
 
 static struct {
 	const char *rules, *btf, *functions;
-	unsigned long seconds;
+	unsigned long seconds, lines;
 	bool triggers;
 } asked;
 
@@ -83,6 +82,7 @@ static const struct option options[] = {
 	OPT_TEXT(0, "btf", &asked.btf, "FILE",
 		 "the kernel's types, if the kernel has no BTF"),
 	OPT_NUMBER(0, "seconds", &asked.seconds, "N", "end after N seconds"),
+	OPT_NUMBER(0, "lines", &asked.lines, "N", "print the first N blocks; recording continues"),
 	OPT_BOOLEAN(0, "triggers", &asked.triggers, "only show which triggers would be set"),
 	OPT_TEXT(0, "functions", &asked.functions, "FILE",
 		 "... for these functions, in the format of the tracer's file"),
@@ -171,10 +171,10 @@ static void put_event(struct buffer *to, const struct object_event *event, uint6
 	put_delta(to, event, begin);
 	text_context(to, event->context);
 	buffer_printf(to, "%s:%u ", event->comm, event->pid);
-	buffer_puts(to, event->symbol->name);
+	buffer_puts(to, event->symbol->title);
 	if (event->caller) {
 		buffer_puts(to, " <-- ");
-		buffer_puts(to, event->caller->name);
+		buffer_puts(to, event->caller->title);
 	} else {
 		buffer_puts(to, " returns");
 	}
@@ -238,15 +238,42 @@ static void put_labels(struct buffer *to, const struct object *object)
 	}
 }
 
+/* Return the first descendant of @object that has headers; NULL: there is none. */
+static const struct object *descendant_with_headers(const struct object *object)
+{
+	const struct object *child, *found = NULL;
+
+	for (child = object->child; child && !found; child = child->next)
+		found = child->has_headers ? child : descendant_with_headers(child);
+	return found;
+}
+
+/* Append " HEADERS", or " (#13: HEADERS)" if only a descendant has headers. */
+static void put_headers(struct buffer *to, const struct object *object)
+{
+	const struct object *other;
+
+	if (object->has_headers) {
+		if (same_headers(object, object->parent))
+			return;
+		buffer_char(to, ' ');
+		headers_print(to, &object->headers);
+		return;
+	}
+	other = descendant_with_headers(object);
+	if (!other)
+		return;
+	buffer_printf(to, " (#%u: ", other->number);
+	headers_print(to, &other->headers);
+	buffer_char(to, ')');
+}
+
 static void put_name(struct buffer *to, const struct object *object)
 {
 	buffer_printf(to, "#%u", object->number);
 	if (object->parent)
 		buffer_printf(to, " of #%u", object->parent->number);
-	if (object->has_headers && !same_headers(object, object->parent)) {
-		buffer_char(to, ' ');
-		headers_print(to, &object->headers);
-	}
+	put_headers(to, object);
 	put_labels(to, object);
 }
 
@@ -348,6 +375,8 @@ static void show(struct objects *objects, const struct object *root)
 {
 	struct packets *packets = (struct packets *)objects;
 
+	if (asked.lines && objects->shown > asked.lines)
+		return;
 	if (packets->view.json) {
 		put_json(packets, root);
 	} else {
@@ -480,6 +509,7 @@ static int show_triggers(const struct packets *packets)
 static void say_left_out(const struct packets *packets)
 {
 	const struct objects *objects = &packets->objects;
+	uint64_t reused = recording_number(packets->view.from, "reused");
 
 	if (packets->filter && !objects->headers_seen && objects->trees)
 		warning("no headers were recorded: check the 'header' rules and --btf");
@@ -492,6 +522,9 @@ static void say_left_out(const struct packets *packets)
 	if (objects->full)
 		warning("%llu objects were not followed: too many were followed at once",
 			(unsigned long long)objects->full);
+	if (reused)
+		warning("%llu objects were allocated again: the rules lack an end",
+			(unsigned long long)reused);
 }
 
 static void begin(struct packets *packets)
@@ -581,7 +614,7 @@ static void run_now(struct packets *packets)
 	from = wait_for_recording(&recorder);
 	unlink_recorded(recorder.path);
 	if (!from)
-		exit(EXIT_FAILURE);
+		recorder_failed(&recorder);
 	packets->view.no_pager = true;		/* a pager would hide what ends this */
 	view_begin(&packets->view, from);
 	packets->objects.types = packets->btf ? prototypes_open(packets->btf) :
@@ -589,11 +622,19 @@ static void run_now(struct packets *packets)
 	go_along(packets, &recorder);
 	if (!from->ended)
 		warning("the recording is not complete");
-	if (packets->command && WIFSIGNALED(recorder.status))
-		packets->status = 128 + WTERMSIG(recorder.status);
-	else if (packets->command)
-		packets->status = WEXITSTATUS(recorder.status);
+	if (packets->command)
+		packets->status = recorder_status(&recorder);
 	free(recorder.path);
+}
+
+/* End mctrace if the recording was made without rules, and no trigger of it followed objects. */
+static void check_followed(const struct packets *packets)
+{
+	const struct recording *from = packets->view.from;
+
+	if (packets->objects.events || packets->objects.full || recording_info(from, "rules"))
+		return;
+	die("%s has no followed objects: record it with --rules %s", from->path, packets->rules);
 }
 
 static void run_on(struct packets *packets)
@@ -602,6 +643,7 @@ static void run_on(struct packets *packets)
 	if (packets->btf)
 		packets->objects.types = prototypes_open(packets->btf);
 	go_through(packets);
+	check_followed(packets);
 }
 
 /*

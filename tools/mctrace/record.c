@@ -135,7 +135,7 @@ static void find_command(struct record *record)
 		return;
 	error = errno;
 	warning("%s: %s", record->command[0], strerror(error));
-	if (setup_asked.graph && error == ENOENT)
+	if (setup_asked.graph && error == ENOENT && !record->quiet)
 		warning("-g takes no function: 'mctrace record -g -l %s COMMAND'",
 			record->command[0]);
 	exit(error == ENOENT ? 127 : 126);
@@ -293,24 +293,48 @@ static char *build_id(void)
 	return id;
 }
 
+/* Return a copy of @text as one line; the caller frees it. */
+static char *as_line(const char *text)
+{
+	char *line = xstrdup(text), *c;
+
+	for (c = line; *c; c++)
+		if (*c == '\n')
+			*c = ' ';
+	return line;
+}
+
+/* Return the line "rules NAME", or "" without rules; the caller frees it. */
+static char *rules_line(const struct setup *setup)
+{
+	char *name, *line;
+
+	if (!setup->rules)
+		return xstrdup("");
+	name = as_line(setup->rules);
+	line = xasprintf("rules %s\n", name);
+	free(name);
+	return line;
+}
+
 /* Return the lines of RECORDING_INFO; the caller frees them. */
 static char *info_before(const struct setup *setup)
 {
-	char *options = tracer_read("options"), *mode, *info, *c, *id = build_id();
+	char *lines = tracer_read("options"), *options = as_line(lines), *mode, *info;
+	char *id = build_id(), *rules = rules_line(setup);
 	struct utsname name;
 	struct timespec now;
 
 	uname(&name);
 	clock_gettime(CLOCK_REALTIME, &now);
-	for (c = options; *c; c++)
-		if (*c == '\n')
-			*c = ' ';
 	mode = tracer_has("mode") ? tracer_read("mode") : xstrdup("function\n");
 	info = xasprintf("release %s\nversion %s\nbuild_id %s\nmachine %s\nhost %s\ncpus %ld\n"
-			 "began %lld%09ld\nchosen %d\nstrings %d\noptions %s\nmode %s",
+			 "began %lld%09ld\nchosen %d\nstrings %d\n%soptions %s\nmode %s",
 			 name.release, name.version, id, name.machine, name.nodename,
 			 sysconf(_SC_NPROCESSORS_CONF), (long long)now.tv_sec, now.tv_nsec,
-			 setup->filter || setup->notrace, setup->strings, options, mode);
+			 setup->filter || setup->notrace, setup->strings, rules, options, mode);
+	free(lines);
+	free(rules);
 	free(options);
 	free(mode);
 	free(id);
@@ -348,7 +372,7 @@ static void show_summary(const struct record *record, uint64_t written, uint64_t
 /* Stop recording, complete the file, and restore all settings. Return the exit status. */
 static int finish(struct record *record)
 {
-	uint64_t written, lost, missed = 0;
+	uint64_t written, lost, missed = 0, reused = 0;
 	bool good, whole;
 	char *info;
 
@@ -356,8 +380,11 @@ static int finish(struct record *record)
 	read_stats(&written, &lost);
 	if (record->missed >= 0)
 		missed = tracer_returns_missed() - record->missed;
-	info = xasprintf("written %llu\nlost %llu\nmissed %llu\n", (unsigned long long)written,
-			 (unsigned long long)lost, (unsigned long long)missed);
+	if (setup_asked.rules || setup_asked.triggers)
+		reused = tracer_objects_reused();
+	info = xasprintf("written %llu\nlost %llu\nmissed %llu\nreused %llu\n",
+			 (unsigned long long)written, (unsigned long long)lost,
+			 (unsigned long long)missed, (unsigned long long)reused);
 	whole = record->followed && follow_end(&record->follower, info);
 	free(info);
 	good = session_restore() && whole;

@@ -270,6 +270,24 @@ const struct option select_depth_options[] = {
 	OPT_PARENT(select_options)
 };
 
+const char *select_take_pid(void)
+{
+	struct list *tasks = &asked.tasks;
+	const char *pid;
+	size_t i;
+
+	for (i = 0; i < tasks->nr; i++) {
+		if (tasks->all[i].kind != TGID)
+			continue;
+		pid = tasks->all[i].text;
+		tasks->nr--;
+		memmove(tasks->all + i, tasks->all + i + 1,
+			(tasks->nr - i) * sizeof(*tasks->all));
+		return pid;
+	}
+	return NULL;
+}
+
 /* --- the selection --- */
 
 /* Flags of a function, by its id. */
@@ -349,37 +367,6 @@ void select_free(struct select *select)
 
 /* --- functions --- */
 
-/* Return true if @title, "NAME" or "NAME [MODULE]", matches @pattern, which may have globs. */
-static bool matches(const char *pattern, const char *title)
-{
-	const char *open = strrchr(pattern, '['), *bracket = strchr(title, '[');
-	char *name, *module, *wanted = NULL;
-	bool match;
-
-	if (is_named(title, pattern))
-		return true;
-	name = xasprintf("%.*s", (int)strcspn(title, " "), title);
-	module = bracket ? xasprintf("%.*s", (int)strlen(bracket) - 2, bracket + 1) : xstrdup("");
-	if (!strncmp(pattern, "mod:", 4)) {
-		match = *module && !fnmatch(pattern + 4, module, 0);
-	} else {
-		match = !fnmatch(pattern, name, 0);
-		if (!match && open && pattern[strlen(pattern) - 1] == ']' && *module) {
-			wanted = xasprintf("%.*s", (int)strlen(open) - 2, open + 1);
-			match = !fnmatch(wanted, module, 0);
-			free(wanted);
-			wanted = xasprintf("%.*s", (int)(open - pattern), pattern);
-			while (*wanted && wanted[strlen(wanted) - 1] == ' ')
-				wanted[strlen(wanted) - 1] = '\0';
-			match = match && !fnmatch(wanted, name, 0);
-		}
-	}
-	free(wanted);
-	free(module);
-	free(name);
-	return match;
-}
-
 /*
  * Return true if a list element matches @title. Mark all matching elements, to find those that
  * match nothing.
@@ -390,7 +377,7 @@ static bool is_in(struct list *list, const char *title)
 	size_t i;
 
 	for (i = 0; i < list->nr; i++) {
-		if (!matches(list->all[i].text, title))
+		if (!is_matched(title, list->all[i].text))
 			continue;
 		list->all[i].met = true;
 		found = true;

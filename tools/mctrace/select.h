@@ -29,6 +29,11 @@ extern const struct option select_options[];
 extern const struct option select_depth_options[];
 
 /*
+ * Remove the first process of --pid from the selection, and return its pid; NULL: there is none.
+ * For a command that records the process.
+ */
+const char *select_take_pid(void);
+/*
  * Return the selection for @view; NULL if everything is selected. End mctrace if an option can't be
  * met.
  */

@@ -100,8 +100,8 @@ char *record_now(const char * const *options, char **command)
 		;
 	ended();
 	if (fstat(fd, &st) || stat(recorder.path, &st) || !st.st_size) {
-		unlink(recorder.path);			/* the recorder has printed the reason */
-		exit(EXIT_FAILURE);
+		unlink(recorder.path);
+		recorder_failed(&recorder);
 	}
 	close(fd);
 	return recorder.path;
@@ -121,6 +121,18 @@ bool recorder_has_ended(struct recorder *recorder, unsigned int ms)
 		return false;
 	ended();
 	return true;
+}
+
+int recorder_status(const struct recorder *recorder)
+{
+	if (WIFSIGNALED(recorder->status))
+		return 128 + WTERMSIG(recorder->status);
+	return WEXITSTATUS(recorder->status);
+}
+
+void recorder_failed(const struct recorder *recorder)
+{
+	exit(recorder_status(recorder) ?: EXIT_FAILURE);
 }
 
 void unlink_recorded(const char *path)

@@ -11,8 +11,8 @@
  * @options: its options, ended by NULL
  * @command: the command to run; NULL: record until Ctrl-C
  *
- * Return the file's name. End mctrace if nothing was recorded. The command's exit status is
- * ignored.
+ * Return the file's name. If nothing was recorded, end mctrace with the status of "mctrace record",
+ * such as 127 if there is no such command. Otherwise ignore the command's exit status.
  */
 char *record_now(const char * const *options, char **command);
 /*
@@ -28,6 +28,16 @@ struct recorder {
 
 void recorder_begin(struct recorder *recorder, const char * const *options, char **command);
 bool recorder_has_ended(struct recorder *recorder, unsigned int ms);
+/*
+ * Return the exit status of a recorder that has ended, or 128 plus the number of the signal that
+ * ended it.
+ */
+int recorder_status(const struct recorder *recorder);
+/*
+ * End mctrace with that status, or with EXIT_FAILURE if it is 0. Nothing was recorded, and the
+ * recorder has printed the reason.
+ */
+void recorder_failed(const struct recorder *recorder) __attribute__((noreturn));
 /* Remove the temporary file: it is open already, or not needed. */
 void unlink_recorded(const char *path);
 

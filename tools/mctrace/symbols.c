@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Find the names of addresses in copies of /proc/kallsyms. */
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -512,6 +513,36 @@ bool is_named(const char *title, const char *asked)
 	return length && !strncmp(title, asked, length) &&
 	       (!title[length] || title[length] == '.' || title[length] == ' ') &&
 	       is_of_module(title, asked + whole);
+}
+
+bool is_matched(const char *title, const char *pattern)
+{
+	const char *open = strrchr(pattern, '['), *bracket = strchr(title, '[');
+	char *name, *module, *wanted = NULL;
+	bool match;
+
+	if (is_named(title, pattern))
+		return true;
+	name = xasprintf("%.*s", (int)strcspn(title, " "), title);
+	module = bracket ? xasprintf("%.*s", (int)strlen(bracket) - 2, bracket + 1) : xstrdup("");
+	if (!strncmp(pattern, "mod:", 4)) {
+		match = *module && !fnmatch(pattern + 4, module, 0);
+	} else {
+		match = !fnmatch(pattern, name, 0);
+		if (!match && open && pattern[strlen(pattern) - 1] == ']' && *module) {
+			wanted = xasprintf("%.*s", (int)strlen(open) - 2, open + 1);
+			match = !fnmatch(wanted, module, 0);
+			free(wanted);
+			wanted = xasprintf("%.*s", (int)(open - pattern), pattern);
+			while (*wanted && wanted[strlen(wanted) - 1] == ' ')
+				wanted[strlen(wanted) - 1] = '\0';
+			match = match && !fnmatch(wanted, name, 0);
+		}
+	}
+	free(wanted);
+	free(module);
+	free(name);
+	return match;
 }
 
 const struct functions *symbols_sums(const struct symbols *symbols)

@@ -60,6 +60,11 @@ size_t symbols_functions(const struct symbols *symbols);
  * and parts that gcc makes, such as "foo.constprop.0", match foo, too.
  */
 bool is_named(const char *title, const char *asked);
+/*
+ * Return true if @title is named @pattern, or matches it: "foo*", "foo*[module]" or "mod:module",
+ * which may have globs.
+ */
+bool is_matched(const char *title, const char *pattern);
 /* Return the functions that commands sum up by: @sums of symbols_of(), or this recording's own. */
 const struct functions *symbols_sums(const struct symbols *symbols);
 const char *symbols_name(const struct symbols *symbols, uint32_t id);

@@ -311,3 +311,18 @@ int64_t tracer_returns_missed(void)
 {
 	return number_in_stats("\n# returns missed: ");
 }
+
+uint64_t tracer_objects_reused(void)
+{
+	char *text = read_file(tracer_path("triggers")), *line, *saved;
+	unsigned long long nr, found = 0;
+	int end = 0;
+
+	for (line = text ? strtok_r(text, "\n", &saved) : NULL; line && !end;
+	     line = strtok_r(NULL, "\n", &saved)) {
+		if (sscanf(line, "# %llu objects were allocated again%n", &nr, &end) == 1 && end)
+			found = nr;
+	}
+	free(text);
+	return found;
+}

@@ -53,4 +53,10 @@ int64_t tracer_modules(void);
 /* Return how many returns were not seen since boot; -1 if this kernel doesn't count them. */
 int64_t tracer_returns_missed(void);
 
+/*
+ * Return how many followed objects an allocator returned again before their end was seen, since the
+ * tracer was switched on; 0 if the kernel doesn't count them.
+ */
+uint64_t tracer_objects_reused(void);
+
 #endif /* _MCTRACE_TRACER_H */

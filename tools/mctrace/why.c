@@ -23,18 +23,19 @@ static const char usage[] = "why [OPTION...] COMMAND [ARGUMENT...]";
 static const char help[] =
 "Runs COMMAND, and shows for each of its failed system calls which function returned the error\n"
 "first, and which functions passed it on; then errors that netlink, io_uring, a socket or a\n"
-"worker reported.\n";
+"worker reported. Without COMMAND and --from, --pid records a running process until Ctrl-C.\n";
 
 static struct {
-	const char *error, *pid, *seconds, *vmlinux;
+	const char *error, *seconds, *vmlinux;
+	unsigned long lines;
 	bool all;
 } asked;
 
 static const struct option options[] = {
 	OPT_TEXT('e', "errno", &asked.error, "ERRNO", "only this error: EINVAL, or 22"),
-	OPT_TEXT('P', "pid", &asked.pid, "PID", "record a running process until Ctrl-C"),
 	OPT_TEXT(0, "seconds", &asked.seconds, "N", "end after N seconds"),
 	OPT_BOOLEAN(0, "all", &asked.all, "also errors that a caller handled"),
+	OPT_NUMBER(0, "lines", &asked.lines, "N", "the first N failures"),
 	OPT_TEXT(0, "vmlinux", &asked.vmlinux, "FILE",
 		 "add source lines to places; FILE has debug information"),
 	OPT_TEXT(0, "from", &view_asked.input, "FILE",
@@ -88,6 +89,7 @@ struct why {
 	int error;		/* 0: any */
 	struct chain *chains;
 	size_t nr_chains;
+	unsigned long shown;	/* chains that were printed */
 };
 
 static const char *system_call_of(const struct chain *chain)
@@ -113,15 +115,33 @@ static void add_chain(struct why *why, struct chain *chain)
 	why->chains[why->nr_chains++] = *chain;
 }
 
+/*
+ * Return the index of the first function that is printed with the place of its return. The title
+ * names the system call, unless that is the only function.
+ */
+static unsigned int first_place(const struct chain *chain)
+{
+	if (chain->kind == UNKNOWN_RESULT)
+		return chain->nr;
+	return chain->kind == SYSTEM_CALL && chain->nr > 1;
+}
+
+/*
+ * Return a text that is equal for chains that are printed equally. It has a place's address, not
+ * the place's text, because that may have a source line, which several places share.
+ */
 static char *key_of(const struct chain *chain)
 {
 	struct buffer key = { };
 	unsigned int i;
 
 	buffer_printf(&key, "%d;%d;%s;", chain->kind, chain->error,
-		      chain->ended ? chain->ended->name : "");
-	for (i = 0; i < chain->nr; i++)
-		buffer_printf(&key, "%s;", chain->steps[i].at->name);
+		      chain->ended ? chain->ended->title : "");
+	for (i = 0; i < chain->nr; i++) {
+		buffer_printf(&key, "%s;", chain->steps[i].at->title);
+		if (i >= first_place(chain))
+			buffer_printf(&key, "%x;", chain->steps[i].at->address);
+	}
 	buffer_char(&key, '\0');
 	return key.data;
 }
@@ -336,12 +356,12 @@ static void put_title(const struct why *why, const struct chain *chain)
 static void put_notes(const struct chain *chain)
 {
 	if (chain->ended && chain->changed)
-		printf("    ended in %s, which returned -%s", chain->ended->name,
+		printf("    ended in %s, which returned -%s", chain->ended->title,
 		       error_name(chain->changed));
 	else if (chain->ended)
-		printf("    ended in %s, which returned no error", chain->ended->name);
+		printf("    ended in %s, which returned no error", chain->ended->title);
 	if (chain->ended && chain->within != chain->ended)
-		printf(", in %s", chain->within->name);
+		printf(", in %s", chain->within->title);
 	if (chain->ended)
 		putchar('\n');
 	if (chain->assumed)
@@ -357,11 +377,11 @@ static void put_step(const struct step *step, unsigned int depth, bool first)
 {
 	printf("  %*s%s", 2 * (int)depth, "", step->at->text);
 	if (step->untraced)
-		printf("   (called by %s, which is not traced)", step->untraced->name);
+		printf("   (called by %s, which is not traced)", step->untraced->title);
 	if (first) {
 		printf("   <- first%s", step->jumped ? ", or what it jumped to" : "");
 		if (step->last)
-			printf(", after a call of %s", step->last->name);
+			printf(", after a call of %s", step->last->title);
 	}
 	putchar('\n');
 }
@@ -376,25 +396,24 @@ static void put_unknown(const struct chain *chain)
 		printf(" (%u times)", chain->times);
 	printf(": decided in %s, or in ", step->at->name);
 	if (step->untraced)
-		printf("%s, which is not traced", step->untraced->name);
+		printf("%s, which is not traced", step->untraced->title);
 	else
 		printf("what it jumped to");
 	if (step->last)
-		printf(", after a call of %s", step->last->name);
+		printf(", after a call of %s", step->last->title);
 	putchar('\n');
 }
 
 static void put_text(const struct why *why, const struct chain *chain)
 {
-	/* Skip the system call, which the title names, unless it is the only function. */
-	unsigned int i = chain->kind == SYSTEM_CALL && chain->nr > 1, depth = 1;
+	unsigned int i = first_place(chain), depth = 1;
 
 	put_title(why, chain);
 	put_notes(chain);
 	for (; i < chain->nr; i++, depth++)
 		put_step(&chain->steps[i], depth, i + 1 == chain->nr && chain->kind != SOCKET);
 	if (chain->also)
-		printf("    unless %s decided: it returned the same later\n", chain->also->name);
+		printf("    unless %s decided: it returned the same later\n", chain->also->title);
 }
 
 static bool is_wanted(const struct why *why, const struct chain *chain)
@@ -424,24 +443,25 @@ static void put_unknown_title(const struct why *why)
 		puts("These may have failed, too: no return shows their results.");
 }
 
-static bool put_kind(const struct why *why, enum kind kind)
+static bool put_kind(struct why *why, enum kind kind)
 {
 	bool any = false;
 	size_t i;
 
-	for (i = 0; i < why->nr_chains; i++) {
+	for (i = 0; i < why->nr_chains && (!asked.lines || why->shown < asked.lines); i++) {
 		if (why->chains[i].kind != kind || !is_wanted(why, &why->chains[i]))
 			continue;
 		if (!any && kind == UNKNOWN_RESULT)
 			put_unknown_title(why);
 		put_chain(why, &why->chains[i]);
+		why->shown++;
 		any = true;
 	}
 	return any;
 }
 
-/* Print all wanted chains: system calls first. */
-static void put_chains(const struct why *why)
+/* Print the wanted chains: system calls first. */
+static void put_chains(struct why *why)
 {
 	unsigned long handled = 0;
 	bool any = false;
@@ -481,21 +501,35 @@ static int parse_errno(const char *text)
 	return error;
 }
 
-/* Record the errors of @command, or of --pid. Return the file's name. */
-static char *record_errors(char **command)
+/* Append @option and @value to the @n words of @how. Return the new number of words. */
+static size_t add_option(const char ***how, size_t n, const char *option, const char *value)
 {
-	const char *how[16] = { "-g", "-t", "-R", "*:fail:mark" };
-	int n = 4;
+	*how = xrealloc(*how, n + 3, sizeof(**how));
+	(*how)[n] = option;
+	(*how)[n + 1] = value;
+	(*how)[n + 2] = NULL;
+	return n + 2;
+}
 
-	if (asked.pid) {
-		how[n++] = "-P";
-		how[n++] = asked.pid;
-	}
-	if (asked.seconds) {
-		how[n++] = "--seconds";
-		how[n++] = asked.seconds;
-	}
-	return record_now(how, asked.pid ? NULL : command);
+/*
+ * Record the errors of @command, or of process @pid and all other processes of --pid. Return the
+ * file's name.
+ */
+static char *record_errors(char **command, const char *pid)
+{
+	const char **how = NULL;
+	size_t n = add_option(&how, 0, "-g", "-t");
+	bool running = pid;
+	char *path;
+
+	n = add_option(&how, n, "-R", "*:fail:mark");
+	for (; pid; pid = select_take_pid())
+		n = add_option(&how, n, "-P", pid);
+	if (asked.seconds)
+		add_option(&how, n, "--seconds", asked.seconds);
+	path = record_now(how, running ? NULL : command);
+	free(how);
+	return path;
 }
 
 static void free_chains(struct why *why)
@@ -518,16 +552,19 @@ int cmd_why(int argc, char **argv)
 	struct failures_client client = { .found = found_way, .resumed = resumed,
 					   .unknown = found_unknown, .arg = &why };
 	char *recorded = NULL;
+	const char *pid = NULL;
 
 	argc = options_parse(argc, argv, options, usage, help, OPTIONS_FIRST);
 	if (asked.error)
 		why.error = parse_errno(asked.error);
-	if (!view_asked.input && !asked.pid && argc < 2)
+	if (!view_asked.input)
+		pid = select_take_pid();
+	if (!view_asked.input && !pid && argc < 2)
 		die_usage("why", "why did which COMMAND fail?");
-	if ((view_asked.input && asked.pid) || ((view_asked.input || asked.pid) && argc > 1))
+	if ((view_asked.input || pid) && argc > 1)
 		die_usage("why", "either a COMMAND, or --pid, or a recording (--from)");
 	if (!view_asked.input)
-		recorded = record_errors(argv + 1);
+		recorded = record_errors(argv + 1, pid);
 	view_open(&why.view, recorded);
 	if (recorded)
 		unlink_recorded(recorded);

@@ -36,8 +36,17 @@
  *				triggers select
  *	snapshot_mutex		the kept copy of the rings	nothing
  *	  (snapshot_file.c)
+ *	a reader's mutex	one open file's position	copying to user space
+ *	  (debugfs_pipe.c, debugfs_raw.c,
+ *	  debugfs_last_boot.c)
  *	mctracer_mutex		positions of rings, for		nothing: copying words to user
  *				readers				space disables page faults
+ *	failed_mutex		the latest failure		nothing
+ *	  (failure.c)
+ *	found_mutex		the rings of an earlier boot	nothing
+ *	  (last_boot.c)
+ *	modules_mutex		the modules that persistent	nothing
+ *	  (persistent_modules.c)	rings name
  *
  * Loading a module takes sites_mutex and mctracer_sets_mutex; also hook_mutex and mcount_mutex, but
  * only if the module has the first selected returns, or functions that begin to follow objects.
@@ -80,8 +89,6 @@ void mctracer_set_external_memory(void *base, size_t size, void (*begin)(bool fo
 int mctracer_mapped(void);
 void mctracer_mapped_again(void);
 void mctracer_unmapped(void);
-/* Return false if there are not @size more bytes, so that allocating them may cause an OOM. */
-bool mctracer_memory_available(size_t size);
 /* Register the hook, after allocating the rings the first time. On error nothing has changed. */
 int mctracer_start(void);
 /* Unregister the hook, if it is mctracer's. On return nothing more is recorded. */

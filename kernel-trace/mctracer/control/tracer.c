@@ -179,16 +179,6 @@ static int tracer_exchange_hook(mcount_direct_func_t new)
 	return 0;
 }
 
-bool mctracer_memory_available(size_t size)
-{
-	/*
-	 * An estimate, but it avoids the OOM killer. Early in boot not all memory is
-	 * counted yet.
-	 */
-	return system_state != SYSTEM_RUNNING ||
-	       si_mem_available() >= (long)DIV_ROUND_UP(size, PAGE_SIZE);
-}
-
 static void tracer_free_rings(struct mctracer_ring __percpu *rings)
 {
 	int cpu;
@@ -704,6 +694,24 @@ static int tracer_start(struct mctracer_ring __percpu *new)
 	return ret;
 }
 
+/*
+ * After a failure that left functions out, find the functions of all lists again. Return 0, or an
+ * error, and then nothing has changed.
+ */
+static int tracer_repair(void)
+{
+	char nothing[1] = "";
+	int i, ret = 0;
+
+	if (!mctracer_has_failed())
+		return 0;
+	for (i = 0; !ret && i < MCTRACER_FUNCTION_LISTS; i++)
+		ret = mctracer_functions_set(i, nothing, true, tracer_apply_functions);
+	ret = ret ?: mctracer_triggers_set(nothing, true, tracer_apply_functions);
+	mctracer_triggers_update();
+	return ret;
+}
+
 int mctracer_start(void)
 {
 	struct mctracer_ring __percpu *new = NULL;
@@ -711,6 +719,9 @@ int mctracer_start(void)
 
 	CLASS(mctracer_own_work, own)();
 	guard(mutex)(&memory_mutex);
+	ret = tracer_repair();
+	if (ret)
+		return ret;
 	if (!have_rings) {
 		new = tracer_alloc_rings(ring_size);
 		if (!new)

@@ -271,10 +271,10 @@ static int stats_show(struct seq_file *m, void *v)
 	unsigned long own = 0;
 	int cpu;
 
-	guard(mutex)(&mctracer_mutex);
 	if (frozen_by)
 		seq_printf(m, "# frozen: %s\n", frozen_by);
 	mctracer_show_failure(m);
+	guard(mutex)(&mctracer_mutex);
 	seq_puts(m, "# cpu entries written overwritten lost recursions read\n");
 	for_each_possible_cpu(cpu) {
 		counts = mctracer_ring_counts(per_cpu_ptr(&mctracer_rings, cpu));

@@ -4,6 +4,7 @@
  * contains the writer.
  */
 #include <linux/gfp.h>
+#include <linux/kernel.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -103,6 +104,13 @@ void mctracer_ring_free(struct mctracer_ring *ring)
 	if (!ring->external)
 		ring_free_memory(ring->base, mctracer_ring_size(ring));
 	ring->base = NULL;
+}
+
+bool mctracer_memory_available(size_t size)
+{
+	/* An estimate, but it avoids the OOM killer. Early in boot not all memory is counted. */
+	return system_state != SYSTEM_RUNNING ||
+	       si_mem_available() >= (long)DIV_ROUND_UP(size, PAGE_SIZE);
 }
 
 /* Load a counter that only grows. 32-bit writers store it in one step, but a load takes two. */

@@ -240,6 +240,8 @@ int mctracer_ring_place(struct mctracer_ring *ring, unsigned int cpu, void *base
 
 /* Free the ring's memory, unless it is external. No writer or reader may use the ring any more. */
 void mctracer_ring_free(struct mctracer_ring *ring);
+/* Return false if there are not @size more bytes, so that allocating them may cause an OOM. */
+bool mctracer_memory_available(size_t size);
 
 /* Drop all words. Writers need not be paused. Under mctracer_mutex. */
 void mctracer_ring_clear(struct mctracer_ring *ring);

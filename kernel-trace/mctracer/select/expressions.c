@@ -51,6 +51,17 @@ u32 mctracer_expression_key(const char *name)
 	return full_name_hash(NULL, name, strlen(name));
 }
 
+static void expression_free_homes(struct mctracer_expression *e)
+{
+	struct mctracer_home *home;
+
+	while (e->homes) {
+		home = e->homes;
+		e->homes = home->next;
+		kfree(home);
+	}
+}
+
 void mctracer_expression_drop(struct mctracer_expression *e)
 {
 	list_del(&e->list);
@@ -58,7 +69,7 @@ void mctracer_expression_drop(struct mctracer_expression *e)
 	hash_del(&e->node);
 	kfree(e->purpose);
 	kfree(e->module);
-	kfree(e->home);
+	expression_free_homes(e);
 	kfree(e);
 }
 
@@ -110,6 +121,40 @@ struct mctracer_expression *mctracer_expression_add(struct mctracer_expressions 
 	return e;
 }
 
+int mctracer_expression_add_home(struct mctracer_expression *e, const char *module)
+{
+	struct mctracer_home *home;
+
+	for (home = e->homes; home; home = home->next)
+		if (!strcmp(home->module, module))
+			return 0;
+	home = kmalloc(struct_size(home, module, strlen(module) + 1), GFP_KERNEL);
+	if (!home)
+		return -ENOMEM;
+	strscpy(home->module, module, strlen(module) + 1);
+	home->next = e->homes;
+	e->homes = home;
+	return 0;
+}
+
+/* Copy the homes of @from, in their order, to @to, which has none. Return 0 or -ENOMEM. */
+static int expression_copy_homes(const struct mctracer_expression *from,
+				 struct mctracer_expression *to)
+{
+	struct mctracer_home **end = &to->homes;
+	const struct mctracer_home *home;
+
+	for (home = from->homes; home; home = home->next) {
+		*end = kmemdup(home, struct_size(home, module, strlen(home->module) + 1),
+			       GFP_KERNEL);
+		if (!*end)
+			return -ENOMEM;
+		(*end)->next = NULL;
+		end = &(*end)->next;
+	}
+	return 0;
+}
+
 int mctracer_expressions_copy(const struct mctracer_expressions *from,
 			      struct mctracer_expressions *to)
 {
@@ -119,13 +164,8 @@ int mctracer_expressions_copy(const struct mctracer_expressions *from,
 		return 0;
 	list_for_each_entry(e, &from->list, list) {
 		copy = mctracer_expression_add(to, e->name, e->module, e->purpose);
-		if (!copy)
+		if (!copy || expression_copy_homes(e, copy))
 			return -ENOMEM;
-		if (e->home) {
-			copy->home = kstrdup(e->home, GFP_KERNEL);
-			if (!copy->home)
-				return -ENOMEM;
-		}
 		copy->in_kernel = e->in_kernel;
 		copy->data = e->data;
 		copy->remove = e->remove;
@@ -289,27 +329,38 @@ int mctracer_expression_parse(struct mctracer_expressions *to, char *text, const
 	return expression_parse_word(file, to, word, module, purpose);
 }
 
-/* Return the module that must be loaded before @e can be written without "mod:"; or NULL. */
-static const char *expression_module(const struct mctracer_expression *e)
-{
-	return e->module ?: e->in_kernel ? NULL : e->home;
-}
-
 bool mctracer_expression_waits(const struct mctracer_expression *e)
 {
-	return expression_module(e) && !mctracer_module_is_loaded(expression_module(e));
+	const struct mctracer_home *home;
+
+	if (e->module)
+		return !mctracer_module_is_loaded(e->module);
+	if (e->in_kernel)
+		return false;
+	for (home = e->homes; home; home = home->next)
+		if (mctracer_module_is_loaded(home->module))
+			return false;
+	return e->homes;
+}
+
+/* Print @e so that it can be written back while @module is not loaded. */
+static void expression_show_waiting(const struct mctracer_expression *e, const char *module,
+				    struct seq_file *m)
+{
+	const bool all = !strcmp(e->name, "*");
+
+	seq_printf(m, "%s%s%smod:%s", e->remove ? "!" : "", all ? "" : e->name, all ? "" : ":",
+		   module);
 }
 
 void mctracer_expression_show(const struct mctracer_expression *e, struct seq_file *m)
 {
-	/* ":mod:" lets the text be written back while the module is not loaded. */
-	bool waits = e->may_wait || mctracer_expression_waits(e);
-	bool all = waits && !strcmp(e->name, "*");
-
-	seq_printf(m, "%s%s", e->remove ? "!" : "", all ? "" : e->name);
-	if (waits)
-		seq_printf(m, "%smod:%s", all ? "" : ":", expression_module(e));
-	else if (e->module)
+	if (e->may_wait || mctracer_expression_waits(e)) {
+		expression_show_waiting(e, e->module ?: e->homes->module, m);
+		return;
+	}
+	seq_printf(m, "%s%s", e->remove ? "!" : "", e->name);
+	if (e->module)
 		seq_printf(m, " [%s]", e->module);
 }
 
@@ -317,13 +368,19 @@ void mctracer_expression_show(const struct mctracer_expression *e, struct seq_fi
 void mctracer_expressions_show(const struct mctracer_expressions *expressions, struct seq_file *m)
 {
 	const struct mctracer_expression *e;
+	const struct mctracer_home *home;
+	bool waits;
 
 	list_for_each_entry(e, &expressions->list, list) {
 		if (seq_has_overflowed(m))
 			return;		/* seq_file calls again, with more room */
+		waits = mctracer_expression_waits(e);
 		mctracer_expression_show(e, m);
-		if (mctracer_expression_waits(e))
-			seq_puts(m, "\t# not loaded");
-		seq_putc(m, '\n');
+		seq_puts(m, waits ? "\t# not loaded\n" : "\n");
+		/* A line for each other module, so that all is selected again. */
+		for (home = waits && !e->module ? e->homes->next : NULL; home; home = home->next) {
+			expression_show_waiting(e, home->module, m);
+			seq_puts(m, "\t# not loaded\n");
+		}
 	}
 }

@@ -9,6 +9,12 @@
 
 struct seq_file;
 
+/* A module in which an expression without a module has matched. */
+struct mctracer_home {
+	struct mctracer_home *next;
+	char module[];
+};
+
 struct mctracer_expression {
 	struct list_head list;
 	struct list_head globs;
@@ -22,8 +28,8 @@ struct mctracer_expression {
 	unsigned int sites;	/* of these, traceable ones; with remove, selected ones */
 	const char *why;	/* the reason if a trigger can't use what it matches */
 	const char *module;	/* NULL: any module, or none; then: */
-	const char *home;	/* the module in which it matched last, or NULL, */
-	bool in_kernel;		/* and whether it matched outside of modules */
+	struct mctracer_home *homes;	/* the modules in which it matched, the latest first, */
+	bool in_kernel;		/* or whether it matched outside of modules */
 	const char *purpose;	/* tells triggers of one function apart; else NULL */
 	void *data;		/* for the owner of a list with purposes */
 	char name[];
@@ -51,7 +57,9 @@ int mctracer_expressions_parse(struct mctracer_expressions *to, char *text, cons
 /* Parse @text likewise, as exactly one expression, with a @purpose. It becomes the last of @to. */
 int mctracer_expression_parse(struct mctracer_expressions *to, char *text, const char *purpose,
 			      const char *file);
-/* Return true if all that @e can match is in a module that is not loaded. */
+/* Add @module to the homes of @e. O(homes). Return 0 or -ENOMEM. */
+int mctracer_expression_add_home(struct mctracer_expression *e, const char *module);
+/* Return true if all that @e can match is in modules that are not loaded. */
 bool mctracer_expression_waits(const struct mctracer_expression *e);
 /* Print expressions in the form that can be parsed. */
 void mctracer_expression_show(const struct mctracer_expression *e, struct seq_file *m);

@@ -26,12 +26,21 @@ void mctracer_report_failure(const char *what, int error)
 		pr_err("%s: %pe\n", what, ERR_PTR(error));
 }
 
+bool mctracer_has_failed(void)
+{
+	guard(mutex)(&failed_mutex);
+	return failed_what;
+}
+
 void mctracer_show_failure(struct seq_file *m)
 {
+	const char *restriction = mcount_restriction();
 	int error = mcount_error();
 
 	if (error)
 		seq_printf(m, "# failed: nobody is called: %pe\n", ERR_PTR(error));
+	if (restriction)
+		seq_printf(m, "# failed: %s\n", restriction);
 	guard(mutex)(&failed_mutex);
 	if (failed_what)
 		seq_printf(m, "# failed: %s: %pe\n", failed_what, ERR_PTR(failed_why));

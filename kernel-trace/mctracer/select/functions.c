@@ -122,20 +122,15 @@ static bool function_remember_home(struct mctracer_expression *e, unsigned long 
 	char name[MODULE_NAME_LEN] = "";
 	struct module *mod;
 
-	if (is_kernel(addr)) {
-		e->in_kernel = true;
+	e->in_kernel |= is_kernel(addr);
+	if (e->in_kernel)
 		return true;
-	}
 	scoped_guard(preempt) {
 		mod = __module_address(addr);
 		if (mod)
 			strscpy(name, mod->name, sizeof(name));
 	}
-	if (!*name || (e->home && !strcmp(e->home, name)))
-		return true;
-	kfree(e->home);
-	e->home = kstrdup(name, GFP_KERNEL);
-	return e->home;
+	return !*name || !mctracer_expression_add_home(e, name);
 }
 #else /* !CONFIG_MODULES */
 static bool function_remember_home(struct mctracer_expression *e, unsigned long addr)

@@ -77,6 +77,8 @@ void mctracer_functions_show(enum mctracer_function_list which, struct seq_file 
  * the log, and in the file stats until the tracer is started again. @what NULL: clear the failure.
  */
 void mctracer_report_failure(const char *what, int error);
+/* Return true if a failure was reported and not cleared since. */
+bool mctracer_has_failed(void);
 /* Print failures as comment lines. */
 void mctracer_show_failure(struct seq_file *m);
 

@@ -7,6 +7,7 @@
  * Hit counters pass from table to table, one for each pair of line and site: so no hit is missed.
  */
 #include <linux/atomic.h>
+#include <linux/cc_platform.h>
 #include <linux/cleanup.h>
 #include <linux/ctype.h>
 #include <linux/errno.h>
@@ -182,6 +183,10 @@ static int trigger_parse_when(struct mctracer_trigger *trigger, char **text)
 		return trigger_refuse(word, "takes no parameter");
 	if (!MCOUNT_HAS_RETURNS)
 		return -EOPNOTSUPP;	/* never reached: the compiler drops the rest */
+	/* timed.c reads the counter in the pre-handler: see mctracer_clock_is_lost(). */
+	if (cc_platform_has(CC_ATTR_GUEST_STATE_ENCRYPT))
+		return mctracer_expression_refuse(file, -EOPNOTSUPP, word,
+						  "may not read the cycle counter in this guest");
 	trigger->when = MCTRACER_WHEN_SLOW;
 	return trigger_parse_time(&trigger->longer, skip_spaces(word + strlen("slow"))) ?:
 	       mctracer_timed_alloc();
@@ -648,6 +653,8 @@ static int hits_alloc(struct new_hits *new, size_t nr)
 	*new = (struct new_hits) { .nr = nr };
 	if (!nr)
 		return 0;
+	if (!mctracer_memory_available(size_mul(nr, num_possible_cpus() * sizeof(long))))
+		return -ENOMEM;
 	new->blocks = kvcalloc(hit_blocks_for(nr), sizeof(*new->blocks), GFP_KERNEL);
 	for (i = 0; new->blocks && i < hit_blocks_for(nr); i++) {
 		block = kzalloc(sizeof(*block), GFP_KERNEL);
@@ -1197,7 +1204,7 @@ void mctracer_triggers_show(struct seq_file *m)
 		seq_printf(m, "# up to %lu calls were not timed\n", mctracer_timed_missed());
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && mctracer_is_following())
 		seq_printf(m, "# %u objects are followed\n", mctracer_follow_now());
-	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && mctracer_follow_reused())
+	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && mctracer_is_following())
 		seq_printf(m, "# %u objects were allocated again before an end was seen\n",
 			   mctracer_follow_reused());
 }
