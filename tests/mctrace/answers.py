@@ -516,12 +516,12 @@ def check_uftrace(mctrace, case):
     out = export(mctrace, case, "uftrace", "uftrace")
     calls = {}
     for line in read_by("uftrace", "report", "--no-pager", "-d", out).splitlines():
-        fields = line.split()
+        fields = plain(line).split()
         if len(fields) >= 4 and fields[-2].isdigit() and not fields[-1].startswith("linux:"):
             calls[fields[-1]] = int(fields[-2])
     replayed = collections.Counter()
     for line in read_by("uftrace", "replay", "--no-pager", "-d", out).splitlines():
-        found = re.search(r"\| +(\S+)\(\)(;| \{)", line)
+        found = re.search(r"\| +(\S+)\(\)(;| \{)", plain(line))
         if found:
             replayed[found[1]] += 1
     return between(calls, case) + between(replayed, case)
@@ -1270,6 +1270,7 @@ CHECKS = [
     ("report", "report --tree without returns", check_function_tree, "function", None),
     ("report", "report --json", lines.check_report_json, "plain full function small", None),
     ("report", "selected parts", selection.check_selection, "plain", None),
+    ("graph", "selected parts of graph, latency, slow and folded", selection.check_commands, "plain", None),
     ("report", "report --tree --json", lines.check_tree_json, "plain full small", None),
     ("profile", "profile", check_profile, "plain full function small", None),
     ("latency", "latency", check_latency, "plain full", None),
@@ -1328,6 +1329,7 @@ def test_diff(tap, mctrace, folder, plain, full, function):
         for options in ([], ["-I"]):
             attempt(tap, "diff %s: %s, %s" % (" ".join(options), first.name, second.name), None,
                     ways.check_diff, mctrace, first, second, *options)
+    attempt(tap, "diff of selected parts", None, selection.check_selected_diff, mctrace, plain[0], plain[1])
     attempt(tap, "diff -I: without returns", None, ways.check_diff_without_returns, mctrace,
             *function[:2])
     attempt(tap, "diff: a timer is no difference", None, ways.check_timer, mctrace,
@@ -1356,6 +1358,8 @@ def test_changed(tap, mctrace, folder):
         run_check(tap, mctrace, name, check, case)
     attempt(tap, "functions of one name in two modules", None, modules.check_twins, mctrace,
             Case(folder, "twins", modules.twins_recording()))
+    attempt(tap, "functions of one name in two modules: text, other programs", None, modules.check_twins_text, mctrace,
+            folder)
     attempt(tap, "functions without a name", None, modules.check_nameless, mctrace,
             Case(folder, "nameless", modules.nameless_recording(["lost_a", "lost_b", "lost_c"])))
     attempt(tap, "modules between two symbol tables", None, modules.check_counted, mctrace,
@@ -1405,6 +1409,7 @@ def test_people(tap, mctrace, folder):
     test("wrong options and arguments", options.check_wrong)
     test("--lines prints the first lines", options.check_first)
     test("lines are as wide as the terminal", options.check_width)
+    test("--lines of graph", selection.check_lines_of_graph)
     test("selections that match nothing", selection.check_missing)
     test("long and numeric names of tasks", selection.check_names_of_tasks)
     test("a selected depth includes the time of deeper calls", selection.check_depth_of_stacks)

@@ -3,6 +3,7 @@
 import json
 import re
 
+import modules
 import recordings
 from harness import Case, compare_lists, json_lines
 
@@ -18,17 +19,21 @@ raw_irqentry_exit_cond_resched""".split()
 
 
 class Kernel:
-    """Simulates a task on one CPU, whose calls return, jump, or fail."""
-    def __init__(self, comm="cat", mode="graph"):
-        self.rec = recordings.Recording(cpus=1, late=False, mode=mode)
+    """Simulates tasks, one at a time, whose calls return, jump, or fail."""
+    def __init__(self, comm="cat", mode="graph", cpus=1):
+        self.rec = recordings.Recording(cpus=cpus, late=False, mode=mode)
         self.rec.functions.load("fs", NAMES, 0xffffffffc0400000)
-        self.task = self.rec.task(65, comm)
-        self.rec.run(0, self.task)
+        self.run(0, self.rec.task(65, comm))
+
+    def run(self, cpu, task):
+        """Let @task make the next calls, on @cpu."""
+        self.cpu, self.task = cpu, task
+        self.rec.run(cpu, task)
 
     def call(self, *names, **how):
         for name in names:
             self.rec.wait(10)
-            self.rec.call(0, name, **how)
+            self.rec.call(self.cpu, name, **how)
 
     def untraced(self, name, instead=None):
         """Call an untraced function, or jump to it: no event."""
@@ -38,17 +43,20 @@ class Kernel:
         self.task.stack.pop()
 
     def jump(self):
-        return self.rec.leave(0, tail=True)
+        return self.rec.leave(self.cpu, tail=True)
 
-    def ret(self, error=0, pointer=True):
-        """Return from the innermost call; before, if @error, leave the mark of '*:fail:mark'."""
+    def ret(self, error=0, pointer=True, place=0):
+        """
+        Return from the innermost call; before, if @error, leave the mark of '*:fail:mark'. @place: index of the
+        function's exit.
+        """
         self.rec.wait(10)
         if error:
             result = -error if pointer else -error & 0xffffffff
-            ip = self.task.stack[-1].function.exits[0] & 0xffffffff
-            self.rec.put(0, recordings.value_words(result) + [
+            ip = self.task.stack[-1].function.exits[place] & 0xffffffff
+            self.rec.put(self.cpu, recordings.value_words(result) + [
                 recordings.other_word(recordings.MARK, ip)], 0)
-        self.rec.leave(0)
+        self.rec.leave(self.cpu)
 
     def returns(self, error, nr):
         for _ in range(nr):
@@ -56,27 +64,75 @@ class Kernel:
 
     def rename(self, comm):
         stack = self.task.stack
-        self.task = self.rec.task(65, comm)
+        self.run(self.cpu, self.rec.task(65, comm))
         self.task.stack = stack
-        self.rec.run(0, self.task)
 
 
 def lines(mctrace, folder, kernel, *options):
     """Return the lines that mctrace why prints, without offsets and modules."""
     case = Case(folder, "failing", kernel.rec)
     text = mctrace.text("why", "--from", case.path, *options)
-    return re.sub(r"\+0x\S+( \[fs\])?", "", text).splitlines()
+    return re.sub(r"\+0x\S+| \[fs\]", "", text).splitlines()
 
 
 def check_repeated(mctrace, folder):
-    """Equal paths of equal errors are merged. A function that entry code calls is a system call."""
+    """
+    Equal paths of equal errors are merged, wherever the system call's function returned. A function that entry code
+    calls is a system call.
+    """
     kernel = Kernel()
-    for _ in range(3):
+    for place in (0, 0, 1):
         kernel.call("ksys_read", "vfs_read")
-        kernel.returns(21, 2)
+        kernel.ret(21)
+        kernel.ret(21, place=place)
     return compare_lists("line", lines(mctrace, folder, kernel), [
         "cat:65 ksys_read returned -EISDIR: Is a directory (3 times)",
         "    vfs_read   <- first"])
+
+
+def places(kernel, name):
+    """Return the function's exits, as mctrace prints them."""
+    function = kernel.rec.functions.by_name[name]
+    return ["%s+0x%x/0x%x" % (name.split(":")[-1], exit - function.address, function.size) for exit in function.exits]
+
+
+def check_two_places(mctrace, folder):
+    """Two returns of one function are two failures, also if the function passes the error on."""
+    kernel = Kernel()
+    for first, passes in ((0, 0), (1, 0), (0, 0), (0, 1)):
+        kernel.call("ksys_read", "vfs_read", "filemap_read")
+        kernel.ret(22, place=first)
+        kernel.ret(22, place=passes)
+        kernel.ret(22)
+    case = Case(folder, "two places", kernel.rec)
+    passes, first = places(kernel, "vfs_read"), places(kernel, "filemap_read")
+    title = "cat:65 ksys_read returned -EINVAL: Invalid argument"
+    wanted = [title + " (2 times)", "    " + passes[0], "      %s   <- first" % first[0],
+              title, "    " + passes[0], "      %s   <- first" % first[1],
+              title, "    " + passes[1], "      %s   <- first" % first[0]]
+    return compare_lists("line", mctrace.text("why", "--from", case.path).splitlines(), wanted)
+
+
+def check_two_modules(mctrace, folder):
+    """Functions of one name in two modules are two failures, and other lines name the module, too."""
+    kernel = Kernel()
+    begin = recordings.MODULES_BEGIN + (1 << 20)
+    for module in ("one", "two"):
+        begin = modules.load_as(kernel.rec, module, ["probe", "remove"], begin)
+    for module in ("one", "two", "one"):
+        kernel.call("ksys_read", module + ":probe")
+        kernel.call(module + ":remove")
+        kernel.ret()
+        kernel.returns(22, 2)
+    case = Case(folder, "two modules", kernel.rec)
+    got = mctrace.text("why", "--from", case.path).splitlines()
+    title = "cat:65 ksys_read returned -EINVAL: Invalid argument"
+    wanted = []
+    for module, times in (("one", " (2 times)"), ("two", "")):
+        place = places(kernel, module + ":probe")[0]
+        wanted += [title + times,
+                   "    %s [%s]   <- first, after a call of remove [%s]" % (place, module, module)]
+    return compare_lists("line", got, wanted)
 
 
 def check_names(mctrace, folder):
@@ -93,6 +149,64 @@ def check_names(mctrace, folder):
         ran = mctrace.run("why", "--from", path, "-e", text)
         if ran.returncode != 2 or b"is no error" not in ran.stderr:
             wrong.append("-e '%s': status %d, %s" % (text, ran.returncode, ran.stderr.decode()))
+    return wrong
+
+
+def check_selected(mctrace, folder):
+    """Selections show only the failures of a task, a CPU or a time."""
+    kernel = Kernel(cpus=2)
+    one, two = kernel.task, kernel.rec.task(66, "dog")
+    times = []
+    for cpu, task, error in ((0, one, 2), (1, two, 13), (0, one, 22)):
+        times.append(kernel.rec.now)
+        kernel.run(cpu, task)
+        kernel.call("ksys_read", "vfs_read")
+        kernel.returns(error, 2)
+    enoent, eacces, einval = "ENOENT", "EACCES", "EINVAL"
+    case = Case(folder, "selected failures", kernel.rec)
+
+    def shown(*options):
+        return [one["name"] for one in json_lines(mctrace.text("why", "--from", case.path, "--json", *options))]
+
+    wrong = compare_lists("all", shown(), [enoent, eacces, einval])
+    for options, wanted in (
+            (["--pid", "65"], [enoent, einval]), (["-P", "66"], [eacces]), (["-p66"], [eacces]),
+            (["-p", "65", "--pid", "66"], [enoent, eacces, einval]), (["--tid", "66"], [eacces]),
+            (["--task", "cat"], [enoent, einval]), (["--comm", "d*"], [eacces]), (["--cpu", "1"], [eacces]),
+            (["--cpu", "0-1"], [enoent, eacces, einval]), (["--time", "%dns.." % times[1]], [eacces, einval]),
+            (["--time", "..%dns" % times[1]], [enoent]), (["--time", "%dns..%dns" % tuple(times[1:])], [eacces]),
+            (["--task", "cat", "--time", "%dns.." % times[1]], [einval])):
+        wrong += compare_lists(" ".join(options), shown(*options), wanted)
+    for options, said in ((["--pid", "67"], "has the pid 67"), (["--task", "cow"], "is called cow"),
+                          (["--cpu", "2"], "no CPU 2"), (["--time", "9999.."], "no call in")):
+        ran = mctrace.run("why", "--from", case.path, *options)
+        if ran.returncode != 1 or said not in ran.stderr.decode() or ran.stdout:
+            wrong.append("%s: status %d, %s%s" % (options, ran.returncode, ran.stdout, ran.stderr))
+    for arguments in (["-p", "65", "true"], ["-P65", "--from", case.path, "true"]):
+        ran = mctrace.run("why", *arguments)
+        if ran.returncode != 2 or b"either a COMMAND, or --pid" not in ran.stderr:
+            wrong.append("%s: status %d, %s" % (arguments, ran.returncode, ran.stderr))
+    return wrong
+
+
+def check_lines(mctrace, folder):
+    """--lines prints the first failures, also those without a recorded result."""
+    kernel = Kernel()
+    for error in (2, 13, 2, 22):
+        kernel.call("ksys_read", "vfs_read")
+        kernel.returns(error, 2)
+    kernel.call("__x64_sys_newuname")
+    kernel.untraced("__do_sys_newuname", kernel.jump())
+    kernel.untraced_ends()
+    case = Case(folder, "first failures", kernel.rec)
+    whole = mctrace.text("why", "--from", case.path, "--json").splitlines()
+    wrong = compare_lists("names", [line["name"] for line in json_lines("\n".join(whole))],
+                          ["ENOENT", "EACCES", "EINVAL", "?"])
+    text = lines(mctrace, folder, kernel)
+    for n, size in ((1, 2), (2, 4), (3, 6), (4, len(text)), (9, len(text))):
+        wrong += compare_lists("JSON %d" % n, mctrace.text("why", "--from", case.path, "--json", "--lines",
+                                                           str(n)).splitlines(), whole[:n])
+        wrong += compare_lists("text %d" % n, lines(mctrace, folder, kernel, "--lines", str(n)), text[:size])
     return wrong
 
 
@@ -372,8 +486,7 @@ def check_places(mctrace, folder):
     kernel.call("ksys_read", "vfs_read")
     kernel.returns(21, 2)
     case = Case(folder, "places", kernel.rec)
-    function = kernel.rec.functions.by_name["vfs_read"]
-    wanted = "vfs_read+0x%x/0x%x" % (function.exits[0] - function.address, function.size)
+    wanted = places(kernel, "vfs_read")[0]
     got = json_lines(mctrace.text("why", "--from", case.path, "--json"))
     return compare_lists("place", [one["path"][-1]["function"] for one in got], [wanted])
 
@@ -395,6 +508,10 @@ def check_no_answer(mctrace, folder):
 def tests():
     """Return (name, check) of all tests."""
     return (("equal failures are merged", check_repeated),
+            ("returns at two places", check_two_places),
+            ("functions of one name in two modules", check_two_modules),
+            ("failures of a task, a CPU, a time", check_selected),
+            ("--lines", check_lines),
             ("names of errors", check_names),
             ("jumps to untraced functions", check_jumps),
             ("entry code that jumps", check_entries),

@@ -7,6 +7,7 @@
 #     faults.py [--sparse N] --header H MCTRACE      tests each N-th step
 import argparse
 import fcntl
+import json
 import os
 import re
 import resource
@@ -18,6 +19,7 @@ import tempfile
 import time
 
 import recordings
+import schema
 
 OPTIONS = ["notime", "nocontext", "nooverwrite", "nomax_stack"]
 FILES = {"ctrl": "0\n", "tracing_on": "0\n", "buffer_size_kb": "64\n", "filter": "vfs_read\nvfs_write\n",
@@ -219,7 +221,11 @@ def others(tracer, record):
     limits(tracer, record)
     closed(tracer, record)
     frozen(tracer)
+    running(tracer)
+    rules(tracer)
     metrics(tracer)
+    stat_json(tracer)
+    list_json(tracer)
     full(tracer)
     itself(tracer)
     pipe(tracer)
@@ -236,6 +242,17 @@ def others(tracer, record):
           [said] if status or text_of(tracer.path("mcount_enabled")) != "1\n" else [])
 
 
+def no_command(tracer):
+    """Commands that record and show at once exit with the status of record, and print one line."""
+    rules = ["--rules", tracer.path("some.rules")]
+    put(rules[1], "vfs_read:follow 1\n")
+    for command in (["packet", *rules, "--"], ["object", *rules, "--"], ["why"], ["latency", "vfs_read", "--live"]):
+        for name, status, said in (("no_such", 127, "No such file or directory"),
+                                   ("/etc/passwd", 126, "Permission denied")):
+            expect("%s %s" % (command[0], name), tracer, command + [name], status,
+                   r"^mctrace: %s: %s\n$" % (name, said))
+
+
 def older_file(tracer, record):
     out = tracer.path("out")
     tracer.reset()
@@ -243,6 +260,7 @@ def older_file(tracer, record):
     expect("a command that does not exist", tracer, record[:-1] + ["no_such"], 127, "no_such: No such file")
     expect("a command that can't be run", tracer, record[:-1] + ["/etc/passwd"], 126, "Permission denied")
     expect("a folder is not a command", tracer, record[:-1] + ["/etc"], 126, "Permission denied")
+    no_command(tracer)
     expect("a recording of 0 seconds", tracer, ["record", "--seconds", "0", "-o", out], 2, "--seconds wants 1 at least")
     expect("a function that does not exist", tracer, record[:3] + [out, "-l", "gone", "true"], 1, "'gone' can't be",
            REFUSED="gone")
@@ -386,6 +404,66 @@ def metrics(tracer):
                   (["status %d" % verdict.returncode] if verdict.returncode else []))
 
 
+def json_of(tracer, *command):
+    """Return the lines that a command with --json prints, which must match the schema."""
+    ran = subprocess.run([args.mctrace, *command, "--json"], env={**os.environ, "FAKE": tracer.folder}, check=True,
+                         capture_output=True)
+    schema.Schema().check(command, ran.stdout.decode())
+    return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+def expect_json(name, tracer, command, wanted):
+    try:
+        got = json_of(tracer, *command)
+    except schema.Wrong as error:
+        got = [str(error)]
+    check(name, ["%s, not %s" % pair for pair in zip(got, wanted) if pair[0] != pair[1]] +
+          ([] if len(got) == len(wanted) else ["%d lines, not %d" % (len(got), len(wanted))]))
+
+
+def stat_json(tracer):
+    """stat --json prints settings and counters that match the schema."""
+    files = {"mode": ["function"], "options": OPTIONS, "buffer_size_kb": ["64"], "filter": ["vfs_read", "vfs_write"],
+             "notrace": ["kfree"], "pid": ["1 children"], "triggers": ["vfs_open:mark"]}
+    names = STATS.splitlines()[2].split()[1:]
+    cpus = [dict(zip(names, map(int, line.split()))) for line in STATS.splitlines() if line[0] != "#"]
+    tracer.reset(stats=STATS, mcount_hook="count_call [mcount_sample]\n")
+    expect_json("stat --json", tracer, ["stat"], [
+        {"tracer": "off", "other_hook": "count_call [mcount_sample]", **files, "returns_missed": 9}, *cpus])
+    tracer.reset()
+    with subprocess.Popen([args.mctrace, "record", "-q", "-o", tracer.path("out")], stderr=subprocess.DEVNULL,
+                          env={**os.environ, "FAKE": tracer.folder}) as record:
+        while tracer.files()["tracing_on"] != "1\n":
+            time.sleep(0.01)
+        first = json_of(tracer, "stat")[0]
+        record.send_signal(signal.SIGINT)
+    check("stat --json while mctrace records", [] if first["user_pid"] == record.pid and first["user_comm"] == "mctrace"
+          else [str(first)])
+
+
+FUNCTIONS = "vfs_read\nvfs_write\nprobe [one]\nprobe [two]\nremove [two]\nprobe.cold [two]\nkfree.constprop.0\n"
+
+
+def list_json(tracer):
+    """list shows the functions that match, also by module, as text and as JSON that matches the schema."""
+    tracer.reset(functions=FUNCTIONS)
+    for globs, wanted in (([], [0, 1, 2, 3, 4, 5, 6]), (["vfs_*"], [0, 1]), (["probe"], [2, 3, 5]),
+                          (["probe [two]"], [3, 5]), (["probe[one]"], [2]), (["*[two]"], [3, 4, 5]),
+                          (["mod:t*"], [3, 4, 5]), (["kfree"], [6]), (["[pr]*e", "vfs_[w]*"], [1, 2, 3, 4])):
+        titles = [FUNCTIONS.splitlines()[nr] for nr in wanted]
+        ran = subprocess.run([args.mctrace, "list", *globs], env={**os.environ, "FAKE": tracer.folder},
+                             capture_output=True, text=True, check=False)
+        name = " ".join(["list", *globs])
+        check(name, [] if ran.stdout.splitlines() == titles and not ran.returncode else [ran.stdout, ran.stderr])
+        lines = [{"function": title, "name": title.split(" ")[0]} for title in titles]
+        for line in lines:
+            if "[" in line["function"]:
+                line["module"] = line["function"][-4:-1]
+        expect_json(name + " --json", tracer, ["list", *globs], lines)
+    for glob in ("probe[three]", "vfs", "mod:one_more"):
+        expect("list " + glob, tracer, ["list", glob], 1, "no function matches", files=False)
+
+
 def full(tracer):
     """What can't be written is an error."""
     tracer.reset(stats=STATS)
@@ -404,6 +482,42 @@ def frozen(tracer):
     expect("record --force", tracer, record + ["--force", "true"])
     tracer.reset(stats="# frozen: oops\n" + OTHERS["stats"])
     expect("frozen rings without calls need no --force", tracer, record + ["true"])
+
+
+def running(tracer):
+    """why records the running processes of --pid, however it is written."""
+    for pids in (["-p", "1"], ["--pid", "1"], ["-P1", "-p", "2"]):
+        tracer.reset()
+        command = [args.mctrace, "why", "--seconds", "1", *pids]
+        with subprocess.Popen(command, env={**os.environ, "FAKE": tracer.folder}, stderr=subprocess.PIPE,
+                              text=True) as why:
+            end = time.monotonic() + PATIENCE
+            while tracer.files()["tracing_on"] != "1\n" and time.monotonic() < end:
+                time.sleep(0.005)
+            pid, mode = tracer.files()["pid"], tracer.files()["mode"]
+            said = why.communicate(timeout=PATIENCE)[1]
+        wanted = "".join(one[-1] + "\n" for one in pids if one[-1].isdigit())
+        check("why " + " ".join(pids), ([] if (pid, mode) == (wanted, "graph\n") else [pid, mode]) +
+              ([] if why.returncode == 1 and "nothing was recorded" in said else [said]) + judge(tracer, None, ""))
+
+
+def rules(tracer):
+    """A recording names the rules with which it was made."""
+    path, out = tracer.path("some.rules"), tracer.path("out")
+    put(path, "vfs_read:follow 1\n")
+    for more, wanted in ((["--rules", path], ["rules " + path]), ([], [])):
+        tracer.reset(triggers="")
+        expect(" ".join(["record", *more[:1]]), tracer, ["record", "-q", "-o", out, *more, "true"], files=False)
+        lines = text_of_bytes(out).split(b"mode ")[0].decode(errors="replace").split("\n")
+        got = [line for line in lines if line.startswith("rules ")]
+        check("the recording's rules", [] if got == wanted else ["%s, not %s" % (got, wanted)])
+    again = "# 3 objects are followed\n# 2 objects were allocated again before an end was seen\n"
+    for more, wanted in ((["--rules", path], b"\nreused 2\n"), ([], b"\nreused 0\n")):
+        tracer.reset(triggers="")
+        command = "printf '%s' >>%s" % (again, tracer.path("triggers"))
+        run(tracer, ["record", "-q", "-o", out, *more, "sh", "-c", command])
+        check("objects that were allocated again" + " with rules" * bool(more),
+              [] if wanted in text_of_bytes(out) else ["%s is not in the recording" % wanted])
 
 
 def itself(tracer):

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # Test names of modules that come and go during a recording, which then has several symbol tables.
 import collections
+import os
 import re
+import shutil
+import subprocess
 
 import recordings
-from harness import compare, compare_lists, json_lines, steps_of
+from harness import Case, compare, compare_lists, json_lines, steps_of
 
 OLD = ["old_open", "old_read"]
 NEW = ["new_open", "new_read"]
@@ -80,21 +83,25 @@ def load_as(rec, module, names, begin):
     return end
 
 
-def twins_recording():
-    """Modules one and two have a function probe each, which takes 1000 and 3000 ns. Each is called
-    twice, and calls kfree."""
-    rec = recordings.Recording(cpus=1, late=False)
+def twin_modules():
+    """Return a recording with modules one and two, which both have the functions probe and remove."""
+    rec = recordings.Recording(cpus=1, late=False, now=0)
     begin = recordings.MODULES_BEGIN + (1 << 20)
     begin = load_as(rec, "one", ["probe", "remove"], begin)
     load_as(rec, "two", ["probe", "remove"], begin)
     rec.run(0, rec.task(65, "cat"))
-    for _ in range(2):
-        for module, ns in (("one", 994), ("two", 2994)):
-            rec.call(0, module + ":probe")
-            rec.call(0, "kfree")
-            rec.leave(0)
-            rec.wait(ns)
-            rec.leave(0)
+    return rec
+
+
+def twins_recording(calls=("one", "two", "one", "two")):
+    """The function probe of module one takes 1000 ns, that of module two 3000 ns. Both call kfree."""
+    rec = twin_modules()
+    for module in calls:
+        rec.call(0, module + ":probe")
+        rec.call(0, "kfree")
+        rec.leave(0)
+        rec.wait({"one": 994, "two": 2994}[module])
+        rec.leave(0)
     return rec
 
 
@@ -134,6 +141,64 @@ def check_twins(mctrace, case):
         wrong += ["%s: no probe [%s]" % (" ".join(command), module) for module in ("one", "two")
                   if "probe [%s]" % module not in text]
     return wrong
+
+
+def words_of(text):
+    """Return the lines of a text that are no headings, with one space between words."""
+    return [" ".join(line.split()) for line in text.splitlines() if line and line[0] != "#"]
+
+
+def check_twins_graph(mctrace, case):
+    got = words_of(mctrace.run("graph", "probe", case.path).stdout.decode())
+    called = ["2 probe [one]", "2 do_syscall_64", "2 probe [two]", "2 do_syscall_64"]
+    return compare_lists("graph", got, called + [
+        "6.000 us 6.000 us 2 probe [two]", "4 ns 4 ns 2 kfree", "2.000 us 2.000 us 2 probe [one]",
+        "4 ns 4 ns 2 kfree"])
+
+
+def check_twins_diff(mctrace, folder, case):
+    """Recording B has a call less of probe in module two, and a call of remove in module one."""
+    rec = twins_recording(("one", "two", "one"))
+    rec.call(0, "one:remove")
+    rec.leave(0)
+    other = Case(folder, "other twins", rec)
+    return compare_lists("diff", words_of(mctrace.text("diff", "-I", case.path, other.path)), [
+        "+ 1 remove [one]", "+ 1 remove [one]", "-3.000 us 6.000 us 3.000 us 2 1 probe [two]",
+        "-2 ns 8 ns 6 ns 4 3 kfree"])
+
+
+def check_twins_uftrace(mctrace, folder, case):
+    out = os.path.join(folder, "twins.uftrace")
+    mctrace.text("export", "--to", "uftrace", "-o", out, case.path)
+    if not shutil.which("uftrace"):
+        return []
+    text = subprocess.run(["uftrace", "report", "--no-pager", "-d", out], stdout=subprocess.PIPE, check=True).stdout
+    return compare_lists("uftrace", words_of(text.decode())[2:], [
+        "6.000 us 5.996 us 2 probe [two]", "2.000 us 1.996 us 2 probe [one]", "0.008 us 0.008 us 4 kfree"])
+
+
+def check_twins_objects(mctrace, folder):
+    rules = os.path.join(folder, "twins.rules")
+    with open(rules, "w", encoding="utf-8") as file:
+        file.write("kfree:unfollow 1\n")
+    rec = twin_modules()
+    rec.call(0, "one:probe", objects=["+1:1"])
+    rec.call(0, "two:probe", objects=["1:1"])
+    rec.call(0, "kfree", objects=["-1:1"])
+    for _ in range(3):
+        rec.leave(0)
+    case = Case(folder, "twins and objects", rec)
+    text = mctrace.text("object", "--rules", rules, "-i", case.path)
+    calls = [line.split("cat:65 ")[1] for line in text.splitlines() if "cat:65" in line]
+    return compare_lists("object", calls, ["probe [one] <-- do_syscall_64", "probe [two] <-- probe [one]",
+                                           "kfree <-- probe [two]"])
+
+
+def check_twins_text(mctrace, folder):
+    """Text and other programs tell functions of one name in two modules apart."""
+    case = Case(folder, "twins in text", twins_recording())
+    return (check_twins_graph(mctrace, case) + check_twins_diff(mctrace, folder, case) +
+            check_twins_uftrace(mctrace, folder, case) + check_twins_objects(mctrace, folder))
 
 
 # --- calls of a module without names in the recording ---

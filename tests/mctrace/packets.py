@@ -69,27 +69,29 @@ def arp():
 
 
 class Net:
-    """A recording of one CPU with functions that packets go through."""
-    def __init__(self, context=True):
-        self.rec = recordings.Recording(cpus=1, late=False, now=0, context=context)
+    """A recording with functions that packets go through, on one CPU at a time."""
+    def __init__(self, context=True, cpus=1):
+        self.rec = recordings.Recording(cpus=cpus, late=False, now=0, context=context)
         self.rec.functions.load("net", NAMES, 0xffffffffc0400000)
         self.run(65, "nc")
 
-    def run(self, pid, comm):
-        self.rec.run(0, self.rec.task(pid, comm))
+    def run(self, pid, comm, cpu=0):
+        """Let this task make the next calls."""
+        self.cpu = cpu
+        self.rec.run(cpu, self.rec.task(pid, comm))
 
     def call(self, name, *objects, data=b"", args=(), result=(), returns=None):
         """Record a call and its return, 1 us each. @returns: the result."""
         self.rec.wait(998)
-        self.rec.call(0, name, objects=objects, data=data[:84], args=args)
+        self.rec.call(self.cpu, name, objects=objects, data=data[:84], args=args)
         self.rec.wait(998)
-        self.rec.leave(0, objects=result, result=returns)
+        self.rec.leave(self.cpu, objects=result, result=returns)
 
     def within(self, caller, name, *objects, **how):
         """Record a call by @caller, which has no object itself."""
-        self.rec.call(0, caller)
+        self.rec.call(self.cpu, caller)
         self.call(name, *objects, **how)
-        self.rec.leave(0)
+        self.rec.leave(self.cpu)
 
     def begin(self, number):
         self.call("__alloc_skb", result=["+%d:ret" % number])
@@ -117,19 +119,19 @@ def cloned():
 
 
 CLONED = """#12 UDP 10.0.0.1:4711 > 10.0.0.2:53, 28 bytes
-  +0.000 us CPU 0 .... nc:65 __alloc_skb returns
-  +1.000 us CPU 0 .... nc:65 __dev_queue_xmit <-- do_syscall_64
-  +3.000 us CPU 0 .... nc:65 __copy_skb_header <-- do_syscall_64
-  +11.000 us CPU 0 .... nc:65 ip_rcv <-- do_syscall_64
-  +13.000 us CPU 0 .... nc:65 __udp_enqueue_schedule_skb <-- do_syscall_64
-  +15.000 us CPU 0 .... dnsd:66 skb_copy_datagram_iter <-- do_syscall_64
-  +17.000 us CPU 0 .... dnsd:66 consume_skb <-- do_syscall_64
-  +19.000 us CPU 0 .... dnsd:66 kfree_skbmem <-- do_syscall_64
+  +0.000 us CPU 0 .... nc:65 __alloc_skb [net] returns
+  +1.000 us CPU 0 .... nc:65 __dev_queue_xmit [net] <-- do_syscall_64
+  +3.000 us CPU 0 .... nc:65 __copy_skb_header [net] <-- do_syscall_64
+  +11.000 us CPU 0 .... nc:65 ip_rcv [net] <-- do_syscall_64
+  +13.000 us CPU 0 .... nc:65 __udp_enqueue_schedule_skb [net] <-- do_syscall_64
+  +15.000 us CPU 0 .... dnsd:66 skb_copy_datagram_iter [net] <-- do_syscall_64
+  +17.000 us CPU 0 .... dnsd:66 consume_skb [net] <-- do_syscall_64
+  +19.000 us CPU 0 .... dnsd:66 kfree_skbmem [net] <-- do_syscall_64
   #13 of #12
-    +3.000 us CPU 0 .... nc:65 __copy_skb_header <-- do_syscall_64
-    +5.000 us CPU 0 .... nc:65 tpacket_rcv <-- do_syscall_64
-    +7.000 us CPU 0 .... nc:65 consume_skb <-- do_syscall_64
-    +9.000 us CPU 0 .... nc:65 kfree_skbmem <-- do_syscall_64
+    +3.000 us CPU 0 .... nc:65 __copy_skb_header [net] <-- do_syscall_64
+    +5.000 us CPU 0 .... nc:65 tpacket_rcv [net] <-- do_syscall_64
+    +7.000 us CPU 0 .... nc:65 consume_skb [net] <-- do_syscall_64
+    +9.000 us CPU 0 .... nc:65 kfree_skbmem [net] <-- do_syscall_64
     copied to a packet socket
   delivered to dnsd (66)
 """
@@ -601,6 +603,85 @@ def check_task(mctrace, folder):
                                      for more in ([], ["udp"])], [1, 1]))
 
 
+def check_original(mctrace, folder):
+    """A packet without own headers shows those of its first descendant that has some."""
+    net = Net()
+    net.begin(1)
+    for number, parent in ((2, 1), (3, 1), (4, 3), (5, 1)):
+        net.call("__copy_skb_header", "+%d:1" % number, "%d:2" % parent)
+    net.call("ip_rcv", "5:1", data=tcp("10.0.0.5", 80, "10.0.0.2", 1025, 2))
+    net.call("ip_rcv", "4:1", data=tcp("10.0.0.4", 80, "10.0.0.2", 1025, 2))
+    for number in range(1, 6):
+        net.end(number)
+    case = Case(folder, "an original", net.rec)
+    four, five = ("TCP 10.0.0.%d:80 > 10.0.0.2:1025 [S], 0 bytes" % number for number in (4, 5))
+    return (compare_lists("head", heads(packet(mctrace, case)), [
+        "#1 (#4: %s)" % four, "  #2 of #1", "  #3 of #1 (#4: %s)" % four, "    #4 of #3 " + four,
+        "  #5 of #1 " + five]) +
+            compare_lists("JSON", [line.get("headers") for line in json_lines(packet(mctrace, case, "--json"))],
+                          [None, None, None, four, five]))
+
+
+def check_first(mctrace, folder):
+    """--lines prints the first packets, each with its clones; other packets are no missing ones."""
+    case = Case(folder, "first packets", reused())
+    whole, numbers = blocks(packet(mctrace, case)), [[1], [2], [3, 4]]
+    wrong = compare_lists("size", [len(whole)], [3])
+    for n in (1, 2, 3, 99):
+        wrong += compare_lists("--lines %d" % n, blocks(packet(mctrace, case, "--lines", str(n))), whole[:n])
+        lines = json_lines(packet(mctrace, case, "--json", "--lines", str(n)))
+        wrong += compare_lists("JSON %d" % n, [line["object"] for line in lines], sum(numbers[:n], []))
+    ran = mctrace.run("packet", "--rules", RULES + "/skb.rules", "-i", case.path, "--lines", "1", "src 10.0.0.2")
+    return wrong + compare_lists("match", heads(ran.stdout.decode()), REUSED[1:2])
+
+
+def check_without_rules(mctrace, folder):
+    """A recording without followed objects is an error, unless rules were given when it was made."""
+    wrong = []
+    for command in (["packet"], ["packet", "--task", "nc"], ["packet", "--json"], ["object", "file"]):
+        net = Net()
+        net.call("vfs_read")
+        case = Case(folder, "without rules", net.rec)
+        rules = RULES + "/%s.rules" % (command[1:] if command[0] == "object" else ["skb"])[0]
+        wrong += refused(mctrace, "%s has no followed objects: record it with --rules %s" % (case.path, rules), 1,
+                         command[0], "--rules", rules, *[one for one in command[1:] if one != "file"], "-i", case.path)
+    net.rec.info = "rules skb\n"
+    case = Case(folder, "with rules", net.rec)
+    wrong += compare_lists("with rules", [packet(mctrace, case)], ["there was none\n"])
+    net.rec.info = ""
+    net.rec.mark(0, "kfree", recordings.MARK_FOLLOW_FULL)
+    ran = mctrace.run("packet", "--rules", RULES + "/skb.rules", "-i", Case(folder, "full", net.rec).path)
+    return wrong + compare_lists("full", [ran.returncode, ran.stderr], [
+        0, b"mctrace: 1 objects were not followed: too many were followed at once\n"])
+
+
+def check_where(mctrace, folder):
+    """CPUs, times and tasks select packets with such a call, and show all of their calls."""
+    net, times = Net(cpus=2), []
+    for number, pid, cpu in ((1, 65, 0), (2, 66, 1), (3, 67, 0)):
+        times.append(net.rec.now)
+        net.run(pid, "nc%d" % pid, cpu)
+        net.begin(number)
+        net.call("ip_rcv", "%d:1" % number)
+        if number == 3:
+            net.run(68, "dnsd", 1)
+        net.end(number)
+    case = Case(folder, "packets of CPUs", net.rec)
+    whole = dict(zip("123", blocks(packet(mctrace, case))))
+    from_it = ["packet", "--rules", RULES + "/skb.rules", "-i", case.path]
+    wrong = compare_lists("lines", [len(block.splitlines()) for block in whole.values()], [5, 5, 5])
+    for options, wanted in (
+            (["--cpu", "0"], "13"), (["--cpu", "1"], "23"), (["--cpu", "0-1"], "123"),
+            (["--time", "%dns.." % times[1]], "23"), (["--time", "..%dns" % times[2]], "12"),
+            (["--time", "%dns..%dns" % tuple(times[1:])], "2"), (["--task", "nc*"], "123"),
+            (["--pid", "66,68"], "23"), (["--tid", "65"], "1"), (["--comm", "dnsd", "--cpu", "1"], "3"),
+            (["--cpu", "1", "--time", "%dns.." % times[2]], "3")):
+        wrong += compare_lists(" ".join(options), blocks(packet(mctrace, case, *options)), [whole[nr] for nr in wanted])
+    ran = mctrace.run(*from_it, "--cpu", "1", "--time", "..%dns" % times[1])
+    wrong += compare_lists("nothing", [ran.returncode, ran.stdout, ran.stderr], [0, b"none matches\n", b""])
+    return wrong + refused(mctrace, "there is no CPU 2", 1, *from_it, "--cpu", "2")
+
+
 def check_left_over(mctrace, folder):
     """An object in a register that is no argument of the function does not count."""
     net = Net()
@@ -618,10 +699,12 @@ def check_missing(mctrace, folder):
     rec = cloned()
     rec.mark(0, "kfree", recordings.MARK_FOLLOW_FULL)
     rec.overwritten, rec.lost, rec.seen = 700, 30, rec.entries
+    rec.info = "reused 3\n"
     case = Case(folder, "packets overwritten", rec)
     ran = mctrace.run("packet", "--rules", RULES + "/skb.rules", "-i", case.path)
     return compare_lists("line", ran.stderr.decode().splitlines(), [
         "mctrace: 1 objects were not followed: too many were followed at once",
+        "mctrace: 3 objects were allocated again: the rules lack an end",
         "mctrace: of %d calls and returns 700 were overwritten and 30 lost: "
         "try --buffer-size" % (rec.entries + 730)])
 
@@ -830,6 +913,10 @@ def tests(libraries):
             ("packet: the last event decides", check_fates, "libbpf"),
             ("packet: a kernel without tracepoints", check_no_tracepoints, "libbpf"),
             ("packet: of a task", check_task, "libpcap"),
+            ("packet: an original without headers", check_original, None),
+            ("packet: the first packets", check_first, "libpcap"),
+            ("packet: a recording without rules", check_without_rules, None),
+            ("packet: of CPUs and times", check_where, None),
             ("packet: registers that are no arguments", check_left_over, "libbpf"),
             ("packet: missing calls are reported", check_missing, None),
             ("object: a user's own rules", check_object, None),

@@ -5,7 +5,8 @@ import fnmatch
 import re
 
 import recordings
-from harness import Case, compare, compare_lists, json_lines
+import ways
+from harness import Case, compare, compare_lists, json_lines, plain
 
 NAMES = ["vfs_*", "kfree,vfs_read", "*[a-f]", "vfs_read"]
 
@@ -91,6 +92,65 @@ def tree_of(mctrace, case, *options):
     return {(line["pid"], line["ns"], re.split(r"[+.]", line["function"])[0]):
             (line.get("took_ns"), line.get("self_ns"), line["depth"])
             for line in json_lines(mctrace.text("report", "--tree", "--json", *options, case.path))}
+
+
+def numbers_of(calls, wants):
+    return {nr for nr, call in enumerate(calls) if wants(call)}
+
+
+def check_latency(mctrace, case, calls, function, options):
+    mine = [call.took for call in calls if call.name == function]
+    took = [one for one in mine if one is not None]
+    last = json_lines(mctrace.text("latency", function, "--json", *options, case.path))[-1]
+    return compare("latency %s %s" % (function, " ".join(options)),
+                   {key: last[key] for key in ("calls", "open", "total_ns", "min_ns", "max_ns")},
+                   {"calls": len(took), "open": len(mine) - len(took), "total_ns": sum(took), "min_ns": min(took),
+                    "max_ns": max(took)})
+
+
+def check_folded(mctrace, case, calls, options):
+    """Own times are without nested calls that are shown: the time of others counts as their caller's."""
+    wanted = collections.Counter()
+    for call in calls:
+        stack = ";".join([call.task.rsplit(":", 1)[0], *call.names])
+        if call.took is not None:
+            wanted[stack] += call.own_cpu
+            wanted[stack + ";[off CPU]"] += call.own - call.own_cpu
+    lines = plain(mctrace.text("export", "--to", "folded", *options, case.path)).splitlines()
+    got = {stack: int(ns) for stack, ns in (line.rsplit(" ", 1) for line in lines)}
+    return compare("folded " + " ".join(options), got, dict(+wanted))
+
+
+def check_commands(mctrace, case):
+    """Graph, latency, slow and folded stacks have the selected calls; graph and slow all calls of their function."""
+    all_calls, wrong = calls_of(case.truth), []
+    for options, wants in selections(all_calls):
+        chosen = numbers_of(all_calls, wants)
+        wrong += check_folded(mctrace, case, ways.calls_of(case, chosen), options)
+        if "-D" in options or "--depth" in options:
+            continue
+        names = collections.Counter(all_calls[nr].name for nr in chosen if all_calls[nr].took is not None)
+        function = min(names, key=lambda name: (-names[name], name))
+        by_name = {"--func", "-l", "--notrace"} & set(options)
+        if by_name:
+            function = min(set(call.name for call in all_calls if call.took is not None) - set(names))
+            chosen |= numbers_of(all_calls, lambda call, function=function: call.name == function)
+        shown = ways.calls_of(case, chosen)
+        wrong += ways.check_selected_graph(mctrace, case, function, shown, options)
+        wrong += ways.check_slow_of(mctrace, case, shown, function, 10, *options)
+        if not by_name:
+            wrong += check_latency(mctrace, case, shown, function, options)
+    return wrong
+
+
+def check_selected_diff(mctrace, first, second):
+    """diff compares the selected calls of both recordings."""
+    wrong, calls = [], [calls_of(case.truth) for case in (first, second)]
+    for options, wants in selections(calls[0]):
+        chosen = [numbers_of(mine, wants) for mine in calls]
+        for more in ([], ["-I"]):
+            wrong += ways.check_diff(mctrace, first, second, *options, *more, chosen=chosen)
+    return wrong
 
 
 def check_selection(mctrace, case):
@@ -215,6 +275,23 @@ def check_names_of_tasks(mctrace, folder):
                                                             name, case.path))]
            for name in ("kworker/1:1-writeback", "kworker/*", "=65", "65", "65,=65")]
     return compare_lists("task", got, [[66] * 2, [66] * 2, [70], [65] * 4, [65] * 4 + [70]])
+
+
+def check_lines_of_graph(mctrace, folder):
+    """graph --lines prints the first lines of each of its two lists."""
+    path = Case(folder, "lines", small()).path
+
+    def lists(*options):
+        parts = mctrace.text("graph", "vfs_read", *options, path).split("\n\n")
+        lines = json_lines(mctrace.text("graph", "vfs_read", "--json", *options, path))
+        return [part.splitlines()[1:] for part in parts] + [
+            [line for line in lines if line["way"] == way] for way in ("called by", "calls")]
+
+    whole = lists()
+    wrong = compare_lists("size", [len(one) for one in whole], [2, 2, 1, 2])
+    for n in (1, 2, 99):
+        wrong += compare_lists("--lines %d" % n, lists("--lines", str(n)), [one[:n] for one in whole])
+    return wrong
 
 
 def check_diff(mctrace, folder):

@@ -10,21 +10,22 @@ ALL = "1000000"         # for --lines
 
 
 class Call:
-    """A recorded call, with the open calls around it."""
-    def __init__(self, above, caller, event, off):
+    """A recorded call, with the open calls around it. Calls that are not @shown do not count."""
+    def __init__(self, above, caller, event, off, shown):
         self.task, self.depth, _, self.name, self.ns, self.cpu, _ = event
         self.caller = caller
-        self.names = (above.names if above else ()) + (self.name,)
-        self.first = above.first if above else self         # the outermost
+        self.shown = shown
+        self.names = (above.names if above else ()) + ((self.name,) if shown else ())
+        self.first = above.first if above and above.first else self if shown else None  # the outermost
         self.below = 0          # ns of nested calls
         self.off, self.off_below = off, 0       # the task's ns off the CPU: before; in nested calls
         self.took = self.own = self.cpu = self.own_cpu = None
         mine = self.name in recordings.INTERRUPTS or caller in recordings.INTERRUPTS
-        self.interrupt = mine or (above is not None and above.interrupt)
+        self.interrupt = (mine and shown) or (above is not None and above.interrupt)
 
 
-def calls_of(case):
-    """Return all calls in the order of their beginnings."""
+def calls_of(case, chosen=None):
+    """Return all calls in the order of their beginnings; or those whose numbers, from 0, are in @chosen."""
     calls, stacks = [], {}
     callers = iter(case.truth["callers"])
     for event, off in zip(case.truth["events"], case.truth["offs"]):
@@ -32,13 +33,14 @@ def calls_of(case):
         stack = stacks.setdefault(task, [])
         if what == "enter":
             del stack[depth:]
-            stack.append(Call(stack[-1] if stack else None, next(callers), event, off))
+            stack.append(Call(stack[-1] if stack else None, next(callers), event, off,
+                              chosen is None or len(calls) in chosen))
             calls.append(stack[-1])
         elif took is None:
             stack.clear()
         else:
             close(stack, depth, ns, off)
-    return calls
+    return [call for call in calls if call.shown]
 
 
 def close(stack, depth, ns, off):
@@ -52,8 +54,8 @@ def close(stack, depth, ns, off):
     call.cpu = call.took - (off - call.off)
     call.own_cpu = call.own - (off - call.off - call.off_below)
     if stack:
-        stack[-1].below += call.took
-        stack[-1].off_below += off - call.off
+        stack[-1].below += call.took if call.shown else call.below
+        stack[-1].off_below += off - call.off if call.shown else call.off_below
 
 
 def within(call, function):
@@ -170,23 +172,32 @@ def check_graph_text(mctrace, case, function, above, below):
         "graph", "-D", "1", function, case.path).splitlines(), shallow)
 
 
+def check_graph_of(mctrace, case, function, above, below, *options):
+    got = {"calls": {}, "called by": {}}
+    for line in json_lines(mctrace.text("graph", function, "--json", *options, case.path)):
+        way = tuple(map(plain, steps_of(line["path"])))
+        got[line["way"]][way[::-1] if line["way"] == "called by" else way] = [
+            line["calls"], line.get("total_ns", 0), line.get("self_ns", 0),
+            line.get("total_cpu_ns", 0), line.get("self_cpu_ns", 0)]
+    who = " ".join([function, *options])
+    return (compare(who + " calls", got["calls"], below) + check_order(who + " calls", got["calls"], 1) +
+            compare(who + " is called by", got["called by"],
+                    {way: one[:2] + [0, one[3], 0] for way, one in above.items()}))
+
+
 def check_graph(mctrace, case):
     wrong, calls = [], calls_of(case)
     for function in functions_to_ask(case):
         above = callers_of(calls, function)
         below = add_up(calls, lambda call, function=function: within(call, function))
-        got = {"calls": {}, "called by": {}}
-        for line in json_lines(mctrace.text("graph", function, "--json", case.path)):
-            way = tuple(map(plain, steps_of(line["path"])))
-            got[line["way"]][way[::-1] if line["way"] == "called by" else way] = [
-                line["calls"], line.get("total_ns", 0), line.get("self_ns", 0),
-                line.get("total_cpu_ns", 0), line.get("self_cpu_ns", 0)]
-        wrong += compare(function + " calls", got["calls"], below)
-        wrong += compare(function + " is called by", got["called by"],
-                         {way: one[:2] + [0, one[3], 0] for way, one in above.items()})
-        wrong += check_order(function + " calls", got["calls"], 1)
+        wrong += check_graph_of(mctrace, case, function, above, below)
         wrong += check_graph_text(mctrace, case, function, above, below)
     return wrong
+
+
+def check_selected_graph(mctrace, case, function, calls, options):
+    return check_graph_of(mctrace, case, function, callers_of(calls, function),
+                          add_up(calls, lambda call: within(call, function)), *options)
 
 
 def order_recording():
@@ -280,14 +291,14 @@ def slow_text(lines):
             line["usual_calls"] / (counts["usual"] or 1), way_of(line))
 
 
-def check_slow_of(mctrace, case, calls, function, percent):
+def check_slow_of(mctrace, case, calls, function, percent, *more):
     groups = divide(calls, function, percent)
-    options = ["slow", function, "--percent", str(percent), "--lines", ALL, case.path]
+    options = ["slow", function, "--percent", str(percent), "--lines", ALL, *more, case.path]
     lines = json_lines(mctrace.text(*options, "--json"))
     got = {plain(way_of(line)): (line["slow_self_ns"], line["usual_self_ns"], line["slow_calls"],
                                  line["usual_calls"], line["slow_self_cpu_ns"],
                                  line["usual_self_cpu_ns"]) for line in lines[2:]}
-    who = "%s, %d %%" % (function, percent)
+    who = " ".join(["%s, %d %%" % (function, percent), *more])
     wrong = compare_lists(who, lines[:2], [groups[0].line("slow"), groups[1].line("usual")])
     wrong += compare(who, got, differences_of(*groups))
     wrong += descending(who, [abs(one[0] - one[1]) for one in got.values()])
@@ -368,11 +379,11 @@ def diff_text(ways, one, both):
            for name, v in both.items()]
 
 
-def check_diff(mctrace, first, second, *options):
-    """Check the diff of two cases."""
+def check_diff(mctrace, first, second, *options, chosen=(None, None)):
+    """Check the diff of two cases. @chosen: as in calls_of()."""
     both = []
-    for case in (first, second):
-        both.append(add_up(calls_of(case), lambda call: call.names
+    for case, mine in zip((first, second), chosen):
+        both.append(add_up(calls_of(case, mine), lambda call: call.names
                            if "-I" in options or not call.interrupt else ()))
     a, b = both
     command = ["diff", *options, "--lines", ALL, first.path, second.path]
