@@ -13,6 +13,9 @@ struct task_struct;
  */
 void mctracer_undo_later(bool file, void (*undo)(void *arg), void *arg);
 
+/* rings.c: Free the rings, as before the first start. Nothing may be recorded or read. May sleep. */
+void mctracer_free_rings(void);
+
 /* base.c: Register probes; return 0 or an error. After mctracer_base_stop() none of them runs. */
 int mctracer_base_start(void);
 void mctracer_base_stop(void);

@@ -523,7 +523,6 @@ static int __init call_initcalls(void)
 static void quit(void)
 {
 	char nothing[1];
-	int cpu;
 
 	kernel_param_lock(THIS_MODULE);
 	WRITE_ONCE(mctracer_compat_ready, false);
@@ -542,8 +541,7 @@ static void quit(void)
 	stop_work();
 	undo_all(&others);
 	xa_destroy(mctracer_compat_xarray);
-	for_each_possible_cpu(cpu)
-		mctracer_ring_free(per_cpu_ptr(mctracer_at_mctracer_rings, cpu));
+	mctracer_free_rings();
 	free_percpu(mctracer_at_mctracer_rings);
 	mctracer_marks_free();
 }
@@ -559,7 +557,7 @@ static int __init init(void)
 	mctracer_at_mctracer_rings = alloc_percpu(struct mctracer_ring);
 	if (!mctracer_at_mctracer_rings)
 		return -ENOMEM;
-	mctracer_compat_wq = alloc_workqueue("mctracer", 0, 0);
+	mctracer_compat_wq = alloc_workqueue("mctracer", WQ_PERCPU, 0);
 	if (!mctracer_compat_wq) {
 		free_percpu(mctracer_at_mctracer_rings);
 		return -ENOMEM;

@@ -49,6 +49,7 @@
 #include <linux/pid_namespace.h>
 #include <linux/percpu.h>
 #include <linux/pid.h>
+#include <linux/rcupdate_wait.h>
 #include <linux/rethook.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/task.h>
@@ -58,7 +59,6 @@
 #include <linux/syscore_ops.h>
 #include <linux/sysctl.h>
 #include <linux/sysrq.h>
-#include <linux/version.h>
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
@@ -76,15 +76,12 @@
 int ftrace_ops_test(struct ftrace_ops *ops, unsigned long ip, void *regs);
 int ftrace_is_dead(void);
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
-#define MCTRACER_COMPAT_VERSION	"compat_6_1.h"
-#else
-#define MCTRACER_COMPAT_VERSION	"compat_6_12.h"
-#endif
-#include MCTRACER_COMPAT_VERSION
+#include "older.h"
+#include "newer.h"
 
 #ifdef CONFIG_MCOUNT_RETHOOK
 #define MCTRACER_COMPAT_RETHOOK(F)		\
+	MCTRACER_COMPAT_RETHOOK_ADD_NODE(F)	\
 	F(rethook_alloc)			\
 	F(rethook_find_ret_addr)		\
 	F(rethook_free)				\
@@ -96,7 +93,8 @@ int ftrace_is_dead(void);
 #endif
 
 #define MCTRACER_COMPAT_FUNCTIONS(F)		\
-	MCTRACER_COMPAT_FUNCTIONS_HERE(F)	\
+	MCTRACER_COMPAT_FUNCTIONS_OLDER(F)	\
+	MCTRACER_COMPAT_FUNCTIONS_NEWER(F)	\
 	F(__kernel_text_address)		\
 	F(__module_address)			\
 	F(__module_text_address)		\
@@ -114,13 +112,15 @@ int ftrace_is_dead(void);
 	F(kallsyms_show_value)			\
 	F(module_kallsyms_on_each_symbol)	\
 	F(per_cpu_ptr_to_phys)			\
+	F(seq_buf_putc)				\
 	F(seq_buf_putmem)			\
-	F(text_poke_bp)				\
+	F(seq_buf_puts)				\
 	MCTRACER_COMPAT_RETHOOK(F)		\
 	F(unwind_get_return_address_ptr)
 
 #define MCTRACER_COMPAT_DATA(D)						\
-	MCTRACER_COMPAT_DATA_HERE(D)					\
+	MCTRACER_COMPAT_DATA_OLDER(D)					\
+	MCTRACER_COMPAT_DATA_NEWER(D)					\
 	D(const char, __noinstr_text_start)				\
 	D(const char, __noinstr_text_end)				\
 	D(const char, _stext)						\
@@ -202,8 +202,8 @@ bool mctracer_compat_kernel_inittext(unsigned long addr);
 
 #ifndef MCTRACER_COMPAT_DEFINE
 
-#define MCTRACER_COMPAT_OVERRIDE
-#include MCTRACER_COMPAT_VERSION
+#include "older_names.h"
+#include "newer_names.h"
 
 #define __kernel_text_address		static_call(mctracer___kernel_text_address)
 #define __module_address		static_call(mctracer___module_address)
@@ -222,8 +222,9 @@ bool mctracer_compat_kernel_inittext(unsigned long addr);
 #define kallsyms_show_value		static_call(mctracer_kallsyms_show_value)
 #define module_kallsyms_on_each_symbol	mctracer_compat_on_modules_symbol
 #define per_cpu_ptr_to_phys		static_call(mctracer_per_cpu_ptr_to_phys)
+#define seq_buf_putc			static_call(mctracer_seq_buf_putc)
 #define seq_buf_putmem			static_call(mctracer_seq_buf_putmem)
-#define text_poke_bp			static_call(mctracer_text_poke_bp)
+#define seq_buf_puts			static_call(mctracer_seq_buf_puts)
 #define rethook_alloc			mctracer_compat_rethook
 #define rethook_find_ret_addr		static_call(mctracer_rethook_find_ret_addr)
 #define rethook_hook			static_call(mctracer_rethook_hook)
