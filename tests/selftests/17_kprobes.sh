@@ -17,7 +17,7 @@ for name in vfs_read ksys_read do_sys_openat2; do
 done
 [ -n "$hot" ] || skip_all "no function to probe is known here"
 
-plan 45
+plan 51
 
 trace=$MCT_TMP/trace
 
@@ -173,6 +173,27 @@ hook=$(sed -n 's/.* [tT] \(mctracer_hook[a-z_]*\)$/\1/p' /proc/kallsyms |
 	head -n 1)
 for name in arch_mcount_stub arch_mcount_call_hook "${hook:-mctracer_hook}"; do
 	check "$name can not be probed" not probe symbol="$name"
+	mod_unload mct_kprobe 2>/dev/null
+done
+
+# --- functions that run later in a hook, by the kernel's list of functions without kprobes
+blacklist=/sys/kernel/debug/kprobes/blacklist
+for name in emit_words mctracer_unfollow mcount_filter_add; do
+	# The compiler may have added a suffix to a static function's name.
+	symbol=$(sed -n "s/.* [tT] \\($name\\(\\.[a-z.0-9]*\\)*\\)\\([[:space:]].*\\)*\$/\\1/p" \
+		/proc/kallsyms | head -n 1)
+	if [ -z "$symbol" ]; then
+		skip "$name is in the list of functions without kprobes" "it is not compiled"
+		skip "a probe on $name is refused" "it is not compiled"
+		continue
+	fi
+	if [ -e $blacklist ]; then
+		check "$name is in the list of functions without kprobes" \
+			grep -qE "[[:space:]]$symbol( |\$)" $blacklist
+	else
+		skip "$name is in the list of functions without kprobes" "this kernel has no list"
+	fi
+	check "a probe on $name is refused" not probe symbol="$symbol"
 	mod_unload mct_kprobe 2>/dev/null
 done
 

@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 83
+plan 101
 
 filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
@@ -23,6 +23,7 @@ at_end()
 	put "" "$never"
 	put "" "$pid"
 	! mod_loaded mct_target || mod_unload mct_target
+	! mod_loaded mct_twin || mod_unload mct_twin
 	rings_restore
 }
 
@@ -116,6 +117,53 @@ same_lines()
 why()
 {
 	dmesg | grep 'mctracer: \(filter\|notrace\): ' | tail -n 1 | grep -qF "$1"
+}
+
+# seen_of MODULE: print which functions its work calls, as the trace shows them
+seen_of()
+{
+	traced mod_set "$1" calls 10
+	called | grep '^mct_.*_' | sort | uniq -c | xargs
+}
+
+# write_back LIST: write to the list, in place of all lines, what is read from it
+write_back()
+{
+	cat "$1" > "$MCT_TMP/list" && cp "$MCT_TMP/list" "$1"
+}
+
+# both FIRST LAST: load FIRST, write a pattern that matches a function of each module to filter, then
+# load LAST and unload it. FIRST's function stays selected, and the list can be written back.
+both()
+{
+	mod_load "$1"
+	put 'mct_t*_leaf' "$filter"
+	mod_load "$2"
+	equal "$2 loaded last: the pattern selects the functions of both modules" \
+		"10 ${1}_leaf 10 ${2}_leaf" "$(seen_of "$1") $(seen_of "$2")"
+	mod_unload "$2"
+	equal "$2 unloaded: the function of $1 stays selected" "10 ${1}_leaf" "$(seen_of "$1")"
+	equal "$2 unloaded: the list shows the pattern as it was written" \
+		'mct_t*_leaf' "$(list "$filter")"
+	check "$2 unloaded: the list can be written back" write_back "$filter"
+	equal "$2 unloaded: what was written back selects the function of $1" \
+		"10 ${1}_leaf" "$(seen_of "$1")"
+	mod_load "$2"
+	equal "$2 loaded again: the pattern selects its function again" "10 ${2}_leaf" \
+		"$(seen_of "$2")"
+	mod_unload "$2"
+	put 'mct_t*' "$filter"
+	put 'mct_t*_leaf' "$never"
+	mod_load "$2"
+	mod_unload "$2"
+	equal "$2 unloaded: notrace shows the pattern as it was written" \
+		'mct_t*_leaf' "$(list "$never")"
+	check "$2 unloaded: notrace can be written back" write_back "$never"
+	equal "$2 unloaded: the function of $1 stays excluded" "10 ${1}_branch" \
+		"$(seen_of "$1")"
+	put "" "$never"
+	put "" "$filter"
+	mod_unload "$1"
 }
 
 put 1024 "$MCT_SIZE"
@@ -333,6 +381,15 @@ else
 	check "triggers shows no address of the unloaded module" \
 		not grep -qE '[0-9a-f]{8}' "$MCT_DIR/triggers"
 	put "" "$MCT_DIR/triggers"
+	put "" "$filter"
+fi
+if reason=$(missing testmod:mct_target; missing testmod:mct_twin); [ -n "$reason" ]; then
+	for name in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do
+		skip "two modules $name" "$reason"
+	done
+else
+	both mct_target mct_twin
+	both mct_twin mct_target
 fi
 
 # --- a wrong write changes nothing, and the log has the reason

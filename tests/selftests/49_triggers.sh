@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 122
+plan 127
 
 triggers=$MCT_DIR/triggers
 filter=$MCT_DIR/filter
@@ -29,7 +29,7 @@ at_end()
 	put "" "$filter"
 	put 0 "$snapshot"
 	put 1 "$on"
-	for mod in mct_target mct_context mct_nmi; do
+	for mod in mct_target mct_twin mct_context mct_nmi; do
 		! mod_loaded $mod || mod_unload $mod
 	done
 	[ -z "$copying" ] || end_copies
@@ -505,6 +505,33 @@ else
 	traced mod_set mct_target calls 5
 	equal "the count continues when the module loads again" 15 "$(hits mct_target_leaf)"
 	mod_unload mct_target
+fi
+if reason=$(missing testmod:mct_target; missing testmod:mct_twin); [ -n "$reason" ]; then
+	for name in 1 2 3 4 5; do
+		skip "two modules $name" "$reason"
+	done
+else
+	mod_load mct_target
+	put 'mct_t*_leaf:count' "$triggers"
+	mod_load mct_twin
+	traced mod_set mct_target calls 10
+	traced mod_set mct_twin calls 7
+	equal "a pattern's trigger counts the calls of two modules" 17 "$(hits 'mct_t\*_leaf:count')"
+	mod_unload mct_twin
+	before=$(hits 'mct_t\*_leaf:count')
+	equal "the list shows the trigger as it was written after one module unloads" \
+		'mct_t*_leaf:count' "$(lines)"
+	traced mod_set mct_target calls 10
+	equal "the trigger stays at the function of the other module" \
+		$((before + 10)) "$(hits 'mct_t\*_leaf:count')"
+	lines > "$MCT_TMP/list"
+	put "" "$triggers"
+	check "the list can be written back after one module unloads" cp "$MCT_TMP/list" "$triggers"
+	traced mod_set mct_target calls 5
+	equal "what was written back has its trigger at the function of the other module" \
+		5 "$(hits 'mct_t\*_leaf:count')"
+	mod_unload mct_target
+	put "" "$triggers"
 fi
 printf '%s\n' 'vfs_read:mark:1' 'vfs_read:mark:2' > "$triggers"
 equal "of two equal triggers the later stays" "vfs_read:mark:2" "$(lines)"

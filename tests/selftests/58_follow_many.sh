@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: Many objects at once, reused addresses, and more objects than the limit
-# requires: root tracer helper:badwrite helper:tracecheck
+# requires: root tracer hackbench helper:badwrite helper:tracecheck
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
@@ -11,9 +11,12 @@
 
 triggers=$MCT_DIR/triggers
 filter=$MCT_DIR/filter
+pid=$MCT_DIR/pid
+toggles=50
 
 at_end()
 {
+	put "" "$pid"
 	put "" "$triggers"
 	put "" "$filter"
 	rings_restore
@@ -24,7 +27,7 @@ if [ "$(set_to 'alloc_empty_file:follow ret')" = "write EOPNOTSUPP" ]; then
 fi
 put "" "$triggers"
 
-plan 12
+plan 24
 
 # Follow each open file from its allocation to its release.
 rules()
@@ -65,6 +68,23 @@ else
 fi
 equal "each use of an address is a new object" "" "$(ended | sort -n | uniq -d)"
 check "each line is well-formed" examine "$MCT_TRACE"
+
+# reused: print how many objects were allocated again before a trigger saw their end
+reused()
+{
+	sed -n 's/^# \([0-9]*\) objects were allocated again before an end was seen$/\1/p' \
+		"$triggers" | grep . || echo 0
+}
+
+equal "no object is allocated again before its end is seen" 0 "$(reused)"
+put 'alloc_empty_file:follow ret' "$triggers"
+traced sh -c 'i=0; while [ $i -lt 50 ]; do : < /dev/null; i=$((i + 1)); done'
+diag "without a trigger that sees the end, $(reused) objects were allocated again"
+if [ "$addresses" -ge 20 ]; then
+	at_least "objects that are allocated again are counted" 20 "$(reused)"
+else
+	skip "objects that are allocated again are counted" "few addresses are used again here"
+fi
 
 # There are more dentries than the limit of objects, and no trigger unfollows them.
 put 16384 "$MCT_SIZE"
@@ -109,11 +129,112 @@ for rule in 'alloc_empty_file:follow ret' '__fput:unfollow 1' 'kmem_cache_free:u
 	add "$rule"
 done
 traced open_while_full
-# Without those of this shell, which opens files to switch tracing off
-sed -n -e "/:$$ /d" -e 's/^CPU.* alloc_empty_file+.* +#\([0-9]*\):ret.*/\1/p' "$MCT_TRACE" |
-	sort > "$MCT_TMP/files"
-sed -n 's/^CPU.* -#\([0-9]*\):[0-9].*/\1/p' "$MCT_TRACE" | sort > "$MCT_TMP/ended"
+# opened, released: write the numbers of the files that the trace shows, except those of this shell,
+# which opens files to switch tracing off
+opened()
+{
+	sed -n -e "/:$$ /d" -e 's/^CPU.* alloc_empty_file+.* +#\([0-9]*\):ret.*/\1/p' "$MCT_TRACE" |
+		sort > "$MCT_TMP/files"
+}
+
+released()
+{
+	sed -n 's/^CPU.* -#\([0-9]*\):[0-9].*/\1/p' "$MCT_TRACE" | sort > "$MCT_TMP/ended"
+}
+
+# kept: print the numbers of the opened files that stay followed
+kept()
+{
+	grep -vxFf "$MCT_TMP/ended" "$MCT_TMP/files" | xargs
+}
+
+opened
+released
 at_least "files are followed while the limit is reached" 10 "$(wc -l < "$MCT_TMP/files")"
-equal "no file stays followed after its release" "" \
-	"$(grep -vxFf "$MCT_TMP/ended" "$MCT_TMP/files" | xargs)"
+equal "no file stays followed after its release" "" "$(kept)"
+
+# followed_now: print the number of followed objects
+followed_now()
+{
+	sed -n 's/^# \([0-9][0-9]*\) objects are followed$/\1/p' "$triggers"
+}
+
+# followed_by_load: start four tasks that open and close files, and are alone recorded: this shell
+# opens files, too. They write one line each time, until $MCT_TMP/stop is there.
+followed_by_load()
+{
+	rm -f "$MCT_TMP/stop"
+	sh -c 'while [ ! -e "$0/go" ]; do sleep 0.1; done
+		for i in 1 2 3 4; do
+			while [ ! -e "$0/stop" ]; do : < /dev/null; done &
+		done
+		wait' "$MCT_TMP" &
+	opener=$!
+	put "$opener children" "$pid"
+	: > "$MCT_TMP/go"
+}
+
+load_ends()
+{
+	: > "$MCT_TMP/stop"
+	wait "$opener"
+	rm -f "$MCT_TMP/go"
+	sleep 1		# a file may be freed after a grace period
+}
+
+# none_kept WHAT FILE: toggle FILE while tasks open and close files; tracing is on at the end.
+# Objects from before the last toggle are not followed any more, and later files are released.
+none_kept()
+{
+	trace_clear
+	trace_on
+	light_load_start
+	followed_by_load
+	toggles_start "$2"
+	wait_until 200 toggles_reach $toggles
+	toggles_stop
+	check "$1: no toggle failed" not toggles_failed
+	trace_on
+	trace_clear
+	sleep 1
+	load_ends
+	load_stop
+	put 0 "$MCT_DIR/tracing_on"
+	opened
+	released
+	at_least "$1: files are followed after the toggles" 10 "$(wc -l < "$MCT_TMP/files")"
+	equal "$1: no file stays followed after the load" "" "$(kept)"
+	equal "$1: no object is followed after the load" 0 "$(followed_now)"
+	put 1 "$MCT_DIR/tracing_on"
+}
+
+# Few call sites, so that a toggle is quick.
+put 'alloc_empty_file __fput kmem_cache_free vfs_open do_dentry_open fput filp_close' "$filter"
+none_kept "ctrl" "$MCT_CTRL"
+none_kept "kernel.mcount_enabled" "$MCT_SYSCTL"
+
+# Objects begin to be followed on one CPU while another one frees objects from before a toggle.
+i=0
+files=0
+lasting=
+while [ $i -lt 10 ]; do
+	followed_by_load
+	put $((i % 2)) "$MCT_CTRL"
+	put 0 "$MCT_SYSCTL"
+	trace_clear
+	trace_on
+	sleep 0.2
+	load_ends
+	put 0 "$MCT_DIR/tracing_on"
+	opened
+	released
+	files=$((files + $(wc -l < "$MCT_TMP/files")))
+	stays=$(kept)
+	lasting="$lasting${stays:+ round $i: $stays}"
+	[ "$(followed_now)" = 0 ] || lasting="$lasting round $i: $(followed_now) objects"
+	put 1 "$MCT_DIR/tracing_on"
+	i=$((i + 1))
+done
+at_least "files are followed while tracing begins" 100 "$files"
+equal "no file stays followed that was opened while tracing begins" "" "$lasting"
 finish

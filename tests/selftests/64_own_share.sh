@@ -22,7 +22,7 @@ case " $(cat /proc/cmdline) " in
 	esac ;;
 esac
 
-plan 47
+plan 66
 
 ring_kb=65536		# more words than the worst operation makes calls
 most_calls=20000
@@ -46,8 +46,10 @@ at_end()
 	put function "$mode"
 	put nomax_stack "$MCT_OPTIONS"
 	put nocontext "$MCT_OPTIONS"
+	put nofreeze_on_warning "$MCT_OPTIONS"
 	put 1 "$on"
 	put 0 "$snapshot"
+	! mod_loaded mct_target || mod_unload mct_target
 	rings_restore
 }
 
@@ -165,6 +167,11 @@ few "options, time" "echo time > $MCT_OPTIONS"
 few "options, notime" "echo notime > $MCT_OPTIONS"
 few "options, context" "echo context > $MCT_OPTIONS"
 few "options, nocontext" "echo nocontext > $MCT_OPTIONS"
+few "options, nooverwrite" "echo nooverwrite > $MCT_OPTIONS"
+few "options, overwrite" "echo overwrite > $MCT_OPTIONS"
+few "options, freeze_on_warning" "echo freeze_on_warning > $MCT_OPTIONS"
+few "options, nofreeze_on_warning" "echo nofreeze_on_warning > $MCT_OPTIONS"
+few "max_stack, clear" "echo > $MCT_DIR/max_stack"
 few "options, read" "exec cat $MCT_OPTIONS > /dev/null"
 if put graph "$mode"; then
 	put function "$mode"
@@ -177,6 +184,10 @@ fi
 few "mode, read" "exec cat $mode > /dev/null"
 few "tracing_on, 0 and 1" "echo 0 > $on; echo 1 > $on"
 few "ctrl, 0 and 1" "echo 0 > $MCT_CTRL; echo 1 > $MCT_CTRL"
+few "kernel.mcount_enabled, 0 and 1" "echo 0 > $MCT_SYSCTL; echo 1 > $MCT_SYSCTL"
+few "kernel.mcount_enabled, read" "exec cat $MCT_SYSCTL > /dev/null"
+few "trace, clear" "echo > $MCT_TRACE"
+few "per_cpu trace, clear" "echo > $(per_cpu 0 trace)"
 few "snapshot, 1" "echo 1 > $snapshot"
 check "snapshot, 1: kworkers make few calls" test "$deferred" -le $most_calls
 few "snapshot, 0" "echo 0 > $snapshot"
@@ -185,6 +196,29 @@ few "stats, read" "exec cat $MCT_STATS > /dev/null"
 few "buffer_size_kb, smaller" "echo $((ring_kb / 2)) > $MCT_SIZE"
 few "buffer_size_kb, larger" "echo $ring_kb > $MCT_SIZE"
 few "buffer_size_kb, read" "exec cat $MCT_SIZE > /dev/null"
+
+# --- a module's load, with functions that lists select: as many calls as without lists
+if reason=$(missing testmod:mct_target); [ -n "$reason" ]; then
+	for what in 1 2 3 4; do
+		skip "modprobe ($what)" "$reason"
+	done
+else
+	load="exec insmod $MCT_BIN/test_modules/mct_target.ko"
+	measure "modprobe without lists" "$load"
+	plain=$calls
+	at_least "modprobe without lists: loads the module" 100 "$plain"
+	mod_unload mct_target
+	put '*:mod:mct_target:count' "$triggers"
+	measure "modprobe with a trigger" "$load"
+	check "modprobe with a trigger: makes few more calls" [ "$calls" -le $((plain * 6 / 5 + 500)) ]
+	check "modprobe with a trigger: the module is loaded" mod_unload mct_target
+	put "" "$triggers"
+	put '* mct_target_*:mod:mct_target' "$filter"
+	measure "modprobe with a filter" "$load"
+	check "modprobe with a filter: makes few more calls" [ "$calls" -le $((plain * 6 / 5 + 500)) ]
+	mod_unload mct_target
+	put "" "$filter"
+fi
 
 # --- reading a trace: calls per line
 # read_lines FILE: read a trace of at least 20000 lines; set $calls, $asked and $lines
@@ -212,12 +246,33 @@ below()
 	awk "BEGIN { exit !($1 < $2) }"
 }
 
-for file in "$MCT_TRACE" "$snapshot"; do
+for file in "$MCT_TRACE" "$(per_cpu 0 trace)" "$snapshot"; do
 	read_lines "$file"
-	check "${file##*/}, read: makes few calls per line" below "$share" 0.2
-	check "${file##*/}, read: makes few calls of __cond_resched" test "$asked" -le $most_asked
+	check "${file#"$MCT_DIR/"}, read: makes few calls per line" below "$share" 0.2
+	check "${file#"$MCT_DIR/"}, read: makes few calls of __cond_resched" \
+		test "$asked" -le $most_asked
 	diag_lines < "$MCT_TMP/functions"
 done
+
+# read_some NAME COMMAND: run COMMAND, which reads the first 20000 lines or as many bytes, like few
+read_some()
+{
+	trace_clear
+	trace_on
+	while [ "$(stat_cpu 0 "$ENTRIES")" -lt 20000 ]; do
+		taskset 1 sh -c : > /dev/null
+	done
+	trace_off
+	run_on_cpu1 "$2"
+	count_calls $process
+	printf '%-25s %7d calls, %6d of __cond_resched\n' "$1:" "$calls" "$asked" >> "$table"
+	check "$1: makes few calls" [ "$((calls - least))" -le 4000 ]
+	check "$1: makes few calls of __cond_resched" [ "$asked" -le $most_asked ]
+	diag_lines < "$MCT_TMP/functions"
+}
+
+read_some "trace_pipe, read" "exec head -n 20000 $MCT_PIPE > /dev/null"
+read_some "raw, read" "exec head -c 160000 $(per_cpu 0 raw) > /dev/null"
 
 # --- the count of calls that are not recorded
 before=$(own)

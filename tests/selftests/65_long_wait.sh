@@ -18,12 +18,15 @@ at_end()
 	[ -z "$writer" ] || wait "$writer"
 	writer=
 	put "" "$MCT_DIR/triggers"
+	put "" "$MCT_DIR/filter"
+	put function "$MCT_DIR/mode"
+	put notime "$MCT_DIR/options"
 	for module in mct_spinner mct_target mct_twin; do
 		! mod_loaded $module || mod_unload $module
 	done
 }
 
-plan 16
+plan 33
 
 writes()
 {
@@ -67,4 +70,63 @@ wait "$writer" || ended=$?
 writer=
 equal "the writer ends" 0 $ended
 check "the writer's trigger is in the list" grep -q '^vfs_read:count' "$MCT_DIR/triggers"
+mod_unload mct_spinner
+
+# --- other operations that may wait. The filter has a match in mct_target, and none in mct_twin.
+
+# takes MODULE: load and unload it, and print how many seconds that takes
+takes()
+{
+	local begun
+	begun=$(now)
+	mod_load "$1" && mod_unload "$1"
+	echo $(($(now) - begun))
+}
+
+# during WHAT COMMAND...: load modules while COMMAND waits for the kernel thread. Where ftrace
+# patches the call sites, it waits for the thread under its lock, which the load of a module with a
+# match takes, too.
+during()
+{
+	local what=$1 state=returns begun with without
+	shift
+	mod_load mct_spinner seconds="$seconds"
+	begun=$(now)
+	"$@" 2> /dev/null &
+	writer=$!
+	sleep 2
+	if writes; then
+		state=waits
+		waited=$((waited + 1))
+	fi
+	without=$(takes mct_twin)
+	with=$(takes mct_target)
+	mod_unload mct_spinner
+	wait "$writer"
+	writer=
+	diag "$what $state: loads take $without s without and $with s with a match," \
+		"all $(($(now) - begun)) s"
+	check "$what: a module without a match loads at once" [ "$without" -le $most ]
+	if [ -n "$beside" ]; then
+		check "$what: a module with a match waits no longer than the kernel thread runs" \
+			[ "$with" -le $((seconds + most)) ]
+		return
+	fi
+	check "$what: a module with a match loads at once" [ "$with" -le $most ]
+}
+
+beside=$(sed -n 's/.* [tT] \(register_ftrace_function\)$/\1/p' /proc/kallsyms | head -n 1)
+waited=0
+put 'vfs_* mct_target_*:mod:mct_target' "$MCT_DIR/filter"
+put 'vfs_read:count' "$MCT_DIR/triggers"
+during "a second trigger" put 'vfs_write:mark' "$MCT_DIR/triggers"
+during "removing all triggers" put "" "$MCT_DIR/triggers"
+during "option time" put time "$MCT_DIR/options"
+during "option notime" put notime "$MCT_DIR/options"
+during "mode graph" put graph "$MCT_DIR/mode"
+during "mode function" put function "$MCT_DIR/mode"
+during "0 in ctrl" put 0 "$MCT_CTRL"
+during "1 in ctrl" put 1 "$MCT_CTRL"
+diag "$waited operations wait for the kernel thread"
+at_least "some operations wait for the kernel thread" 1 $waited
 finish

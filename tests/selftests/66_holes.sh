@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: No return is paired with a call from before recording was off
-# requires: root tracer smp helper:tracecheck taskset
+# requires: root tracer smp hackbench helper:tracecheck taskset
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
@@ -14,22 +14,27 @@ filter=$MCT_DIR/filter
 pid=$MCT_DIR/pid
 triggers=$MCT_DIR/triggers
 on=$MCT_DIR/tracing_on
+snapshot=$MCT_DIR/snapshot
+sysrq=/proc/sysrq-trigger
 reader=
+busy=
 
 needs_returns
 
-plan 33
+plan 61
 
 at_end()
 {
 	exec 9>&-
 	[ -z "$reader" ] || wait "$reader"
+	busy_stop
 	put 1 "$MCT_SYSCTL"
 	put 1 "$on"
 	put "" "$triggers"
 	put "" "$filter"
 	put "" "$pid"
 	put function "$mode"
+	put 0 "$snapshot"
 	rings_restore
 }
 
@@ -77,9 +82,9 @@ move_to()
 	taskset -p $((1 << $1)) "$reader" > /dev/null
 }
 
-# around WAY FILE OFF ON: write OFF, let the reader return and call again, and write ON. The next
-# return has no call in the trace, because only calls from before OFF are there. The same if the
-# return is in another ring than the call.
+# around WAY FILE OFF ON [FILE-OF-ON]: write OFF, let the reader return and call again, and write
+# ON, to the same file or another. The next return has no call in the trace, because only calls from
+# before OFF are there. The same if the return is in another ring than the call.
 around()
 {
 	move_to 0
@@ -97,7 +102,7 @@ around()
 		step
 		move_to "$cpu"
 		before=$(returns)
-		put "$4" "$2"
+		put "$4" "${5:-$2}"
 		step
 		check "$1: a return on CPU $cpu has no call from before" unpaired
 	done
@@ -139,6 +144,116 @@ between()
 		"$(grep -c . "$MCT_TMP/returns") $(grep -c -e ' --> ' "$MCT_TMP/returns")"
 }
 
+# busy_start: start a task that is in a read of /dev/zero most of the time, on each CPU in turn
+busy_start()
+{
+	dd if=/dev/zero of=/dev/null bs=1M 2> /dev/null &
+	busy=$!
+	load_repeat "taskset -p 1 $busy; sleep 0.02; taskset -p 2 $busy; sleep 0.02"
+}
+
+busy_stop()
+{
+	[ -z "$busy" ] || kill $busy
+	[ -z "$busy" ] || wait $busy
+	busy=
+} 2> /dev/null
+
+# across FILE: print each end of a call that is shown with a call, although the trace lost calls
+# after the last call of this function
+across()
+{
+	awk '	/^# lost [0-9]/ || /^# other CPUs lost calls$/ || /^# recording was off$/ {
+			split("", open)
+		}
+		!match($0, / dd:[0-9]+ [^ +]*/) { next }
+		{ name = substr($0, RSTART, RLENGTH) }
+		/ <-- / { open[name]++ }
+		/ (returns|goes on)/ {
+			if (open[name] > 0)
+				open[name]--
+			else if (/ --> /)
+				print
+		}' "$1"
+}
+
+# losing WAY WANTED COMMAND...: run COMMAND 20 times while the busy task calls and returns. It loses
+# calls in the middle of the trace, and the trace has lines WANTED about that.
+losing()
+{
+	way=$1
+	wanted=$2
+	shift 2
+	trace_clear
+	i=0
+	while [ $i -lt 20 ]; do
+		sleep 0.05
+		"$@" $i
+		i=$((i + 1))
+	done
+	sleep 0.05
+	cat "$MCT_TRACE" > "$MCT_TMP/losing"
+	diag "$way: lines about that: $(grep -cE "^# ($wanted)\$" "$MCT_TMP/losing")," \
+		"ends of calls with and without the call: $(grep -c ' dd:.* --> ' \
+			"$MCT_TMP/losing"), $(grep -c ' dd:.*, called before' "$MCT_TMP/losing")"
+	at_least "$way: the trace shows where calls were lost" 2 \
+		"$(grep -cE "^# ($wanted)\$" "$MCT_TMP/losing")"
+	at_least "$way: ends of calls are shown with their calls" 20 \
+		"$(grep -c ' dd:.* --> ' "$MCT_TMP/losing")"
+	if returns_are_caught; then
+		skip "$way: ends of lost calls are shown" "only returns of recorded calls are caught"
+	else
+		at_least "$way: ends of lost calls are shown" 1 \
+			"$(grep -c ' dd:.*, called before' "$MCT_TMP/losing")"
+	fi
+	equal "$way: no return is paired with a call from before" "" "$(across "$MCT_TMP/losing")"
+}
+
+# resize N: make the rings larger or smaller, in turn
+resize()
+{
+	put $((256 << $1 % 2)) "$MCT_SIZE"
+}
+
+write_snapshot()
+{
+	put 1 "$snapshot"
+	put 0 "$snapshot"
+}
+
+# rearm_snapshot: let the trigger make one more snapshot, at the busy task's next call
+rearm_snapshot()
+{
+	put 0 "$snapshot"
+	wait_until 10 snapshot_there
+}
+
+freeze_and_thaw()
+{
+	put T $sysrq
+	sleep 0.1
+	put 1 "$on"
+}
+
+# durations FILE LIMIT: print the number of printed durations, of those longer than LIMIT seconds,
+# and of those longer than the time since the file's first record
+durations()
+{
+	awk -v limit="$2" '
+		!/^\[/ { next }
+		{ at = substr($1, 2, length($1) - 2) }
+		!first { first = at }
+		/ after ~*[0-9]+ ns --> / {
+			took = $0
+			sub(/.* after ~*/, "", took)
+			took /= 1000000000
+			n++
+			long += took > limit
+			longer += took > at - first + 0.000001
+		}
+		END { print n + 0, long + 0, longer + 0 }' "$1"
+}
+
 put 256 "$MCT_SIZE"
 mkfifo "$MCT_TMP/fifo"
 cat "$MCT_TMP/fifo" > /dev/null &
@@ -156,6 +271,14 @@ around "tracing_on" "$on" 0 1
 around "mode" "$mode" function graph
 around "filter" "$filter" vfs_write vfs_read
 around "pid" "$pid" 1 "$reader"
+if [ -w $sysrq ]; then
+	around "freeze" $sysrq T 1 "$on"
+	around "freeze and ctrl" $sysrq T 1 "$MCT_CTRL"
+else
+	for what in 1 2 3 4 5 6 7 8; do
+		skip "freeze ($what)" "this kernel has no SysRq"
+	done
+fi
 put function "$mode"
 put vfs_read:ret "$triggers"
 around "triggers" "$triggers" "" vfs_read:ret
@@ -179,7 +302,66 @@ put 512 "$MCT_SIZE"
 step
 equal "a resize without a lost call writes no gap" 0 \
 	"$(grep -c -e '^# lost [0-9]' -e '^# other CPUs lost calls$' "$MCT_TRACE")"
+
+# --- a task that calls and returns all the time
+put "" "$triggers"
+put graph "$mode"
+put time "$MCT_OPTIONS"
+light_load_start
+busy_start
+put $busy "$pid"
+# Some of them jump to another function before the read.
+put 'vfs_read ksys_read read_zero' "$filter"
+lost='lost [1-9][0-9]*|other CPUs lost calls'
+losing "resize" "$lost" resize
+put 256 "$MCT_SIZE"
+losing "snapshot by its file" "$lost" write_snapshot
+put vfs_read:snapshot "$triggers"
+losing "snapshot by a trigger" "$lost" rearm_snapshot
+put "" "$triggers"
+put 0 "$snapshot"
+if [ -w $sysrq ]; then
+	losing "freeze and thaw" 'recording was off' freeze_and_thaw
+else
+	for what in 1 2 3 4; do
+		skip "freeze and thaw ($what)" "this kernel has no SysRq"
+	done
+fi
+busy_stop
+load_stop
+
+# --- durations, of all tasks, while the rings change
+put "" "$pid"
+put "" "$filter"
 trace_off
+trace_clear
+light_load_start
+begun=$(now)
+trace_on
+i=0
+failed=0
+while [ $i -lt 20 ]; do
+	resize $i || failed=$((failed + 1))
+	sleep 0.1
+	[ $((i % 5)) != 0 ] || cat "$MCT_TRACE" > "$MCT_TMP/resized.$((i / 5))"
+	i=$((i + 1))
+done
+trace_off
+load_stop
+cat "$MCT_TRACE" > "$MCT_TMP/resized.4"
+seconds=$(($(now) - begun + 1))
+equal "all of $i resizes succeed" 0 $failed
+for i in 0 1 2 3 4; do
+	durations "$MCT_TMP/resized.$i" $seconds
+done > "$MCT_TMP/durations"
+diag "of $seconds s, durations, too long ones, ones from before:" \
+	"$(paste -s -d , "$MCT_TMP/durations")"
+at_least "five traces show durations" 5 "$(awk '$1 >= 1000' "$MCT_TMP/durations" | wc -l)"
+equal "no call lasts longer than the test" 0 \
+	"$(awk '{ n += $2 } END { print n + 0 }' "$MCT_TMP/durations")"
+equal "no call lasts longer than the time since its trace begins" 0 \
+	"$(awk '{ n += $3 } END { print n + 0 }' "$MCT_TMP/durations")"
+put notime "$MCT_OPTIONS"
 cat "$MCT_TRACE" > "$MCT_TMP/trace"
 check "the trace is well-formed" examine "$MCT_TMP/trace"
 finish

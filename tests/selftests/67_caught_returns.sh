@@ -112,10 +112,10 @@ trace_on
 sleep 0.01
 trace_off
 equal "a selected function is recorded with its return" "1 1" \
-	"$(grep -c ' hrtimer_nanosleep+.* <-- ' "$MCT_TRACE") $(
-	grep -c ' hrtimer_nanosleep+.* returns after ' "$MCT_TRACE")"
+	"$(grep -c ' sleep:.* hrtimer_nanosleep+.* <-- ' "$MCT_TRACE") $(
+	grep -c ' sleep:.* hrtimer_nanosleep+.* returns after ' "$MCT_TRACE")"
 equal "the return has its caller" 1 \
-	"$(grep -c ' do_nanosleep+.* returns after .* --> hrtimer_nanosleep+' "$MCT_TRACE")"
+	"$(grep -c ' sleep:.* do_nanosleep+.* returns after .* --> hrtimer_nanosleep+' "$MCT_TRACE")"
 put "" "$filter"
 put function "$mode"
 

@@ -27,8 +27,7 @@ int cmd_start(int argc, char **argv)
 	setup_block_signals(&before);	/* so that no signal leaves half of the settings */
 	setup_from(argc, argv, "Traces into the kernel's rings until 'mctrace stop'.\n");
 	setup_switch_on();
-	session_keep();
-	return EXIT_SUCCESS;
+	return session_keep() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int cmd_stop(int argc, char **argv)

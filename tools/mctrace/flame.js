@@ -45,8 +45,12 @@ function duration(ns) {
 	return `${ns.toFixed(digits)} ${units[unit]}`;
 }
 
+function calls(nr) {
+	return `${nr} call${nr === 1 ? '' : 's'}`;
+}
+
 function amount(value) {
-	return timed ? duration(value) : `${value} call${value === 1 ? '' : 's'}`;
+	return timed ? duration(value) : calls(value);
 }
 
 function label(name, width) {
@@ -101,7 +105,7 @@ function draw() {
 		frame.text.textContent = label(frame.name, (right - left) * width);
 		frame.title.textContent = `${frame.name}: ${amount(frame.value)}` +
 			(outside ? '' : `, ${(100 * frame.value / whole || 0).toFixed(2)} % of what is shown`) +
-			(timed && frame.calls ? `, ${frame.calls} calls` : '');
+			(timed && frame.calls ? `, ${calls(frame.calls)}` : '');
 	}
 	search();
 }

@@ -69,10 +69,16 @@ static bool in_first_namespace(void)
 	return !stat("/proc/self/ns/pid", &st) && st.st_ino == FIRST_PID_NAMESPACE;
 }
 
+/*
+ * Return true if @pid is one of mctrace's. All idle tasks have pid 0, which stands for no pid in
+ * @processes and @cpus.
+ */
 static bool is_own(pid_t pid)
 {
 	int i;
 
+	if (!pid)
+		return false;
 	for (i = 0; i < (int)ARRAY_SIZE(processes); i++)
 		if (processes[i] == pid)
 			return true;

@@ -13,6 +13,14 @@
 #include "util.h"
 
 static volatile pid_t recorder_pid;
+static const char *temporary;	/* the recording, until unlink_recorded() */
+static pid_t creator;
+
+static void remove_temporary(void)
+{
+	if (temporary && getpid() == creator)
+		unlink(temporary);
+}
 
 /* Pass the signal on: the recorder ends first, and then this process. */
 static void forward(int sig)
@@ -65,6 +73,9 @@ static int begin(struct recorder *recorder, const char * const *options, char **
 	fd = mkstemp(recorder->path);
 	if (fd < 0)
 		die_errno("%s", recorder->path);
+	temporary = recorder->path;
+	creator = pid;
+	atexit(remove_temporary);
 	fflush(stdout);
 	recorder->pid = fork();
 	if (recorder->pid < 0)
@@ -99,10 +110,8 @@ char *record_now(const char * const *options, char **command)
 	while (waitpid(recorder.pid, &recorder.status, 0) < 0 && errno == EINTR)
 		;
 	ended();
-	if (fstat(fd, &st) || stat(recorder.path, &st) || !st.st_size) {
-		unlink(recorder.path);
+	if (fstat(fd, &st) || stat(recorder.path, &st) || !st.st_size)
 		recorder_failed(&recorder);
-	}
 	close(fd);
 	return recorder.path;
 }
@@ -116,9 +125,12 @@ bool recorder_has_ended(struct recorder *recorder, unsigned int ms)
 {
 	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
 
+	if (!recorder->pid)
+		return true;
 	nanosleep(&time, NULL);
 	if (waitpid(recorder->pid, &recorder->status, WNOHANG) != recorder->pid)
 		return false;
+	recorder->pid = 0;
 	ended();
 	return true;
 }
@@ -138,4 +150,5 @@ void recorder_failed(const struct recorder *recorder)
 void unlink_recorded(const char *path)
 {
 	unlink(path);
+	temporary = NULL;
 }

@@ -18,11 +18,11 @@ char *record_now(const char * const *options, char **command);
 /*
  * As record_now(), for a command that reads the recording while it grows: recorder_begin() starts
  * "mctrace record", and recorder_has_ended() waits for @ms milliseconds and returns true if it has
- * ended.
+ * ended. Further calls return true at once.
  */
 struct recorder {
 	char *path;
-	pid_t pid;
+	pid_t pid;		/* 0: it has ended */
 	int status;		/* of waitpid(), after the end */
 };
 

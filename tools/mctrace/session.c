@@ -135,6 +135,8 @@ static void close_others(int fd)
 #define KEEP	'k'
 #define RESTORE	'r'
 
+#define KEPT	2		/* the keeper's exit status if it leaves the settings as they are */
+
 /*
  * Run the keeper: wait for an order, and restore the settings. This needs no more memory or
  * descriptors.
@@ -151,7 +153,7 @@ static void keep_settings(int fd)
 	prctl(PR_SET_NAME, "mctrace-restore");
 	told = read(fd, &c, 1) == 1;
 	if (told && c == KEEP)
-		_exit(EXIT_SUCCESS);
+		_exit(KEPT);
 	good = settings_write_back();
 	if (!told && good)
 		warning("the process that set the tracer was killed: the tracer is as it was");
@@ -206,26 +208,41 @@ pid_t session_keeper(void)
 	return keeper;
 }
 
-/* Send the keeper @what, and wait for its end. Return its exit status; -1 if it was killed. */
+/*
+ * Send the keeper @what, and wait for its end. Return its exit status; -1 if it was killed, or had
+ * ended before.
+ */
 static int tell_keeper(char what)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
 	int status = -1;
+	bool told;
 
 	sigaction(SIGPIPE, &ignore, &before);
-	if (write(watched, &what, 1) == 1)
-		while (waitpid(keeper, &status, 0) < 0 && errno == EINTR)
-			;
+	told = write(watched, &what, 1) == 1;
+	if (!told && errno != EPIPE)
+		kill(keeper, SIGKILL);		/* or both processes would restore at once */
+	while (waitpid(keeper, &status, 0) < 0 && errno == EINTR)
+		;
 	sigaction(SIGPIPE, &before, NULL);
 	close(watched);
 	keeper = 0;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	return told && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-void session_keep(void)
+bool session_keep(void)
 {
+	int status;
+	bool good;
+
 	owner = 0;
-	tell_keeper(KEEP);
+	status = tell_keeper(KEEP);
+	if (status == KEPT)
+		return true;
+	good = status < 0 ? settings_write_back() : !status;
+	warning("the process that restores settings has failed%s",
+		good ? ": the tracer is as it was" : "");
+	return false;
 }
 
 bool session_restore(void)

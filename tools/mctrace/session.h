@@ -35,8 +35,11 @@ void session_set(const char *file, const char *text);
 bool session_try(const char *file, const char *text);
 /* Return the keeper's pid; 0 if there is none. */
 pid_t session_keeper(void);
-/* Keep all settings when this process ends. */
-void session_keep(void);
+/*
+ * Keep all settings when this process ends. Return false if the keeper has failed: then all
+ * settings are restored.
+ */
+bool session_keep(void);
 /*
  * Restore all settings that can be restored. Print the others and return false: then the tracer
  * records less than before, never more.

@@ -138,7 +138,8 @@ static bool setting_put_back(struct setting *setting, bool *more)
 	 */
 	if (!options && !error && !(pids && setting_differs(setting)))
 		return true;
-	if (!options && !is_list(setting->file)) {
+	/* An empty list has no lines that could be refused, but clearing it may fail. */
+	if (!options && (!is_list(setting->file) || (error && !*setting->before))) {
 		warning("%s can't be restored: %s", setting->file, strerror(error));
 		return false;
 	}
