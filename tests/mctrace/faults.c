@@ -19,16 +19,19 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define TRACER	"/sys/kernel/debug/mctracer"
 #define SYSCTL	"/proc/sys/kernel/mcount_"
 #define NAMES	"/proc/kallsyms"
+#define PIDS	"/proc/self/ns/pid"
 
 int __real_open(const char *path, int flags, ...);
 int __real_access(const char *path, int mode);
 int __real_stat(const char *path, struct stat *st);
+int __real_fstatvfs(int fd, struct statvfs *fs);
 ssize_t __real_read(int fd, void *to, size_t size);
 ssize_t __real_write(int fd, const void *from, size_t size);
 int __real_close(int fd);
@@ -184,11 +187,32 @@ int __wrap_access(const char *path, int mode)
 	return __real_access(fake_path(path, room), mode);
 }
 
+/* With $NAMESPACE, that number is the inode of the file of this process's pid namespace. */
 int __wrap_stat(const char *path, struct stat *st)
 {
+	const char *namespace = getenv("NAMESPACE");
 	char room[PATH_MAX];
+	int ret;
 
-	return step(EACCES) ? -1 : __real_stat(fake_path(path, room), st);
+	if (step(EACCES))
+		return -1;
+	ret = __real_stat(fake_path(path, room), st);
+	if (namespace && !strcmp(path, PIDS))
+		st->st_ino = strtoul(namespace, NULL, 10);
+	return ret;
+}
+
+/* With $FREE, each file system has that many free bytes, in blocks of 512. */
+int __wrap_fstatvfs(int fd, struct statvfs *fs)
+{
+	const char *available = getenv("FREE");
+	int ret = __real_fstatvfs(fd, fs);
+
+	if (available) {
+		fs->f_frsize = 512;
+		fs->f_bavail = strtoul(available, NULL, 10) / 512;
+	}
+	return ret;
 }
 
 ssize_t __wrap_read(int fd, void *to, size_t size)

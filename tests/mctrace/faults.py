@@ -11,6 +11,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import struct
 import subprocess
@@ -64,15 +65,19 @@ class Tracer:
     def hit(self):
         return os.path.exists(self.path("hit"))
 
-    def record_calls(self, number):
-        """Put calls into the empty ring of CPU 0 and return their words."""
-        words = struct.pack("<Q", recordings.call_word(0x81000104, 0x81000004)) * number
+    def record_words(self, words):
+        """Put words into the empty ring of CPU 0 and return their bytes."""
+        data = struct.pack("<%dQ" % len(words), *words)
         with open(self.path("per_cpu/cpu0/raw"), "r+b") as ring:
             ring.seek(HEADER)
-            ring.write(words)
+            ring.write(data)
             ring.seek(64)
-            ring.write(struct.pack("<Q", len(words)))
-        return words
+            ring.write(struct.pack("<Q", len(data)))
+        return data
+
+    def record_calls(self, number):
+        """Put calls into the empty ring of CPU 0 and return their bytes."""
+        return self.record_words([recordings.call_word(0x81000104, 0x81000004)] * number)
 
     def left(self):
         """Return the files that a recording must not leave behind."""
@@ -228,6 +233,9 @@ def others(tracer, record):
     list_json(tracer)
     full(tracer)
     itself(tracer)
+    own_calls(tracer)
+    typed(tracer)
+    free_space(tracer)
     pipe(tracer)
     killed(tracer)
     soon(tracer)
@@ -278,6 +286,12 @@ def older_file(tracer, record):
         if os.path.lexists(tracer.path(name)):
             os.unlink(tracer.path(name))
     expect("a full disk", tracer, record[:3] + ["/dev/full"] + record[4:], 1, "No space left")
+    tracer.reset(stats="# cpu entries written overwritten lost recursions read\n0 0 1000 0 7 0 0\n")
+    expect("the summary has the calls that a full disk loses", tracer, ["record", "-o", "/dev/full", "true"], 1,
+           "\n1000 written, 993 not written to the file, 7 lost; 0.0 MB in /dev/full\n")
+    expect("the summary has the calls that the kernel overwrote", tracer, ["record", "-o", out, "true"], 0,
+           "^1000 written, 993 overwritten, 7 lost; 0.0 MB in .*out\n$")
+    tracer.reset()
 
 
 def text_of_bytes(path):
@@ -537,6 +551,124 @@ def itself(tracer):
     expect("a kernel that can't exclude processes", tracer, all_of + show, 0, "can't leave mctrace's own calls out", OLD="y")
 
 
+CALL = recordings.call_word(0x81000104, 0x81000004)
+
+
+class Task:
+    """A task in the ring, with the fields that recordings.task_words() wants."""
+    def __init__(self, pid, tgid, comm="mctrace"):
+        self.pid, self.tgid, self.comm = pid, tgid, comm
+
+
+def comm_of(pid):
+    return text_of("/proc/%d/comm" % pid).strip()
+
+
+def children_of(pid):
+    found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False).stdout
+    return [int(child) for child in found.split()]
+
+
+def own_of(tracer, calls, **environment):
+    """Record without -q. @calls returns (task, number of its calls) for the processes of mctrace: itself, its keeper,
+    its follower, and the follower's threads. Return the lines of the summary after the first."""
+    tracer.reset()
+    with subprocess.Popen([args.mctrace, "record", "-o", tracer.path("out")], stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, "FAKE": tracer.folder, **environment}) as record:
+        end = time.monotonic() + PATIENCE
+        while not os.path.exists(tracer.path("out")) and time.monotonic() < end:
+            time.sleep(0.01)
+        keepers = [pid for pid in children_of(record.pid) if comm_of(pid) == "mctrace-restore"]
+        follower = next(pid for pid in children_of(record.pid) if pid not in keepers)
+        threads = [int(tid) for tid in os.listdir("/proc/%d/task" % follower) if int(tid) != follower]
+        words = []
+        for task, number in calls(record.pid, keepers[0], follower, threads):
+            words += recordings.task_words(task) + [CALL] * number
+        tracer.record_words(words)
+        record.send_signal(signal.SIGINT)
+        try:
+            printed = record.communicate(timeout=PATIENCE)[1]
+        except subprocess.TimeoutExpired:
+            record.kill()
+            printed = "\na hang"
+    return printed.splitlines()[1:]
+
+
+FIRST_NAMESPACE, OTHER_NAMESPACE = str(0xEFFFFFFC), str(0xEFFFFFFD)
+
+
+def own_calls(tracer):
+    """The summary counts the calls of mctrace's own processes and threads, and no other calls."""
+    def all_tasks(itself, keeper, follower, threads):
+        return [(Task(threads[0], follower), 1000), (Task(1, 1, "init"), 200), (Task(follower, follower), 30),
+                (Task(0, 0, "swapper/0"), 400), (Task(keeper, keeper), 5), (Task(2, itself, "other"), 600),
+                (Task(itself, itself), 7)]
+
+    def follower_of_another(itself, keeper, follower, threads):
+        return [(Task(threads[0] + 100000, itself + 100000), 500)]
+
+    def few(itself, keeper, follower, threads):
+        return [(Task(threads[0], follower), 2), (Task(1, 1, "init"), 98)]
+
+    for name, calls, namespace, wanted in (
+            ("calls of mctrace's processes and of the copying thread", all_tasks, FIRST_NAMESPACE,
+             ["1042 of them are mctrace's own"]),
+            ("calls of another mctrace are not its own", follower_of_another, FIRST_NAMESPACE, []),
+            ("a fiftieth of all calls is no line", few, FIRST_NAMESPACE, []),
+            ("in another pid namespace no call is its own", all_tasks, OTHER_NAMESPACE, [])):
+        got = own_of(tracer, calls, NAMESPACE=namespace)
+        check(name, judge(tracer, 0, "") + ([] if got == wanted else ["%s, not %s" % (got, wanted)]))
+
+
+def typed(tracer):
+    """What users of other tracers type."""
+    out, seen = tracer.path("out"), tracer.path("seen")
+    show = ["sh", "-c", "cat %s %s > %s" % (tracer.path("mode"), tracer.path("pid"), seen)]
+    tracer.reset()
+    expect("record -g FUNCTION", tracer, ["record", "-o", out, "-g", "vfs_read"], 127,
+           "^mctrace: vfs_read: No such file .*\n"
+           "mctrace: -g takes no function: 'mctrace record -g -l vfs_read COMMAND'\n$")
+    expect("record FUNCTION has no such hint", tracer, ["record", "-o", out, "vfs_read"], 127, "^mctrace: [^\n]*\n$")
+    for mode, wanted in (("function_graph", "graph"), ("function", "function")):
+        graph = ["-g"] if mode == "function" else []
+        expect("record -p " + mode, tracer, ["record", "-q", "-o", out, *graph, "-p", mode, *show])
+        got = text_of(seen)
+        check("its mode is " + wanted, [] if re.fullmatch(wanted + r"\n\d+ children\n", got) else [got])
+    expect("record -p NAME", tracer, ["record", "-o", out, "-p", "nop", "true"], 2,
+           "'nop' is no process, nor function or function_graph")
+    os.mkdir(temporary(tracer))
+    counted = ["sh", "-c", "echo $# > %s" % seen, "sh"] + ["x"] * 5000
+    for command in (["why"], ["latency", "vfs_read", "--live"]):
+        tracer.reset()
+        expect("%s with 5,000 arguments" % command[0], tracer, command + counted, 1, " is empty: ", files=False,
+               TMPDIR=temporary(tracer))
+        check("COMMAND gets all of them", differences(tracer) + ([] if text_of(seen) == "5000\n" else [text_of(seen)]))
+    shutil.rmtree(temporary(tracer))
+
+
+def temporary(tracer):
+    """Return a folder for temporary files. The name begins so that faults.c takes no file there for the tracer's."""
+    return tracer.path("out.temporary")
+
+
+def free_space(tracer):
+    """A recording from a pipe is copied to $TMPDIR if that needs at most 3/4 of the free space there."""
+    folder, path, block = temporary(tracer), tracer.path("copied"), 512
+    os.mkdir(folder)
+    recordings.simulate(2000, 1).write(path)
+    data = text_of_bytes(path)
+    os.unlink(path)
+    least = -(-len(data) * 4 // (3 * block))
+    for blocks, status, wanted in ((least - 1, 1, r"more than 0 MiB, and \S+ has no room: save it to a file"),
+                                   (least, 0, "^$"), (100 * least, 0, "^$")):
+        ran = subprocess.run([args.mctrace, "profile", "-"], input=data, capture_output=True, check=False,
+                             env={**os.environ, "FAKE": tracer.folder, "TMPDIR": folder, "FREE": str(blocks * block)})
+        said, left = ran.stderr.decode(), os.listdir(folder)
+        check("%d bytes from a pipe, %d free" % (len(data), blocks * block), [] if ran.returncode == status and
+              re.search(wanted, said) and not left else ["%d, %s, %s" % (ran.returncode, said, left)])
+    os.rmdir(folder)
+
+
 def pipe(tracer):
     """mctrace stream ends when its reader closes the pipe, even if nothing is recorded."""
     tracer.reset()
@@ -607,11 +739,9 @@ def soon(tracer):
             time.sleep(0.01)
         words = tracer.record_calls(10)
         time.sleep(1)
-        children = subprocess.run(["pgrep", "-P", str(first.pid)], capture_output=True, text=True, check=False).stdout
-        for pid in [first.pid, *map(int, children.split())]:
-            with open("/proc/%d/comm" % pid) as comm:
-                if comm.read() != "mctrace-restore\n":
-                    os.kill(pid, signal.SIGKILL)
+        for pid in [first.pid, *children_of(first.pid)]:
+            if comm_of(pid) != "mctrace-restore":
+                os.kill(pid, signal.SIGKILL)
     check("words are in the file within a second", judge(tracer, None, "") +
           ([] if words in text_of_bytes(tracer.path("out")) else ["they are not"]))
 
