@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Test the options of mctrace's commands: --help, the man pages, and their order and letters.
 import collections
-import fcntl
 import os
-import pty
 import re
-import struct
-import subprocess
-import termios
 
 import terminal
 from harness import Case, compare, compare_lists
@@ -157,15 +152,20 @@ def check_width(mctrace, folder):
     for columns, wanted in (("", 80), ("120", 120), ("70", 70), ("30", 61), ("x", 80)):
         text = mctrace.text("latency", "vfs_read", path, COLUMNS=columns)
         wrong += compare_lists("COLUMNS=" + columns, [widest_bar(text)], [wanted])
-    here, there = pty.openpty()
-    fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 99, 0, 0))
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    subprocess.run([mctrace.path, "latency", "vfs_read", "--no-pager", path], stdout=there,
-                   env=dict(environment, NO_COLOR="1"), stdin=subprocess.DEVNULL, check=True)
-    os.close(there)
-    text = os.read(here, 65536).decode()
-    os.close(here)
-    wrong += compare_lists("terminal", [widest_bar(text)], [99])
+    stage = terminal.Stage(mctrace, folder)
+    for columns in (99, 140):
+        for options, paged in (["--no-pager"], False), ([], True):
+            text, status, was_paged = stage.run(True, ["latency", "vfs_read", *options, path],
+                                                columns, NO_COLOR="1")
+            wrong += compare_lists("latency on a terminal of %d columns" % columns,
+                                   [widest_bar(text), status, was_paged], [columns, 0, paged])
+        helped = stage.run(True, ["report", "--help"], columns)[0]
+        wanted = [mctrace.text("report", "--help", COLUMNS=str(other)) for other in (columns, 80)]
+        wrong += compare_lists("--help on a terminal of %d columns, as with COLUMNS" % columns,
+                               [helped == one for one in wanted], [True, False])
+    whole = stage.run(True, ["report", path], 40, NO_COLOR="1")[0]
+    if whole != mctrace.text("report", path):
+        wrong.append("report cuts or wraps lines on a terminal of 40 columns")
     for columns in ("50", "100"):
         widest = max(len(line) for line in
                      mctrace.text("report", "--help", COLUMNS=columns).splitlines()

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # Test mctrace's messages about missing calls and typing errors, and its pager and colours, which
 # appear only on a terminal.
+import fcntl
 import json
 import os
 import pty
 import re
+import struct
 import subprocess
+import termios
 
 import recordings
 from harness import TIMEOUT, Case, compare_lists
@@ -169,13 +172,16 @@ class Stage:
             file.write("#!/bin/sh\ncat\nsleep 0.3\necho \"$LESS\" >'%s'\n" % self.mark)
         os.chmod(self.pager, 0o755)
 
-    def run(self, terminal, arguments, **environment):
-        """Return its output, its status, and whether the pager had ended before mctrace."""
+    def run(self, terminal, arguments, columns=0, **environment):
+        """Return its output, its status, and whether the pager had ended before mctrace. @columns: the terminal's width;
+        0: unknown."""
         if os.path.exists(self.mark):
             os.unlink(self.mark)
         environment = {"PATH": os.environ["PATH"], "LC_ALL": "C", "TERM": "xterm",
                        "PAGER": self.pager, **environment}
         here, there = pty.openpty() if terminal else os.pipe()
+        if columns:
+            fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         with subprocess.Popen([self.path, *arguments], stdin=subprocess.DEVNULL, stdout=there,
                               stderr=subprocess.DEVNULL, env=environment) as program:
             os.close(there)
