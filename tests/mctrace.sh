@@ -49,6 +49,7 @@ faults()
 		made failing links=n LDFLAGS="$T/failing.o $wrapped" || return
 	has_promtool || return
 	PROMTOOL=$promtool "$REPO/tests/mctrace/faults.py" --header "$tree/include/uapi/linux/mctracer.h" \
+		--rules "$tree/tools/tracing/mctrace/rules" \
 		--sparse $((${SPARSE:-5} * 3 - 2)) "$T/failing/mctrace" >"$T/faults" 2>&1
 	sed 's/^/    /' "$T/faults"
 	grep -q '^1\.\.[1-9]' "$T/faults" && ! grep '^not ok' "$T/faults"

@@ -4,7 +4,7 @@
 # fail, or sends a signal, at each step of each process of mctrace record. Further tests cover unusual
 # conditions of record, stream, start and reset.
 #
-#     faults.py [--sparse N] --header H MCTRACE      tests each N-th step
+#     faults.py [--sparse N] --header H --rules R MCTRACE    tests each N-th step of record; of others each (3N - 2)-th
 import argparse
 import fcntl
 import json
@@ -29,6 +29,7 @@ FILES = {"ctrl": "0\n", "tracing_on": "0\n", "buffer_size_kb": "64\n", "filter":
 OTHERS = {"stats": "# cpu entries written overwritten lost recursions read\n0 0 0 0 0 0 0\n# own: 0\n", "trace": "",
           "functions": "vfs_read\nvfs_write\n", "mcount_hook": "none\n", "trace_pipe": "", "snapshot": "", "max_stack": "",
           "kallsyms": "ffffffff81000000 T _stext\nffffffff81000100 T vfs_read\n"}
+SKB_FUNCTIONS = ["__alloc_skb", "kfree_skbmem", "vfs_read"]      # some of rules/skb.rules
 SIZE, HEADER = 65536, 4096
 PATIENCE = 20
 
@@ -37,6 +38,7 @@ class Tracer:
     """A folder with plain files in place of the tracer's."""
     def __init__(self, folder):
         self.folder = folder
+        self.before = {}        # the tracer's files that a command must restore
         os.makedirs(folder + "/per_cpu/cpu0")
         self.reset()
 
@@ -44,6 +46,7 @@ class Tracer:
         return self.folder + "/" + name
 
     def reset(self, **files):
+        self.before = {name: files.get(name, text) for name, text in FILES.items()}
         for name, text in {**FILES, **OTHERS, **files}.items():
             with open(self.path(name), "w") as file:
                 file.write(text)
@@ -139,7 +142,7 @@ def check(name, wrong):
 
 def differences(tracer):
     got = tracer.files()
-    return ["%s: %r, not %r" % (name, got[name], text) for name, text in FILES.items() if got[name] != text]
+    return ["%s: %r, not %r" % (name, got[name], text) for name, text in tracer.before.items() if got[name] != text]
 
 
 def judge(tracer, status, said):
@@ -156,21 +159,62 @@ def judge(tracer, status, said):
     return wrong + ["left behind: " + name for name in tracer.left()]
 
 
-def each_step(tracer, command, process, kind):
-    wrong, step, nr = [], 1 + args.shift % args.sparse, 0
+def each_step(tracer, command, process, kind, sparse, judged=judge, files=(), **environment):
+    """Break @command at each @sparse-th step of a process. @judged returns what is wrong after a run."""
+    wrong, step, nr = [], 1 + args.shift % sparse, 0
     while step < 3000:
-        tracer.reset()
+        tracer.reset(**dict(files))
         with open(tracer.path("out"), "w") as file:
             file.write("the file before\n")
-        status, said = run(tracer, command, "%d:%d:%s" % (process, step, kind))
-        bad = judge(tracer, status, said)
+        status, said = run(tracer, command, "%d:%d:%s" % (process, step, kind), **environment)
+        bad = judged(tracer, status, said)
         if not tracer.hit():
             break
         wrong += ["step %d: %s (%s, %s)" % (step, text, status, said.strip()) for text in bad]
         nr += 1
-        step += args.sparse
+        step += sparse
     name = "%s: process %d, %s at each of %d steps" % (" ".join(command[:3]), process, kind, nr)
     check(name, wrong or ([] if nr else ["no step"]))
+
+
+def judge_start(tracer, status, said):
+    """Return what is wrong after mctrace start: it has set all files and succeeded, or it has restored them and failed.
+    Rings may be smaller if a larger size is refused. A signal may come after all files are set."""
+    wrong = judge(tracer, status, said)
+    if status != "a hang" and {**tracer.files(), "buffer_size_kb": ""} == {**tracer.started, "buffer_size_kb": ""}:
+        return ["it has started, but failed"] if status > 0 else []
+    return wrong or ([] if status else ["it has not started, but succeeded"])
+
+
+def judge_temporary(tracer, status, said):
+    """Return what is wrong after a command with a temporary recording, which stays only if a signal ends mctrace."""
+    left = os.listdir(temporary(tracer))
+    for name in left:
+        os.unlink(os.path.join(temporary(tracer), name))
+    if status == "a hang" or status < 0:
+        left = []
+    return judge(tracer, status, said) + ["left behind: " + name for name in left]
+
+
+def other_commands(tracer):
+    """Break other commands that set the tracer, as record. why and packet run record in a process of their own, where
+    the fault happens, too."""
+    sparse = 3 * args.sparse - 2
+    os.mkdir(temporary(tracer))
+    rules = {"MCTRACE_RULES": args.rules, "TMPDIR": temporary(tracer), "judged": judge_temporary}
+    skb = {"triggers": "", "functions": "".join(name + "\n" for name in SKB_FUNCTIONS)}
+    tracer.reset()
+    expect("start", tracer, ["start"], files=False)
+    tracer.started = tracer.files()
+    for command, processes, more in ((["stream"], (0, 1), {"files": {"trace_pipe": "a line\n"}}),
+                                     (["start"], (0, 1), {"judged": judge_start}),
+                                     (["why", "true"], (0, 1, 3), rules),
+                                     (["packet", "--", "true"], (0, 1, 3), {"files": skb, **rules})):
+        for process in processes:
+            step = 1 if command == ["start"] and process else sparse        # the keeper has 3 steps then
+            for kind in ("error", int(signal.SIGKILL)) + (() if process else (int(signal.SIGTERM),)):
+                each_step(tracer, command, process, kind, step, **more)
+    shutil.rmtree(temporary(tracer))
 
 
 def main():
@@ -179,6 +223,7 @@ def main():
     parser.add_argument("--sparse", type=int, default=1)
     parser.add_argument("--shift", type=int, default=0)
     parser.add_argument("--header", required=True)
+    parser.add_argument("--rules", required=True, help="the folder of mctrace's rules")
     parser.add_argument("--no-steps", action="store_true")
     parser.add_argument("mctrace")
     args = parser.parse_args()
@@ -187,9 +232,11 @@ def main():
         record = ["record", "-q", "-o", tracer.path("out"), "-l", "vfs_read", "-g", "true"]
         for process in () if args.no_steps else (0, 1, 3):
             for kind in ("error", int(signal.SIGKILL)):
-                each_step(tracer, record, process, kind)
-        each_step(tracer, record, 0, int(signal.SIGTERM))
-        each_step(tracer, record, 0, int(signal.SIGSEGV))
+                each_step(tracer, record, process, kind, args.sparse)
+        if not args.no_steps:
+            for kind in (signal.SIGTERM, signal.SIGSEGV):
+                each_step(tracer, record, 0, int(kind), args.sparse)
+            other_commands(tracer)
         others(tracer, record)
     print("1..%d" % number)
     return failed
@@ -643,12 +690,13 @@ def typed(tracer):
         expect("%s with 5,000 arguments" % command[0], tracer, command + counted, 1, " is empty: ", files=False,
                TMPDIR=temporary(tracer))
         check("COMMAND gets all of them", differences(tracer) + ([] if text_of(seen) == "5000\n" else [text_of(seen)]))
+        check("the temporary recording is removed", os.listdir(temporary(tracer)))
     shutil.rmtree(temporary(tracer))
 
 
 def temporary(tracer):
-    """Return a folder for temporary files. The name begins so that faults.c takes no file there for the tracer's."""
-    return tracer.path("out.temporary")
+    """Return a folder for temporary files."""
+    return os.path.join(os.path.dirname(tracer.folder), "temporary")
 
 
 def free_space(tracer):
