@@ -214,6 +214,9 @@ def other_commands(tracer):
             step = 1 if command == ["start"] and process else sparse        # the keeper has 3 steps then
             for kind in ("error", int(signal.SIGKILL)) + (() if process else (int(signal.SIGTERM),)):
                 each_step(tracer, command, process, kind, step, **more)
+    # The keeper must clear lists that were empty: try each of its steps, because few of them do that.
+    empty = {"filter": "", "notrace": "", "pid": "", "triggers": ""}
+    each_step(tracer, ["stream", "-lvfs_read", "-nkfree", "-P1", "-Rkfree:mark"], 1, "error", 1, files=empty)
     shutil.rmtree(temporary(tracer))
 
 
