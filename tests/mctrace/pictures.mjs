@@ -30,16 +30,21 @@ function near(name, is, wanted, by) {
 
 // --- the flame graph ---
 
-// Return all shown frames: name, position, width.
+// Return all shown frames: name, position, width, and the path of names from the task on.
 function frames(page) {
-	return page.evaluate(() => [...document.querySelectorAll('g.f')]
-		.map((frame, nr) => {
+	return page.evaluate(() => {
+		const names = [];
+
+		return [...document.querySelectorAll('g.f')].map((frame, nr) => {
 			const { x, y, width } = frame.querySelector('rect').getBoundingClientRect();
 
+			names.length = +frame.dataset.d;
+			names.push(frame.dataset.n);
 			return { nr, name: frame.dataset.n, x, y, width, shown: frame.style.display !== 'none',
-				 text: frame.querySelector('text').textContent,
+				 text: frame.querySelector('text').textContent, path: names.slice(1),
 				 title: frame.querySelector('title').textContent };
-		}).filter(frame => frame.shown));
+		}).filter(frame => frame.shown);
+	});
 }
 
 // Return errors for frames, except in the lowest row, that are not above a frame of at least their width.
@@ -83,6 +88,50 @@ function amountOf(frame) {
 	return [number * scale, 0.51 * scale / 10 ** (number.split('.')[1] || '').length];
 }
 
+// Return the ns on a CPU of all stacks that begin with a path.
+function timeOf(names) {
+	return sum(stack => isOnCpu(stack) && names.every((name, at) => stack.names[at] === name));
+}
+
+// A duration of four digits, as people read it: "999 ns", "1.250 ms", "12.50 ms", "125.0 ms".
+const READABLE = /^(\d{1,3} ns|(\d\.\d{3}|\d\d\.\d\d|\d{3}\.\d) (us|ms|s)|\d{4,} s)$/;
+
+// Return errors in the titles of frames: their times, and their share of the frame that fills the width.
+function titles(all, whole) {
+	const errors = [];
+
+	for (const frame of all) {
+		const rest = frame.title.slice(frame.name.length);
+		const [, duration, share] =
+			/^: ([^,]*)(?:, ([\d.]+) % of what is shown)?(?:, (?:1 call|(?!1 )\d+ calls))?$/.exec(rest) || [];
+		const ns = timeOf(frame.path), wholeNs = timeOf(whole.path);
+		const within = whole.path.every((name, at) => frame.path[at] === name) || ns === wholeNs;
+
+		if (!READABLE.test(duration))
+			errors.push(`${frame.title}: not readable`);
+		else
+			errors.push(...near(frame.title, amountOf(frame)[0], ns, amountOf(frame)[1]));
+		if (within)
+			errors.push(...near(`${frame.title}: the share`, +share, 100 * ns / wholeNs, 0.0051));
+		else if (share)
+			errors.push(`${frame.title}: it is not within ${whole.name}`);
+	}
+	return errors;
+}
+
+// Return errors in the graph's own title: the time on a CPU, and off it.
+function heading(text) {
+	const [, on, off] = /: time on a CPU, (.*); off the CPU (.*) more \(--off-cpu draws it\)$/.exec(text) || [];
+
+	return [[on, sum(isOnCpu)], [off, sum(stack => !isOnCpu(stack))]].flatMap(([duration, ns]) => {
+		if (!READABLE.test(duration))
+			return [`${text}: not readable`];
+		const [is, error] = amountOf({ name: '', title: `: ${duration}` });
+
+		return near(text, is, ns, error);
+	});
+}
+
 async function search(page, what) {
 	await page.fill('#search', what);
 	return page.textContent('#found');
@@ -96,6 +145,8 @@ async function flameGraph(page) {
 	const all = await frames(page);
 	check('the flame graph has frames, each on another', all.length > 20 ? unsupported(all) : ['few']);
 	check('it loads nothing else', asked.slice(1));
+	check('its title has times in readable units', heading(await page.textContent('text.t')));
+	check('titles of frames have their times in readable units, and shares', titles(all, all[0]));
 	await page.screenshot({ path: path.join(shots, 'flame.png') });
 
 	const some = all.filter(frame => frame.width > 60 && frame.width < WIDTH / 2)
@@ -107,6 +158,7 @@ async function flameGraph(page) {
 		...near(some.name, zoomed ? zoomed.width : 0, WIDTH, 1), ...unsupported(wide),
 		...(zoomed.title.includes(' 100.00 % of what is shown') ? [] : [zoomed.title]),
 		...(wide.length < all.length ? [] : ['all others are still there'])]);
+	check('shares are of the zoomed frame then', wide.length > 3 ? titles(wide, some) : ['few frames']);
 	check('its name is complete then', zoomed && zoomed.text === some.name ? [] : [some.name]);
 	await page.screenshot({ path: path.join(shots, 'flame-zoomed.png') });
 	await page.click('#reset');
@@ -268,7 +320,7 @@ async function pprofInSpeedscope(page) {
 
 const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
 
-console.log('TAP version 13\n1..18');
+console.log('TAP version 13\n1..21');
 try {
 	const view = { viewport: { width: WIDTH, height: 900 } };
 
@@ -280,4 +332,4 @@ try {
 } finally {
 	await browser.close();
 }
-process.exit(failed || nr !== 18 ? 1 : 0);
+process.exit(failed || nr !== 21 ? 1 : 0);
