@@ -730,6 +730,8 @@ def pipe(tracer):
                           stdout=subprocess.PIPE) as stream:
         os.write(comes, b"a line\n")
         line = stream.stdout.readline()
+        own = "".join("not %d\n" % pid for pid in (stream.pid, *children_of(stream.pid)))
+        left_out = tracer.files()["pid"]
         stream.stdout.close()
         try:
             status = stream.wait(PATIENCE)
@@ -740,6 +742,12 @@ def pipe(tracer):
     check("stream ends with its reader", judge(tracer, status, "") + ([] if line == b"a line\n" and not status else
                                                                   ["%s, %s" % (line, status)]))
     os.unlink(tracer.path("trace_pipe"))
+    check("stream excludes its own two processes",
+          [] if left_out == own and own.count("not ") == 2 else [left_out, own])
+    tracer.reset()
+    expect("stream in a kernel that can't exclude processes", tracer, ["stream"], 0,
+           "this kernel records mctrace, too: limit it by --pid or --func", OLD="y")
+    expect("stream of one process", tracer, ["stream", "--pid", "1"], 0, OLD="y")
 
 
 def killed(tracer):
