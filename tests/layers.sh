@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Checks that files use only their own layer and those above it, as the folder's Makefile lists them, and that no files
-# use each other in a circle (scripts/layers.py); and that the check finds violations.
+# use each other in a circle (scripts/layers.py); that the table of locks has each mutex; and that the checks find
+# violations.
 . "${0%/*}/../scripts/test-lib.sh"
 
 layers()
@@ -32,7 +33,40 @@ finds()	# PATTERN FILE TEXT
 	grep -qE "$1" "$T/found"
 }
 
-plan 7
+# mutexes FOLDER: print each mutex of FOLDER/mcount and FOLDER/mctracer that the table of locks does not have. The
+# table has a mutex by its name, or, if it is part of a structure, by the name of its file.
+mutexes()
+{
+	_table=$1/mctracer/control/control.h
+	sed -n '/^ \* Locks$/,/^ \*\//p' "$_table" >"$T/table"
+	[ "$(grep -c _mutex "$T/table")" -ge 8 ] || echo "$_table has no table of locks"
+	grep -rhoE 'DEFINE_(MUTEX|SPINLOCK|RAW_SPINLOCK|RWLOCK|RWSEM|SEMAPHORE)\([a-z_]+|DECLARE_RWSEM\([a-z_]+' \
+		"$1/mcount" "$1/mctracer" --include='*.[ch]' --exclude-dir=tests | sed 's/.*(//' | sort -u >"$T/mutexes"
+	grep -rlE '^	+(struct (mutex|rw_semaphore)|(raw_)?spinlock_t|rwlock_t) [a-z_]+;' \
+		"$1/mcount" "$1/mctracer" --include='*.[ch]' --exclude-dir=tests | sed 's,.*/,,' | sort -u >"$T/files"
+	cat "$T/mutexes" "$T/files" | while read -r _name; do
+		grep -qwF -- "$_name" "$T/table" || echo "not in the table of locks: $_name"
+	done
+	[ "$(wc -l <"$T/mutexes")" -ge 10 ] && [ -s "$T/files" ] || echo "few mutexes are found"
+}
+
+listed()
+{
+	mutexes "$REPO/kernel-trace" | tee "$T/unlisted"
+	[ ! -s "$T/unlisted" ]
+}
+
+# unlisted FILE TEXT NAME: succeed if NAME is missing in the table after TEXT is appended to FILE
+unlisted()
+{
+	rm -rf "$T/copy"
+	mkdir "$T/copy"
+	cp -R -- "$REPO/kernel-trace/mcount" "$REPO/kernel-trace/mctracer" "$T/copy/"
+	printf '%s\n' "$2" >>"$T/copy/$1"
+	mutexes "$T/copy" | grep -x "not in the table of locks: $3"
+}
+
+plan 10
 check "mctracer's files use only layers above theirs, and none in a circle" layers "$REPO/kernel-trace/mctracer"
 check "mcount does not use mctracer" alone
 check "a header of a lower layer is found" finds '^ring/ring\.c includes files/text\.h' \
@@ -44,4 +78,10 @@ check "a variable of a lower layer is found" finds '^ring/ring\.c uses mctracer_
 check "a circle in one layer is found" finds 'circle: .*select/expressions\.c.*select/functions\.c' \
 	select/expressions.c 'static void *x(void) { return mctracer_functions_show; }'
 check "a folder that is not in the list is found" finds '^more/: not in' more/Makefile ''
+check "each mutex is in the table of locks in control.h" listed
+check "a mutex that is not in the table is found" unlisted mcount/sysctl.c 'static DEFINE_MUTEX(some_mutex);' some_mutex
+check "a mutex in a structure whose file is not in the table is found" unlisted mctracer/files/text.c \
+	'struct x {
+	struct mutex mutex;
+};' text.c
 finish
