@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * usage: spent write FILE BLOCK <TEXT | spent read FILE |
- *        spent loads MODULE.ko NAME TIMES [PARAMETERS]
+ *        spent loads MODULE.ko NAME TIMES [PARAMETERS] |
+ *        spent copies MODULE.ko NAME FROM TO | spent no-copies NAME FROM TO
  *
  * Print two numbers of nanoseconds for an operation: the CPU time of this
  * process, and the time from begin to end. Under "qemu -icount shift=0" one
@@ -13,12 +14,16 @@
  * read: open FILE, read to its end, and close FILE.
  * loads: load and unload a module TIMES times. Print the least numbers of one
  *	load with its unload.
+ * copies: load copies of a module, with the numbers from FROM to TO in place of the
+ *	last three letters of all its names that begin with NAME. Print the numbers of
+ *	all loads together. no-copies: unload these copies.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -155,6 +160,54 @@ static struct spent loads(const char *path, const char *name, int times, const c
 	return least;
 }
 
+/* Write the name of copy @i of the module @name to @copy. */
+static void name_copy(char *copy, const char *name, int i)
+{
+	snprintf(copy, 64, "%.*s%03d", (int)strlen(name) - 3, name, i);
+}
+
+static struct spent load_copies(const char *path, const char *name, int from, int to)
+{
+	size_t size, at, len = strlen(name);
+	char *image, copy[64], last[64];
+	int fd = open(path, O_RDONLY);
+	struct spent start;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		die(path);
+	size = st.st_size;
+	image = malloc(size);
+	if (!image || read(fd, image, size) != (ssize_t)size)
+		die(path);
+	close(fd);
+	start = begin();
+	snprintf(last, sizeof(last), "%s", name);
+	for (; from <= to; from++) {
+		name_copy(copy, name, from);
+		for (at = 0; at + len <= size; at++)
+			if (!memcmp(image + at, last, len))
+				memcpy(image + at, copy, len);
+		strcpy(last, copy);
+		if (syscall(SYS_init_module, image, size, ""))
+			die(copy);
+	}
+	return since(start);
+}
+
+static struct spent unload_copies(const char *name, int from, int to)
+{
+	struct spent start = begin();
+	char copy[64];
+
+	for (; from <= to; from++) {
+		name_copy(copy, name, from);
+		if (syscall(SYS_delete_module, copy, O_NONBLOCK))
+			die(copy);
+	}
+	return since(start);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
@@ -166,10 +219,15 @@ int main(int argc, char **argv)
 		spent = read_file(argv[2]);
 	} else if (!strcmp(what, "loads") && (argc == 5 || argc == 6)) {
 		spent = loads(argv[2], argv[3], atoi(argv[4]), argc == 6 ? argv[5] : "");
+	} else if (!strcmp(what, "copies") && argc == 6) {
+		spent = load_copies(argv[2], argv[3], atoi(argv[4]), atoi(argv[5]));
+	} else if (!strcmp(what, "no-copies") && argc == 5) {
+		spent = unload_copies(argv[2], atoi(argv[3]), atoi(argv[4]));
 	} else {
 		fprintf(stderr,
 			"usage: spent write FILE BLOCK <TEXT | read FILE |\n"
-			"             loads MODULE.ko NAME TIMES [PARAMETERS]\n");
+			"             loads MODULE.ko NAME TIMES [PARAMETERS] |\n"
+			"             copies MODULE.ko NAME FROM TO | no-copies NAME FROM TO\n");
 		return 2;
 	}
 	printf("%lld %lld\n", spent.cpu, spent.elapsed);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -157,6 +158,12 @@ static void exec_work(long n)
 	}
 }
 
+static void rename_work(long n)
+{
+	while (n--)
+		check(!prctl(PR_SET_NAME, n & 1 ? "one" : "other"), "prctl");
+}
+
 static void tcp_prepare(void)
 {
 	struct sockaddr_in addr = { .sin_family = AF_INET };
@@ -198,6 +205,7 @@ static const struct workload workloads[] = {
 	{ "file", NULL, file_work, NULL },
 	{ "fork", NULL, fork_work, NULL },
 	{ "exec", NULL, exec_work, NULL },
+	{ "rename", NULL, rename_work, NULL },
 	{ "tcp", tcp_prepare, tcp_work, end_partner },
 	{ NULL, NULL, NULL, NULL }
 };
