@@ -132,9 +132,25 @@ static int has_address(const char *s)
 	return 0;
 }
 
+/* True for what functions return to when a return probe or function_graph waits for the return. */
+static int trampoline(const struct symbol *sym)
+{
+	static const char *const names[] = {
+		"arch_rethook_trampoline", "__kretprobe_trampoline", "return_to_handler",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (sym->name_len == strlen(names[i]) &&
+		    !strncmp(sym->name, names[i], sym->name_len))
+			return 1;
+	return 0;
+}
+
 /*
  * Parse name+0xoffset/0xsize, with or without " [module]", or [unknown]. A caller is a return
- * address, so its offset equals the size if the call is the function's last instruction.
+ * address, so its offset equals the size if the call is the function's last instruction. Only
+ * trampolines have no call before them.
  */
 static int symbol(const char *s, struct symbol *sym, int caller)
 {
@@ -159,7 +175,7 @@ static int symbol(const char *s, struct symbol *sym, int caller)
 	p++;
 	if (hex(&p, &offset) || *p++ != '/' || hex(&p, &size))
 		return -1;
-	if (caller ? offset == 0 || offset > size : offset >= size) {
+	if (caller ? (!offset && !trampoline(sym)) || offset > size : offset >= size) {
 		sum.range++;
 		return -1;
 	}
