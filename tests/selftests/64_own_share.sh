@@ -54,15 +54,19 @@ at_end()
 }
 
 # count_calls PID: read the trace of CPU 1 and set $calls to the calls of the process, $asked to
-# those of __cond_resched() among them, and $deferred to the calls of kworkers. Count all calls
-# after the first $most_lines lines as calls of the process. Print the functions that the process
-# calls most to a file.
+# those of __cond_resched() among them, and $deferred to the calls of kworkers; without calls in
+# interrupts, which come more often the slower the machine is. Count all calls after the first
+# $most_lines lines as calls of the process. Print the functions that the process calls most to a
+# file.
 count_calls()
 {
 	head -n $most_lines "$(per_cpu 1 trace)" | awk -v pid=":$1" '
 		/^#/ || !/ <-- / { next }
 		{ lines++ }
 		{
+			flags = $1 ~ /^[d.][.npN][.sShHzZ][.1-9a-f]$/ ? $1 : $2
+			if (flags ~ /^[d.][.npN][sShHzZ]/)
+				next
 			at = $1 == "CPU" ? 3 : $2 == "CPU" ? 4 : 5
 			task = $at
 			deferred += task ~ /^kworker/
@@ -130,6 +134,7 @@ own()
 	sed -n 's/^# own: *\([0-9][0-9]*\).*/\1/p' "$MCT_STATS" | head -n 1
 }
 
+put context "$MCT_OPTIONS"
 put $ring_kb "$MCT_SIZE" || bail_out "no memory for rings of $ring_kb KiB"
 sed -n 's/^\([a-z0-9_]*\)$/\1/p' "$MCT_DIR/functions" | sort | uniq -u |
 	grep -vx __cond_resched | awk 'NR % 7 == 0' | head -n 400 > "$MCT_TMP/names"
@@ -165,8 +170,8 @@ few "max_stack, read" "exec cat $MCT_DIR/max_stack > /dev/null"
 few "options, nomax_stack" "echo nomax_stack > $MCT_OPTIONS"
 few "options, time" "echo time > $MCT_OPTIONS"
 few "options, notime" "echo notime > $MCT_OPTIONS"
-few "options, context" "echo context > $MCT_OPTIONS"
 few "options, nocontext" "echo nocontext > $MCT_OPTIONS"
+few "options, context" "echo context > $MCT_OPTIONS"
 few "options, nooverwrite" "echo nooverwrite > $MCT_OPTIONS"
 few "options, overwrite" "echo overwrite > $MCT_OPTIONS"
 few "options, freeze_on_warning" "echo freeze_on_warning > $MCT_OPTIONS"
@@ -220,7 +225,8 @@ else
 	put "" "$filter"
 fi
 
-# --- reading a trace: calls per line
+# --- reading a trace: calls per line. The guest's cat copies 4 KiB at a time, some 45 lines, by two
+# system calls with some 20 calls.
 # read_lines FILE: read a trace of at least 20000 lines; set $calls, $asked and $lines
 read_lines()
 {
@@ -248,7 +254,7 @@ below()
 
 for file in "$MCT_TRACE" "$(per_cpu 0 trace)" "$snapshot"; do
 	read_lines "$file"
-	check "${file#"$MCT_DIR/"}, read: makes few calls per line" below "$share" 0.2
+	check "${file#"$MCT_DIR/"}, read: makes few calls per line" below "$share" 0.7
 	check "${file#"$MCT_DIR/"}, read: makes few calls of __cond_resched" \
 		test "$asked" -le $most_asked
 	diag_lines < "$MCT_TMP/functions"

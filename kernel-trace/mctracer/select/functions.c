@@ -174,7 +174,8 @@ static int walk_name(struct walk *walk, const char *name, unsigned long addr)
 
 static int walk_symbol(void *data, const char *name, unsigned long addr)
 {
-	char plain[KSYM_NAME_LEN], whole[KSYM_NAME_LEN];
+	/* Clearing both for each symbol would take most of the time. */
+	char plain[KSYM_NAME_LEN] __uninitialized, whole[KSYM_NAME_LEN] __uninitialized;
 	const char *dot = strchr(name, '.'), *cold;
 	struct walk *walk = data;
 	struct mctracer_expression *e;
