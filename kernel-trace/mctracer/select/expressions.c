@@ -93,6 +93,7 @@ struct mctracer_expressions *mctracer_expressions_alloc(void)
 	INIT_LIST_HEAD(&expressions->list);
 	INIT_LIST_HEAD(&expressions->globs);
 	hash_init(expressions->by_name);
+	expressions->has_names = false;
 	return expressions;
 }
 
@@ -117,6 +118,8 @@ struct mctracer_expression *mctracer_expression_add(struct mctracer_expressions 
 	list_add_tail(&e->list, &to->list);
 	if (expression_is_glob(name))
 		list_add_tail(&e->globs, &to->globs);
+	else
+		to->has_names = true;
 	hash_add(to->by_name, &e->node, mctracer_expression_key(name));
 	return e;
 }

@@ -39,7 +39,8 @@ struct mctracer_expression {
 struct mctracer_expressions {
 	struct list_head list;
 	struct list_head globs;	/* patterns, compared with each symbol; the others ... */
-	DECLARE_HASHTABLE(by_name, 12);		/* ... only with symbols of their name */
+	DECLARE_HASHTABLE(by_name, 12);		/* ... only with symbols of their name, */
+	bool has_names;				/* if there are others */
 };
 
 /* Return an empty list, or NULL if there is no memory. May sleep. */

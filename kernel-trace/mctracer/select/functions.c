@@ -162,6 +162,8 @@ static int walk_name(struct walk *walk, const char *name, unsigned long addr)
 	struct mctracer_expression *e;
 	int ret;
 
+	if (!walk->expressions->has_names)
+		return 0;
 	hash_for_each_possible(walk->expressions->by_name, e, node, mctracer_expression_key(name)) {
 		if (strcmp(e->name, name) || !list_empty(&e->globs))
 			continue;
