@@ -358,7 +358,7 @@ def check_format_page(_mctrace, _folder):
             wrong.append("%s: %s: '%s' is not there" % (name, pattern, says))
     record = words_of("tools/mctrace/record.c") + words_of("tools/mctrace/follow.c")
     for text in re.findall(r'xasprintf\("((?:[^"]|" ")*)"', record):
-        for key in re.findall(r"(?:^|n)(\w+) %", text.replace('" "', "")):
+        for key in re.findall(r"(?:^|\\n|%s)(\w+) %", text.replace('" "', "")):
             if key[:1].islower() and "``%s``" % key not in page:
                 wrong.append("the key %s is not described" % key)
     for name in re.findall(r"#define (MCTRACER_(?:VALUE|DATA|OBJECT|TOOK|FRAME|MARK|GAP|COUNT|CLOCK"
