@@ -12,7 +12,7 @@ final files stay the same to the byte; COMMIT is removed if nothing of it is lef
 named, and adds them instead. FIRST also gets changes of files that no patch touches before COMMIT; without FIRST these
 changes stay in COMMIT. The branch before folding is kept as refs/fold/old.
 
-A hunk may use something that a later patch introduces: scripts/check-bisect shows whether each patch still compiles.
+A hunk may use something that a later patch introduces: scripts/check-compile shows whether each patch still compiles.
 """
 import difflib
 import os
