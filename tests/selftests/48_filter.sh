@@ -132,8 +132,8 @@ write_back()
 	cat "$1" > "$MCT_TMP/list" && cp "$MCT_TMP/list" "$1"
 }
 
-# both FIRST LAST: load FIRST, write to filter a pattern that matches a function of each module, then
-# load LAST and unload it. FIRST's function stays selected, and the list can be written back.
+# both FIRST LAST: load FIRST, write to filter a pattern that matches a function of each module,
+# then load LAST and unload it. FIRST's function stays selected, and the list can be written back.
 both()
 {
 	mod_load "$1"

@@ -516,7 +516,8 @@ else
 	mod_load mct_twin
 	traced mod_set mct_target calls 10
 	traced mod_set mct_twin calls 7
-	equal "a pattern's trigger counts the calls of two modules" 17 "$(hits 'mct_t\*_leaf:count')"
+	equal "a pattern's trigger counts the calls of two modules" 17 \
+		"$(hits 'mct_t\*_leaf:count')"
 	mod_unload mct_twin
 	before=$(hits 'mct_t\*_leaf:count')
 	equal "the list shows the trigger as it was written after one module unloads" \

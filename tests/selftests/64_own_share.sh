@@ -215,12 +215,14 @@ else
 	mod_unload mct_target
 	put '*:mod:mct_target:count' "$triggers"
 	measure "modprobe with a trigger" "$load"
-	check "modprobe with a trigger: makes few more calls" [ "$calls" -le $((plain * 6 / 5 + 500)) ]
+	check "modprobe with a trigger: makes few more calls" \
+		[ "$calls" -le $((plain * 6 / 5 + 500)) ]
 	check "modprobe with a trigger: the module is loaded" mod_unload mct_target
 	put "" "$triggers"
 	put '* mct_target_*:mod:mct_target' "$filter"
 	measure "modprobe with a filter" "$load"
-	check "modprobe with a filter: makes few more calls" [ "$calls" -le $((plain * 6 / 5 + 500)) ]
+	check "modprobe with a filter: makes few more calls" \
+		[ "$calls" -le $((plain * 6 / 5 + 500)) ]
 	mod_unload mct_target
 	put "" "$filter"
 fi

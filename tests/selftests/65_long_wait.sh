@@ -107,9 +107,9 @@ during()
 	diag "$what $state: loads take $without s without and $with s with a match," \
 		"all $(($(now) - begun)) s"
 	if [ -n "$beside" ]; then
-		check "$what: a module without a match waits no longer than the kernel thread runs" \
+		check "$what: a module without a match waits no longer than the thread runs" \
 			[ "$without" -le $((seconds + most)) ]
-		check "$what: a module with a match waits no longer than the kernel thread runs" \
+		check "$what: a module with a match waits no longer than the thread runs" \
 			[ "$with" -le $((seconds + most)) ]
 		return
 	fi

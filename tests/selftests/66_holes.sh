@@ -201,7 +201,8 @@ losing()
 	at_least "$way: ends of calls are shown with their calls" 20 \
 		"$(grep -c ' dd:.* --> ' "$MCT_TMP/losing")"
 	if returns_are_caught; then
-		skip "$way: ends of lost calls are shown" "only returns of recorded calls are caught"
+		skip "$way: ends of lost calls are shown" \
+			"only returns of recorded calls are caught"
 	else
 		at_least "$way: ends of lost calls are shown" 1 \
 			"$(grep -c ' dd:.*, called before' "$MCT_TMP/losing")"

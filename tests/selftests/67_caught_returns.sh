@@ -115,7 +115,7 @@ equal "a selected function is recorded with its return" "1 1" \
 	"$(grep -c ' sleep:.* hrtimer_nanosleep+.* <-- ' "$MCT_TRACE") $(
 	grep -c ' sleep:.* hrtimer_nanosleep+.* returns after ' "$MCT_TRACE")"
 equal "the return has its caller" 1 \
-	"$(grep -c ' sleep:.* do_nanosleep+.* returns after .* --> hrtimer_nanosleep+' "$MCT_TRACE")"
+	"$(grep -c ' sleep:.* do_nanosleep+.* returns .* --> hrtimer_nanosleep+' "$MCT_TRACE")"
 put "" "$filter"
 put function "$mode"
 

@@ -7,10 +7,9 @@
 #include <linux/module.h>
 
 #define ONE(n)						\
-	int mct_large_##n(int x);			\
-	noinline __noipa int mct_large_##n(int x)	\
+	static noinline __used int mct_large_##n(int x)	\
 	{						\
-		return x + n;				\
+		return x + (n);				\
 	}
 
 /* A leading 1 keeps the numbers from being octal. */
