@@ -14,7 +14,7 @@ tracing=/sys/kernel/tracing
 grep -qw function $tracing/available_tracers 2>/dev/null ||
 	skip_all "this kernel has no other function tracer"
 
-plan 23
+plan 24
 
 filter=$MCT_DIR/filter
 
@@ -44,6 +44,7 @@ at_least "the log reports that no function can be selected" 1 \
 at_least "the log names the module" 1 "$(said 'the functions of mct_.* can.t be selected')"
 equal "the log reports that call sites stay as they are" \
 	1 "$(said 'ftrace is dead: call sites stay as they are')"
+at_least "stats has the reason" 1 "$(grep -c '^# failed: ftrace is dead' "$MCT_STATS")"
 at_least "the log has ftrace's own complaint" 1 "$(kmsg_since | grep -c 'ftrace failed to modify')"
 equal "the log has no other complaint" "" \
 	"$(kmsg_since | grep -E 'WARNING:|BUG|Oops|UBSAN|stall|LOCKUP|lockup' |

@@ -87,7 +87,7 @@ if [ "$MCT_REFUSED" = follow ]; then
 	finish
 fi
 
-plan 26
+plan 28
 
 trace_on
 check "records are written" wait_until 10 records_flow
@@ -99,6 +99,8 @@ equal "the log reports the wrong call site and its bytes" 1 \
 equal "the log reports which call sites stay unchanged" \
 	1 "$(said 'no call site of mct_badsite will be changed')"
 equal "the module's wrong call site is unchanged" 1 "$(mod_get mct_badsite same)"
+equal "stats has the reason" "# failed: the call sites of a module can't be changed" \
+	"$(grep '^# failed' "$MCT_STATS")"
 equal "other functions can be selected" "ok 9" "$(echo vfs_read | "$MCT_BIN/badwrite" "$filter")"
 put "" "$filter"
 
@@ -109,6 +111,8 @@ kmsg_since | grep mcount: | diag_lines
 equal "the log reports the wrong call site and its bytes" 1 "$(said "$found")"
 equal "the log reports which call sites stay unchanged" \
 	1 "$(said 'no call site will be changed any more')"
+equal "stats reports that, too" "# failed: no call site can be changed any more" \
+	"$(grep '^# failed' "$MCT_STATS")"
 check "tracing continues" records_flow
 equal "an option that patches no call site can be set" "ok 8" "$(option context)"
 check "the hook for that option records" records_flow
