@@ -546,10 +546,41 @@ static void quit(void)
 	mctracer_marks_free();
 }
 
+static void do_nothing(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		       struct ftrace_regs *regs)
+{
+}
+
+/*
+ * Return 0 if ftrace can make functions call something, or an error. Kprobes at the heads of
+ * functions use ftrace, too, but while it is switched off unregister_kprobe() fails without a word
+ * and leaves a pointer to the probe. So the module registers and unregisters probes only if ftrace
+ * works.
+ */
+static int try_ftrace(void)
+{
+	static struct ftrace_ops ops;
+	int ret;
+
+	/* Anew each time: ftrace_free_filter() leaves pointers to what it frees. */
+	ops = (struct ftrace_ops) { .func = do_nothing, .flags = FTRACE_OPS_FL_PERMANENT };
+	ret = ftrace_set_filter(&ops, "gcd", strlen("gcd"), 1) ?: register_ftrace_function(&ops);
+	if (!ret)
+		ret = unregister_ftrace_function(&ops);
+	ftrace_free_filter(&ops);
+	return ret;
+}
+
 static int __init init(void)
 {
 	int ret;
 
+	ret = try_ftrace();
+	if (ret) {
+		pr_err("ftrace can't be used: %pe%s\n", ERR_PTR(ret),
+		       ret == -EBUSY ? ", kernel.ftrace_enabled is 0" : "");
+		return ret;
+	}
 	ret = find_symbols();
 	if (ret)
 		return ret;
@@ -568,12 +599,17 @@ static int __init init(void)
 	kernel_param_unlock(THIS_MODULE);
 	if (ret)
 		quit();
-	return ret;
+	/* If ftrace has died meanwhile, functions call the module for ever: it must stay. */
+	return stuck ? 0 : ret;
 }
 module_init(init);
 
 static void __exit leave(void)
 {
+	while (try_ftrace() == -EBUSY) {
+		pr_warn_once("rmmod waits until kernel.ftrace_enabled is 1\n");
+		schedule_timeout_uninterruptible(HZ);
+	}
 	quit();
 	while (stuck)
 		schedule_timeout_uninterruptible(MAX_SCHEDULE_TIMEOUT);
