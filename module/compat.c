@@ -234,16 +234,22 @@ int mctracer_compat_register(struct ftrace_ops *ops)
 /* True if functions call the stub forever, so that the module must stay. */
 static bool stuck;
 
+static void stay(void)
+{
+	if (stuck)
+		return;
+	stuck = true;
+	__module_get(THIS_MODULE);
+	pr_err("ftrace is dead: the module can't be unloaded\n");
+}
+
 /* Unregister @ops. After an internal error ftrace changes nothing any more, so keep the module. */
 int mctracer_compat_unregister(struct ftrace_ops *ops)
 {
 	int ret = unregister_ftrace_function(ops);
 
-	if (!stuck && (ret || static_call(mctracer_ftrace_is_dead)())) {
-		stuck = true;
-		__module_get(THIS_MODULE);
-		pr_err("ftrace is dead: the module can't be unloaded\n");
-	}
+	if (ret || static_call(mctracer_ftrace_is_dead)())
+		stay();
 	return ret;
 }
 
@@ -552,35 +558,38 @@ static void do_nothing(unsigned long ip, unsigned long parent_ip, struct ftrace_
 }
 
 /*
- * Return 0 if ftrace can make functions call something, or an error. Kprobes at the heads of
- * functions use ftrace, too, but while it is switched off unregister_kprobe() fails without a word
- * and leaves a pointer to the probe. So the module registers and unregisters probes only if ftrace
- * works.
+ * Keeps ftrace switched on: kprobes at the heads of functions use ftrace, and while it is off
+ * unregister_kprobe() fails without a word and leaves a pointer to the probe.
  */
-static int try_ftrace(void)
+static struct ftrace_ops holder;
+
+/* Keep ftrace on until release_ftrace(). Return 0, -EBUSY if it is off, or another error. */
+static int hold_ftrace(void)
 {
-	static struct ftrace_ops ops;
 	int ret;
 
 	/* Anew each time: ftrace_free_filter() leaves pointers to what it frees. */
-	ops = (struct ftrace_ops) { .func = do_nothing, .flags = FTRACE_OPS_FL_PERMANENT };
-	ret = ftrace_set_filter(&ops, "gcd", strlen("gcd"), 1) ?: register_ftrace_function(&ops);
-	if (!ret)
-		ret = unregister_ftrace_function(&ops);
-	ftrace_free_filter(&ops);
+	holder = (struct ftrace_ops) { .func = do_nothing, .flags = FTRACE_OPS_FL_PERMANENT };
+	/* Any function but that of the self-test, which calls the stub only if nothing else traces it. */
+	ret = ftrace_set_filter(&holder, "lcm", strlen("lcm"), 1) ?:
+	      register_ftrace_function(&holder);
+	if (ret)
+		ftrace_free_filter(&holder);
 	return ret;
 }
 
-static int __init init(void)
+static void release_ftrace(void)
+{
+	if (unregister_ftrace_function(&holder))
+		stay();
+	else
+		ftrace_free_filter(&holder);
+}
+
+static int __init begin(void)
 {
 	int ret;
 
-	ret = try_ftrace();
-	if (ret) {
-		pr_err("ftrace can't be used: %pe%s\n", ERR_PTR(ret),
-		       ret == -EBUSY ? ", kernel.ftrace_enabled is 0" : "");
-		return ret;
-	}
 	ret = find_symbols();
 	if (ret)
 		return ret;
@@ -599,6 +608,20 @@ static int __init init(void)
 	kernel_param_unlock(THIS_MODULE);
 	if (ret)
 		quit();
+	return ret;
+}
+
+static int __init init(void)
+{
+	int ret = hold_ftrace();
+
+	if (ret) {
+		pr_err("ftrace can't be used: %pe%s\n", ERR_PTR(ret),
+		       ret == -EBUSY ? ", kernel.ftrace_enabled is 0" : "");
+		return ret;
+	}
+	ret = begin();
+	release_ftrace();
 	/* If ftrace has died meanwhile, functions call the module for ever: it must stay. */
 	return stuck ? 0 : ret;
 }
@@ -606,11 +629,15 @@ module_init(init);
 
 static void __exit leave(void)
 {
-	while (try_ftrace() == -EBUSY) {
+	int ret;
+
+	while ((ret = hold_ftrace()) == -EBUSY) {
 		pr_warn_once("rmmod waits until kernel.ftrace_enabled is 1\n");
 		schedule_timeout_uninterruptible(HZ);
 	}
 	quit();
+	if (!ret)
+		release_ftrace();
 	while (stuck)
 		schedule_timeout_uninterruptible(MAX_SCHEDULE_TIMEOUT);
 }
