@@ -696,7 +696,7 @@ static int tracer_start(struct mctracer_ring __percpu *new)
 
 /*
  * After a failure that left functions out, find the functions of all lists again. Return 0, or an
- * error, and then nothing has changed.
+ * error: then some lists may still lack functions, and all texts are as before.
  */
 static int tracer_repair(void)
 {
