@@ -570,7 +570,7 @@ static int hold_ftrace(void)
 
 	/* Anew each time: ftrace_free_filter() leaves pointers to what it frees. */
 	holder = (struct ftrace_ops) { .func = do_nothing, .flags = FTRACE_OPS_FL_PERMANENT };
-	/* Any function but that of the self-test, which calls the stub only if nothing else traces it. */
+	/* Not the self-test's function: it calls the stub only if nothing else traces it. */
 	ret = ftrace_set_filter(&holder, "lcm", strlen("lcm"), 1) ?:
 	      register_ftrace_function(&holder);
 	if (ret)
