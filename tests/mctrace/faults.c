@@ -103,24 +103,28 @@ static const char *fake_name(int fd, char room[PATH_MAX])
 	return strrchr(room, '/') + 1;
 }
 
-/* In the file options, open as @fd, replace the line "NAME" or "noNAME" by @word. */
-static void set_option(int fd, const char *word)
+/*
+ * In the file options, replace the line "NAME" or "noNAME" by @word. As in the kernel, a process
+ * that is killed meanwhile leaves the file with the old line or with the new one.
+ */
+static void set_option(const char *word)
 {
-	const char *name = strncmp(word, "no", 2) ? word : word + 2;
-	char all[4096], room[64], path[PATH_MAX], *line, *saved;
+	const char *name = strncmp(word, "no", 2) ? word : word + 2, *fake = getenv("FAKE");
+	char all[4096], path[PATH_MAX], new[PATH_MAX], *line, *saved;
 	FILE *to;
 	int from;
 
-	snprintf(room, sizeof(room), "/proc/self/fd/%d", fd);
-	path[readlink(room, path, sizeof(path) - 1)] = '\0';
+	snprintf(path, sizeof(path), "%s/options", fake);
+	snprintf(new, sizeof(new), "%s/options.new", fake);
 	from = __real_open(path, O_RDONLY | O_CLOEXEC);
 	all[__real_read(from, all, sizeof(all) - 1)] = '\0';
 	__real_close(from);
-	to = fopen(path, "w");
+	to = fopen(new, "w");
 	for (line = strtok_r(all, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved))
 		fprintf(to, "%s\n",
 			!strcmp(strncmp(line, "no", 2) ? line : line + 2, name) ? word : line);
 	fclose(to);
+	rename(new, path);
 }
 
 /*
@@ -143,7 +147,7 @@ static ssize_t set(int fd, const char *name, const char *from, size_t size)
 	}
 	text[strcspn(text, "\n")] = '\0';
 	if (!strcmp(name, "options")) {
-		set_option(fd, text);
+		set_option(text);
 		return size;
 	}
 	if (!strcmp(name, "trace") || !strcmp(name, "snapshot") || !strcmp(name, "max_stack"))
