@@ -178,7 +178,8 @@ unsigned long mcount_returns_missed(void);
 
 /*
  * Changes whenever a hook or its pre-handlers may have missed calls: they may have missed the
- * return of a call that they have seen.
+ * return of a call that they have seen. Changes again when calls are seen, if returns are seen
+ * earlier: what began at such a return may have ended unseen.
  */
 extern unsigned int mcount_away;
 void mcount_on_resume(void (*func)(void));

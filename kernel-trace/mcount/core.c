@@ -165,6 +165,7 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 {
 	mcount_direct_func_t entry = plain ? arch_mcount_call_hook : direct;
 	mcount_direct_func_t old_entry = current_entry;
+	bool resumes = !old_entry || selection != new_selection;
 	int ret;
 
 	lockdep_assert_held(&mcount_mutex);
@@ -193,7 +194,7 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 		}
 	}
 
-	if (!old_entry || selection != new_selection) {
+	if (resumes) {
 		WRITE_ONCE(mcount_away, mcount_away + 1);
 		if (resume_func)
 			resume_func();
@@ -209,6 +210,8 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 		mcount_set_pre_handler(selection);
 	mcount_switch_returns(entry ? selection : NULL);
 	mcount_switch_stub(entry);
+	if (entry && resumes && mcount_sees_returns(selection))
+		WRITE_ONCE(mcount_away, mcount_away + 1);	/* calls were missed until now */
 	if (!entry)	/* after the stub: mcount_no_pre_handler() lets all calls through */
 		mcount_set_pre_handler(NULL);
 	if (old_entry)
@@ -502,9 +505,9 @@ int mcount_name_hook(char *name, size_t size)
  * mcount_on_resume() - set the function that runs before a hook is called again
  * @func: the function, or NULL for none; it replaces the previous one
  *
- * mcount calls @func each time that mcount_away changes: when hooks were not called for a while, or
- * not for all of the functions that are selected now. No hook runs before @func has returned. @func
- * runs in process context, must not sleep, and must not call mcount.
+ * mcount calls @func when hooks were not called for a while, or not for all of the functions that
+ * are selected now. No hook runs before @func has returned. @func runs in process context, must not
+ * sleep, and must not call mcount.
  *
  * Context: process context, may sleep.
  */

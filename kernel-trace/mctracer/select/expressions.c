@@ -11,6 +11,8 @@
  * The last expression of a list that matches a function decides. Copies that the compiler has made
  * of a function, such as foo.isra.0, match by the function's name, too.
  */
+#include <linux/bitmap.h>
+#include <linux/bitops.h>
 #include <linux/ctype.h>
 #include <linux/errno.h>
 #include <linux/list.h>
@@ -48,7 +50,7 @@ static bool expression_is_glob(const char *name)
 
 u32 mctracer_expression_key(const char *name)
 {
-	return full_name_hash(NULL, name, strlen(name));
+	return hashlen_hash(hashlen_string(NULL, name));
 }
 
 static void expression_free_homes(struct mctracer_expression *e)
@@ -94,6 +96,7 @@ struct mctracer_expressions *mctracer_expressions_alloc(void)
 	INIT_LIST_HEAD(&expressions->globs);
 	hash_init(expressions->by_name);
 	expressions->has_names = false;
+	bitmap_zero(expressions->first, U8_MAX + 1);
 	return expressions;
 }
 
@@ -120,6 +123,10 @@ struct mctracer_expression *mctracer_expression_add(struct mctracer_expressions 
 		list_add_tail(&e->globs, &to->globs);
 	else
 		to->has_names = true;
+	if (strchr("*?[\\", *name))
+		bitmap_fill(to->first, U8_MAX + 1);
+	else
+		__set_bit((u8)*name, to->first);
 	hash_add(to->by_name, &e->node, mctracer_expression_key(name));
 	return e;
 }

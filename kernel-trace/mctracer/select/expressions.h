@@ -3,6 +3,7 @@
 #ifndef _KERNEL_TRACE_MCTRACER_EXPRESSIONS_H
 #define _KERNEL_TRACE_MCTRACER_EXPRESSIONS_H
 
+#include <linux/bitmap.h>
 #include <linux/hashtable.h>
 #include <linux/list.h>
 #include <linux/types.h>
@@ -41,6 +42,7 @@ struct mctracer_expressions {
 	struct list_head globs;	/* patterns, compared with each symbol; the others ... */
 	DECLARE_HASHTABLE(by_name, 12);		/* ... only with symbols of their name, */
 	bool has_names;				/* if there are others */
+	DECLARE_BITMAP(first, U8_MAX + 1);	/* set: a symbol that begins with it may match */
 };
 
 /* Return an empty list, or NULL if there is no memory. May sleep. */

@@ -5,6 +5,7 @@
  * The result of each list is a set of call sites. A walk over all symbols makes the set when the
  * list is written; a walk over a module's symbols updates the set when the module is loaded.
  */
+#include <linux/bitops.h>
 #include <linux/cleanup.h>
 #include <linux/errno.h>
 #include <linux/glob.h>
@@ -178,15 +179,18 @@ static int walk_symbol(void *data, const char *name, unsigned long addr)
 {
 	/* Clearing both for each symbol would take most of the time. */
 	char plain[KSYM_NAME_LEN] __uninitialized, whole[KSYM_NAME_LEN] __uninitialized;
-	const char *dot = strchr(name, '.'), *cold;
 	struct walk *walk = data;
 	struct mctracer_expression *e;
+	const char *dot, *cold;
 	int ret;
 
 	mctracer_cond_resched();
 	if (walk->may_end && fatal_signal_pending(current))
 		return -EINTR;
+	if (!test_bit((u8)*name, walk->expressions->first))
+		return 0;
 	plain[0] = '\0';
+	dot = strchr(name, '.');
 	if (dot && dot != name) {	/* few of the many symbols have one */
 		strscpy(plain, name, min_t(size_t, dot - name + 1, sizeof(plain)));
 		cold = strstr(dot, ".cold");	/* the rarely run part of a split function */

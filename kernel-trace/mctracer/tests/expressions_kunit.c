@@ -2,6 +2,8 @@
 /* KUnit tests of the expressions that select functions. */
 #include <kunit/test.h>
 #include <linux/array_size.h>
+#include <linux/bitmap.h>
+#include <linux/bitops.h>
 #include <linux/list.h>
 #include <linux/string.h>
 
@@ -96,10 +98,39 @@ static void expressions_refused(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, parse(test, bad[i]), -EINVAL, "%s", bad[i]);
 }
 
+/* Symbols that begin with other characters than @first are not compared. */
+static void expect_first(struct kunit *test, const char *first)
+{
+	const struct mctracer_expressions *expressions = test->priv;
+	int c;
+
+	for (c = 1; c <= U8_MAX; c++)
+		KUNIT_EXPECT_EQ_MSG(test, test_bit(c, expressions->first), !!strchr(first, c),
+				    "%c", c);
+}
+
+static void expressions_first(struct kunit *test)
+{
+	static const char * const any[] = { "*b", "?b", "[ab]c", "\\\\b", "mod:b" };
+	struct mctracer_expressions *expressions = test->priv;
+	size_t i;
+
+	expect_first(test, "");
+	KUNIT_ASSERT_EQ(test, parse(test, "vfs_read !tcp_*"), 0);
+	expect_first(test, "vt");
+	for (i = 0; i < ARRAY_SIZE(any); i++) {
+		bitmap_zero(expressions->first, U8_MAX + 1);
+		KUNIT_ASSERT_EQ(test, parse(test, any[i]), 0);
+		KUNIT_EXPECT_TRUE_MSG(test, bitmap_full(expressions->first, U8_MAX + 1), "%s",
+				      any[i]);
+	}
+}
+
 static struct kunit_case expressions_cases[] = {
 	KUNIT_CASE(expressions_forms),
 	KUNIT_CASE(expressions_equal),
 	KUNIT_CASE(expressions_refused),
+	KUNIT_CASE(expressions_first),
 	{}
 };
 
