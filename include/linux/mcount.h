@@ -178,10 +178,14 @@ unsigned long mcount_returns_missed(void);
 
 /*
  * Changes whenever a hook or its pre-handlers may have missed calls: they may have missed the
- * return of a call that they have seen. Changes again when calls are seen, if returns are seen
- * earlier: what began at such a return may have ended unseen.
+ * return of a call that they have seen.
  */
 extern unsigned int mcount_away;
+/*
+ * True while a hook or its pre-handlers are being switched on, and see returns already, but maybe
+ * no calls yet: they may miss what follows such a return.
+ */
+extern bool mcount_sees_only_returns;
 void mcount_on_resume(void (*func)(void));
 
 /* Only in the body of a direct hook itself: the arguments of a plain hook. */

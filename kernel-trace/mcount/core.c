@@ -118,6 +118,7 @@ NOKPROBE_SYMBOL(mcount_no_return_pre_handler);
 mcount_return_pre_handler_t mcount_return_pre_handler __read_mostly = mcount_no_return_pre_handler;
 
 unsigned int mcount_away __read_mostly;
+bool mcount_sees_only_returns __read_mostly;
 static void (*resume_func)(void);	/* see mcount_on_resume() */
 
 /* Make sites before returns call what the selection @of wants; NULL: nothing. */
@@ -165,7 +166,6 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 {
 	mcount_direct_func_t entry = plain ? arch_mcount_call_hook : direct;
 	mcount_direct_func_t old_entry = current_entry;
-	bool resumes = !old_entry || selection != new_selection;
 	int ret;
 
 	lockdep_assert_held(&mcount_mutex);
@@ -194,8 +194,9 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 		}
 	}
 
-	if (resumes) {
+	if (!old_entry || selection != new_selection) {
 		WRITE_ONCE(mcount_away, mcount_away + 1);
+		WRITE_ONCE(mcount_sees_only_returns, true);
 		if (resume_func)
 			resume_func();
 	}
@@ -210,8 +211,7 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 		mcount_set_pre_handler(selection);
 	mcount_switch_returns(entry ? selection : NULL);
 	mcount_switch_stub(entry);
-	if (entry && resumes && mcount_sees_returns(selection))
-		WRITE_ONCE(mcount_away, mcount_away + 1);	/* calls were missed until now */
+	WRITE_ONCE(mcount_sees_only_returns, false);
 	if (!entry)	/* after the stub: mcount_no_pre_handler() lets all calls through */
 		mcount_set_pre_handler(NULL);
 	if (old_entry)
@@ -505,9 +505,9 @@ int mcount_name_hook(char *name, size_t size)
  * mcount_on_resume() - set the function that runs before a hook is called again
  * @func: the function, or NULL for none; it replaces the previous one
  *
- * mcount calls @func when hooks were not called for a while, or not for all of the functions that
- * are selected now. No hook runs before @func has returned. @func runs in process context, must not
- * sleep, and must not call mcount.
+ * mcount calls @func each time that mcount_away changes: when hooks were not called for a while, or
+ * not for all of the functions that are selected now. No hook runs before @func has returned. @func
+ * runs in process context, must not sleep, and must not call mcount.
  *
  * Context: process context, may sleep.
  */

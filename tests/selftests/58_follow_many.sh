@@ -208,6 +208,10 @@ none_kept()
 	put 1 "$MCT_DIR/tracing_on"
 }
 
+# Only files: a dentry that a task of the load allocates may stay, for a file of this shell.
+put 'alloc_empty_file:follow ret' "$triggers"
+add '__fput:unfollow 1'
+add 'kmem_cache_free:unfollow 2'
 # Few call sites, so that a toggle is quick.
 put 'alloc_empty_file __fput kmem_cache_free vfs_open do_dentry_open fput filp_close' "$filter"
 none_kept "ctrl" "$MCT_CTRL"

@@ -80,6 +80,9 @@ void mctracer_pre_handler_follow(struct mctracer_trigger *trigger,
 		pre_follow_derived(trigger, at);
 		return;
 	}
+	/* The call that ends the object might be missed. */
+	if (at->returns && READ_ONCE(mcount_sees_only_returns))
+		return;
 	if (!mctracer_trigger_take(trigger))
 		return;
 	address = pre_follow_operand(trigger->from, at);
