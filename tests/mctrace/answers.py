@@ -1018,6 +1018,30 @@ def check_trampoline(mctrace, folder):
     return [] if " <-- arch_rethook_trampoline+0x0/" in lines[-1] else lines
 
 
+def check_lossy(mctrace, folder):
+    """Calls that are missing are no failure, but a line on standard error; report has them in its header."""
+    rec = recordings.simulate(1500, 5, 2, "graph")
+    rec.overwritten, rec.lost, rec.seen = 700, 30, rec.entries
+    ip = rec.functions.by_name["vfs_read"].exits[0] & 0xffffffff
+    rec.put(0, recordings.value_words(-2) + [recordings.other_word(recordings.MARK, ip)], 0)    # for why
+    case = Case(folder, "lossy", rec)
+    out = os.path.join(folder, "lossy.out")
+    said = ("mctrace: of %d calls and returns 700 were overwritten and 30 lost: try --buffer-size\n" %
+            (rec.entries + 730)).encode()
+    wrong = []
+    for command in (["report", "--tree"], ["report", "--json"], ["profile"], ["graph", "vfs_read"],
+                    ["latency", "vfs_read"], ["slow", "vfs_read"], ["why", "--from"], ["flame", "-o", out],
+                    *(["export", "--to", to, "-o", out] for to in
+                      ("folded", "json", "perfetto", "trace.dat", "pprof", "speedscope"))):
+        ran = mctrace.run(*command, case.path)
+        wrong += compare_lists(" ".join(command), [ran.returncode, ran.stderr], [0, said])
+    ran = mctrace.run("report", case.path)
+    wrong += compare_lists("report", [ran.returncode, ran.stderr], [0, b""])
+    if b"\n# overwritten: 700\n# lost: 30\n" not in ran.stdout:
+        wrong.append("report's header: %s" % ran.stdout[:300])
+    return wrong
+
+
 def check_few_returns(mctrace, folder):
     wrong = []
     texts = []
@@ -1438,6 +1462,7 @@ def test_all(tap, mctrace, folder, seeds, growing):
         attempt(tap, "a task sleeps while it ends", None, times.check_still_ending, mctrace, folder)
         attempt(tap, "names in all formats", None, check_names_everywhere, mctrace, folder)
         attempt(tap, "a return address that a return probe replaced", None, check_trampoline, mctrace, folder)
+        attempt(tap, "a recording with missing calls", None, check_lossy, mctrace, folder)
         attempt(tap, "a recording with only one return", None, check_few_returns, mctrace, folder)
         for name, check in failing.tests():
             attempt(tap, "why: " + name, None, check, mctrace, folder)
