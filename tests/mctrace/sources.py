@@ -211,6 +211,40 @@ def check_last_boot(mctrace, folder):
     return wrong
 
 
+def check_end_of_boot(mctrace, folder):
+    """report prints the latest call of a function that ends boots, such as panic; not the call of one by another."""
+    rec = short()
+    raw = put(folder, "ended_boot/raw", image_of(rec))
+    header = "# kernel: this one, 1234\n# entries: 7\n# damaged: 0 words, 0 pages\n"
+    put(folder, "ended_boot/trace", header.encode())
+    wrong = []
+
+    def ended(**renamed):
+        """Return the line of the end, and all calls of the ending functions, if these functions had those names."""
+        names = rec.functions.kallsyms()
+        for old, new in renamed.items():
+            names = re.sub(r" %s$" % old, " " + new, names, flags=re.M)
+        text = mctrace.text("report", "--kallsyms", put(folder, "names", names.encode()), raw)
+        end = re.findall("^# ended: (.*)$", text, re.M)
+        if end and not text.startswith(header + "# ended: "):
+            wrong.append("the end is not behind the kernel's header: %s" % text[:200])
+        return end, re.findall(r"^(?:\[.*?\] )?.*CPU 0: .*? (%s)\+\S+ <-- ([\w.]+)" % "|".join(renamed.values()), text,
+                               re.M)
+
+    for name in ("panic", "kernel_restart", "kernel_kexec"):
+        for function in ("kfree", "mutex_lock", "schedule"):
+            end, calls = ended(**{function: name})
+            wrong += compare_lists(function, end, ["%s <-- %s, on CPU 0" % calls[-1]])
+    _, calls = ended(kfree="panic")
+    caller = calls[-1][1]
+    end, both = ended(kfree="vpanic", **{caller: "panic"})
+    first = [call for call in both if call[1] != "panic"]
+    wrong += compare_lists("both", end, ["%s <-- %s, on CPU 0" % first[-1]])
+    if not any(call == ("vpanic", "panic") for call in both):
+        wrong.append("nothing was called by panic: %s" % both)
+    return wrong + compare_lists("nothing", ended(kfree="nothing")[0], [])
+
+
 def vmlinux_of(rec, folder):
     """Make an ELF file with the kernel's functions at their addresses, and nm's output for it."""
     lines = ["\t.text"]
@@ -375,6 +409,7 @@ def test(tap, attempt, mctrace, folder, compressed):
     attempt(tap, "the kernel's raw files in each command", None, check_raw, mctrace, folder)
     attempt(tap, "names from a vmlinux", None, check_vmlinux, mctrace, folder)
     attempt(tap, "last_boot/raw", None, check_last_boot, mctrace, folder)
+    attempt(tap, "last_boot/raw: what ended that boot", None, check_end_of_boot, mctrace, folder)
     attempt(tap, "rings that are damaged", None, check_bad_rings, mctrace, folder)
     attempt(tap, "commands without an answer print why", None, check_empty, mctrace, folder)
     attempt(tap, "a file without rules", None, check_no_rules, mctrace, folder)
