@@ -410,6 +410,9 @@ def elsewhere():
     kernel.call("__x64_sys_sendmsg", "netlink_rcv_skb", "rtnetlink_rcv_msg", "rtnl_newlink")
     kernel.returns(17, 2)
     kernel.returns(0, 2)
+    kernel.call("__x64_sys_io_uring_enter", "io_submit_sqes", "io_issue_sqe")
+    kernel.ret(11)                      # io_uring: a worker tries again
+    kernel.returns(0, 2)
     kernel.call("__x64_sys_io_uring_enter", "io_submit_sqes", "io_issue_sqe", "io_openat")
     kernel.call("io_openat2", instead=kernel.jump())
     kernel.call("do_filp_open")
@@ -448,12 +451,15 @@ def check_elsewhere(mctrace, folder):
     dump = ["ip:65 handled: -EINTR: Interrupted system call",
             "    ended in netlink_rcv_skb, which returned no error, in __x64_sys_sendmsg",
             "    rtnetlink_rcv_msg   <- first"]
+    again = ["ip:65 handled: -EAGAIN: Resource temporarily unavailable",
+             "    ended in io_submit_sqes, which returned no error, in __x64_sys_io_uring_enter",
+             "    io_issue_sqe   <- first"]
     kernel = elsewhere()
     wrong = compare_lists("line", lines(mctrace, folder, kernel), known)
     wrong += compare_lists("--all", lines(mctrace, folder, kernel, "--all"),
-                           known + dump + handled)
+                           known + dump + again + handled)
     wrong += compare_lists("-e", lines(mctrace, folder, kernel, "-e", "EAGAIN"), [
-        "no system call failed so", "errors that the kernel handled itself: 2; --all shows them"])
+        "no system call failed so", "errors that the kernel handled itself: 3; --all shows them"])
     case = Case(folder, "failing", kernel.rec)
     got = json_lines(mctrace.text("why", "--from", case.path, "--json"))
     wrong += compare_lists("kinds", [one["kind"] for one in got],
