@@ -471,6 +471,19 @@ def check_elsewhere(mctrace, folder):
     return wrong
 
 
+def check_caught(mctrace, folder):
+    """A kernel that catches returns records no jump: io_openat jumps to io_openat2, and both return to io_issue_sqe."""
+    kernel = Kernel("iou-wrk-9")
+    kernel.call("io_submit_sqes", "io_issue_sqe", "io_openat")
+    kernel.call("io_openat2", instead=kernel.task.stack[-1])
+    kernel.call("do_filp_open")
+    kernel.ret(2)
+    kernel.returns(0, 4)
+    return compare_lists("line", lines(mctrace, folder, kernel), [
+        "iou-wrk-9:65 io_uring: -ENOENT: No such file or directory",
+        "    ended in io_openat2, which returned no error, in io_submit_sqes", "    do_filp_open   <- first"])
+
+
 def check_own(mctrace, folder):
     """Calls of mctrace before exec() succeeds are not shown."""
     kernel = Kernel("exe")
@@ -528,6 +541,7 @@ def tests():
             ("errors of interrupts are not results", check_interrupts),
             ("signals", check_signals),
             ("errors that end elsewhere", check_elsewhere),
+            ("jumps where returns are caught", check_caught),
             ("mctrace's own start is not shown", check_own),
             ("places of returns", check_places),
             ("recordings without an answer", check_no_answer))
