@@ -185,12 +185,16 @@ static void tell_way(const struct failures *failures, const struct failure_list 
 	free(way->calls);
 }
 
-/* Return the call that made the call at @nr, not counting functions that jumped to it; or NULL. */
+/*
+ * Return the call that made the call at @nr, not counting functions that jumped to it; or NULL. A
+ * kernel that catches returns records no jump, but both functions return to the same place.
+ */
 static const struct failure *caller_of(const struct failure_list *list, uint32_t nr)
 {
 	uint32_t i = list->failures[nr].parent;
 
-	while (i != NO_FAILURE && list->failures[i].jumped)
+	while (i != NO_FAILURE && (list->failures[i].jumped ||
+				   list->failures[i].parent_ip == list->failures[nr].parent_ip))
 		i = list->failures[i].parent;
 	return i == NO_FAILURE ? NULL : &list->failures[i];
 }
@@ -335,13 +339,16 @@ static uint32_t add_failure(struct failure_list *list, const struct failure *fai
 	return list->nr++;
 }
 
-/* Return the untraced function that made @call; NULL if the function of @top made it. */
+/*
+ * Return the untraced function that made @call; NULL if the function of @top made it, or jumped to
+ * it: then both return to the same place.
+ */
 static const struct symbol *untraced_caller(const struct walker *walker, const struct call *call,
 					    const struct failure *top)
 {
 	const struct symbol *caller = symbol_of(walker->symbols, call->parent_ip);
 
-	if (caller->id == top->at->id || (top->jumped && call->parent_ip == top->parent_ip))
+	if (caller->id == top->at->id || call->parent_ip == top->parent_ip)
 		return NULL;
 	return caller;
 }

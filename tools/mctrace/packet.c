@@ -513,8 +513,8 @@ static void say_left_out(const struct packets *packets)
 
 	if (packets->filter && !objects->headers_seen && objects->trees)
 		warning("no headers were recorded: check the 'header' rules and --btf");
-	else if (!objects->shown && !packets->view.json)
-		puts(objects->trees ? "none matches" : "there was none");
+	else if (!objects->shown)
+		warning("%s", objects->trees ? "none matches" : "there was none");
 	if (objects->unasked && packets->filter)
 		warning("%llu of %llu packets ended before they could be matched: without headers",
 			(unsigned long long)objects->unasked,
@@ -684,7 +684,7 @@ static int run(struct packets *packets)
 	buffer_free(&packets->text);
 	free(packets->expression);
 	status = view_close(&packets->view);
-	return status ?: packets->status;
+	return status ?: packets->status ?: !packets->objects.shown;
 }
 
 int cmd_packet(int argc, char **argv)

@@ -7,6 +7,7 @@
 #include "mctrace.h"
 #include "prototypes.h"
 #include "select.h"
+#include "symbols.h"
 #include "text.h"
 #include "tree.h"
 #include "util.h"
@@ -33,14 +34,59 @@ static const struct option options[] = {
 	OPT_PARENT(select_depth_options)
 };
 
+/* Functions that end a boot. A kernel that crashes stops recording in panic(). */
+static bool ends_boot(const struct symbol *symbol)
+{
+	static const char * const names[] = {
+		"panic", "vpanic", "kernel_restart", "emergency_restart", "kernel_halt",
+		"kernel_power_off", "kernel_kexec",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(symbol->title, names[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Print what ended an earlier boot: the latest call of a function that ends boots. Leave out a call
+ * by another such function, such as that of vpanic() by panic(), because its caller is no cause.
+ */
+static void put_end_of_boot(const struct view *view)
+{
+	const struct symbol *symbol, *caller;
+	struct events events;
+	struct event event;
+	char *line = NULL;
+
+	events_begin(&events, view->from);
+	while (events_next(&events, &event)) {
+		if (event.found != FOUND_CALL)
+			continue;
+		symbols_at(view->symbols, event.symbols_at);
+		symbol = symbol_of(view->symbols, event.state->ip);
+		if (!ends_boot(symbol))
+			continue;
+		caller = symbol_of(view->symbols, event.state->parent_ip);
+		if (line && ends_boot(caller))
+			continue;
+		free(line);
+		line = xasprintf("# ended: %s <-- %s, on CPU %u\n", symbol->title, caller->title,
+				 event.cpu);
+	}
+	events_end(&events);
+	if (line)
+		fputs(line, stdout);
+	free(line);
+}
+
 static void put_header(const struct recording *from, uint64_t entries)
 {
 	uint64_t written = recording_number(from, "written");
 	uint64_t lost = recording_number(from, "lost");
 	const char *mode = recording_info(from, "mode");
 
-	if (from->origin)
-		fputs(from->origin, stdout);
 	if (written < entries + lost)	/* the recording has no final counts */
 		written = entries + lost;
 	printf("# mode: %s\n# entries: %llu\n# written: %llu\n# overwritten: %llu\n# lost: %llu\n",
@@ -57,6 +103,10 @@ static void put_text(struct view *view, struct prototypes *prototypes)
 
 	text_name_arguments(text, prototypes);
 	if (!view->json && !view->select) {
+		if (view->from->origin) {
+			fputs(view->from->origin, stdout);
+			put_end_of_boot(view);
+		}
 		put_header(view->from, events_count(view->from));
 		view->counted = true;
 	}

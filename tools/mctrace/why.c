@@ -164,7 +164,8 @@ static bool name_is_one(const char *name, const char * const *beginnings, size_t
 
 /*
  * Return who reports an error that ended in a function that @carrier called. For netlink, EINTR is
- * no error: the answer is under way.
+ * no error: the answer is under way. For io_uring, EAGAIN of the first attempt is none: a worker
+ * makes the second attempt.
  */
 static enum kind kind_of(const char *ended, const char *carrier, int error)
 {
@@ -176,6 +177,8 @@ static enum kind kind_of(const char *ended, const char *carrier, int error)
 
 	if (name_is_one(ended, netlink, ARRAY_SIZE(netlink)) && error != EINTR)
 		return NETLINK;
+	if (!strncmp(ended, "io_submit_sqe", strlen("io_submit_sqe")) && error == EAGAIN)
+		return HANDLED;
 	if (name_is_one(ended, ring, ARRAY_SIZE(ring)) ||
 	    name_is_one(carrier, ring, ARRAY_SIZE(ring)))
 		return IO_URING;
