@@ -16,6 +16,12 @@ void mctracer_undo_later(bool file, void (*undo)(void *arg), void *arg);
 /* rings.c: Free the rings, as before the first start. Nothing may be recorded or read. May sleep. */
 void mctracer_free_rings(void);
 
+/*
+ * reserved.c: Begin to record this boot's modules, also those that are loaded already. Called by
+ * persistent.c in place of mctracer_persistent_modules_watch(). May sleep.
+ */
+void mctracer_compat_modules_watch(void);
+
 /* base.c: Register probes; return 0 or an error. After mctracer_base_stop() none of them runs. */
 int mctracer_base_start(void);
 void mctracer_base_stop(void);

@@ -33,6 +33,7 @@
 
 #else /* !__ASSEMBLY__ */
 
+#include <linux/buildid.h>
 #include <linux/cpuhotplug.h>
 #include <linux/debugfs.h>
 #include <linux/ftrace.h>
@@ -92,6 +93,18 @@ int ftrace_is_dead(void);
 #define MCTRACER_COMPAT_RETHOOK(F)
 #endif
 
+/* Rings in reserved memory */
+#ifdef MCTRACER_HAS_RESERVE_MEM
+#define MCTRACER_COMPAT_RESERVED(F)		F(build_id_parse_buf)
+#define MCTRACER_COMPAT_RESERVED_DATA(D)	\
+	D(const char, __start_notes)		\
+	D(const char, __stop_notes)		\
+	D(const char, _text)
+#else
+#define MCTRACER_COMPAT_RESERVED(F)
+#define MCTRACER_COMPAT_RESERVED_DATA(D)
+#endif
+
 #define MCTRACER_COMPAT_FUNCTIONS(F)		\
 	MCTRACER_COMPAT_FUNCTIONS_OLDER(F)	\
 	MCTRACER_COMPAT_FUNCTIONS_NEWER(F)	\
@@ -112,6 +125,7 @@ int ftrace_is_dead(void);
 	F(kallsyms_show_value)			\
 	F(module_kallsyms_on_each_symbol)	\
 	F(per_cpu_ptr_to_phys)			\
+	MCTRACER_COMPAT_RESERVED(F)		\
 	F(seq_buf_putc)				\
 	F(seq_buf_putmem)			\
 	F(seq_buf_puts)				\
@@ -121,6 +135,7 @@ int ftrace_is_dead(void);
 #define MCTRACER_COMPAT_DATA(D)						\
 	MCTRACER_COMPAT_DATA_OLDER(D)					\
 	MCTRACER_COMPAT_DATA_NEWER(D)					\
+	MCTRACER_COMPAT_RESERVED_DATA(D)				\
 	D(const char, __noinstr_text_start)				\
 	D(const char, __noinstr_text_end)				\
 	D(const char, _stext)						\
@@ -222,6 +237,7 @@ bool mctracer_compat_kernel_inittext(unsigned long addr);
 #define kallsyms_show_value		static_call(mctracer_kallsyms_show_value)
 #define module_kallsyms_on_each_symbol	mctracer_compat_on_modules_symbol
 #define per_cpu_ptr_to_phys		static_call(mctracer_per_cpu_ptr_to_phys)
+#define build_id_parse_buf		static_call(mctracer_build_id_parse_buf)
 #define seq_buf_putc			static_call(mctracer_seq_buf_putc)
 #define seq_buf_putmem			static_call(mctracer_seq_buf_putmem)
 #define seq_buf_puts			static_call(mctracer_seq_buf_puts)
