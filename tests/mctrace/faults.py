@@ -13,6 +13,7 @@ import re
 import resource
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -214,6 +215,12 @@ def other_commands(tracer):
             step = 1 if command == ["start"] and process else sparse        # the keeper has 3 steps then
             for kind in ("error", int(signal.SIGKILL)) + (() if process else (int(signal.SIGTERM),)):
                 each_step(tracer, command, process, kind, step, **more)
+    configured = ["start", "--config", tracer.path("config")]
+    put(configured[-1], CONFIG)
+    tracer.reset()
+    expect("start --config", tracer, configured, files=False)
+    tracer.started = tracer.files()
+    each_step(tracer, configured, 0, "error", sparse, judged=judge_start)
     # The keeper must clear lists that were empty: try each of its steps, because few of them do that.
     empty = {"filter": "", "notrace": "", "pid": "", "triggers": ""}
     each_step(tracer, ["stream", "-lvfs_read", "-nkfree", "-P1", "-Rkfree:mark"], 1, "error", 1, files=empty)
@@ -287,6 +294,7 @@ def others(tracer, record):
     typed(tracer)
     free_space(tracer)
     pipe(tracer)
+    config(tracer)
     killed(tracer)
     soon(tracer)
     stalled(tracer)
@@ -748,6 +756,50 @@ def pipe(tracer):
     expect("stream in a kernel that can't exclude processes", tracer, ["stream"], 0,
            "this kernel records mctrace, too: limit it by --pid or --func", OLD="y")
     expect("stream of one process", tracer, ["stream", "--pid", "1"], 0, OLD="y")
+
+
+CONFIG = """# a comment
+ring-size = 32
+
+  notrace=kmalloc_* kfree
+filter = vfs_read\tvfs_write
+mode = graph
+options = context notime
+trigger = vfs_open:stacktrace:5
+keep = 3"""
+WRONG_CONFIGS = [
+    ("filtre = x", "line 1: there is no key 'filtre': did you mean 'filter'\\?"),
+    ("\nxyzzy = x", "line 2: there is no key 'xyzzy'$"), ("# a\n\nfilter", "line 3: 'filter' has no '='"),
+    ("filter =", "line 1: 'filter' has no value"), ("mode = grahp", "line 1: mode is function or graph, not 'grahp'"),
+    ("ring-size = 1M", "line 1: ring-size is a number, not '1M'"), ("ring-size = 0", "line 1: a ring of 0 KiB"),
+    ("keep = -1", "line 1: keep is a number, not '-1'"), ("keep = 0", "line 1: keep is 1 or more"),
+    ("dump = 5", "line 1: this kernel can't print calls when it crashes")]
+
+
+def config(tracer):
+    """start --config takes settings from a file, and start --wait restores all settings when a signal comes."""
+    path = tracer.path("config")
+    tracer.reset()
+    for text, said in WRONG_CONFIGS:
+        put(path, text)
+        expect("start --config with %r" % text, tracer, ["start", "--config", path], 1, said)
+    expect("start --config without a file", tracer, ["start", "--config", tracer.path("none")], 1, "No such file")
+    put(path, CONFIG)
+    address = tracer.path("notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as service, subprocess.Popen(
+            [args.mctrace, "start", "--wait", "--config", path], stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "FAKE": tracer.folder, "NOTIFY_SOCKET": address}) as start:
+        service.bind(address)
+        service.settimeout(PATIENCE)
+        start.ready = service.recv(100)
+        got = tracer.files()
+        start.terminate()
+        said = start.communicate(timeout=PATIENCE)[1]
+    wanted = {"filter": "vfs_read\nvfs_write\n", "notrace": "kmalloc_*\nkfree\n", "mode": "graph", "ctrl": "1",
+              "triggers": "vfs_open:stacktrace:5\n", "buffer_size_kb": "32\n", "pid": ""}
+    wrong = ["%s: %s" % (name, got[name]) for name, text in wanted.items() if got[name].strip() != text.strip()]
+    check("start --wait --config sets all", wrong + ([] if start.ready == b"READY=1" else [repr(start.ready)]))
+    check("start --wait restores all", judge(tracer, None, said) + ([said] if start.returncode or said else []))
 
 
 def killed(tracer):

@@ -245,6 +245,42 @@ def check_end_of_boot(mctrace, folder):
     return wrong + compare_lists("nothing", ended(kfree="nothing")[0], [])
 
 
+def check_saved(mctrace, folder):
+    """A recording that export makes of last_boot/raw gives the same output, without the kernel's names."""
+    wrong = []
+    for first in (0, RING + 3 * NOTES):
+        rec = short(first)
+        raw = put(folder, "saved/raw", image_of(rec))
+        names = put(folder, "names", rec.functions.kallsyms().encode())
+        put(folder, "saved/trace", b"# kernel: this one, 1234\n# entries: 7\nCPU 0: a:1 b <-- c\n")
+        saved = os.path.join(folder, "saved.dat")
+        for _ in range(2):      # the second one keeps the first one
+            mctrace.text("export", "--to", "mctrace", "--kallsyms", names, "-o", saved, raw)
+        if not os.path.exists(saved + ".old"):
+            wrong.append("the recording before is lost")
+        for command in (["report"], ["report", "--tree"], ["profile"], ["export", "--to", "folded"]):
+            wanted = mctrace.text(*command, "--kallsyms", names, raw).replace(raw, saved)
+            wrong += compare_lists(" ".join(command), mctrace.text(*command, saved).splitlines(), wanted.splitlines())
+    status, says = limited(mctrace, ["export", "--to", "mctrace", "-o", saved + "2", saved])
+    if status != 1 or "is a recording already" not in says:
+        wrong.append("of a recording: status %d, %s" % (status, says))
+    return wrong
+
+
+def check_log(mctrace, folder):
+    """report prints the calls in a log of a crash, and no other text."""
+    log = put(folder, "log", b"Panic#1 Part1\n<0>[   12.345678][  T57] mctracer: frozen: panic; the last 2 calls\n"
+              b"<0>[   12.345678][  T57] CPU 0: a:1 b+0x5/0x9 [m] <-- c+0x1/0x2\n"
+              b"[   12.345679] [1.234] CPU 0: a:1 b+0x5/0x9 <-- c+0x1/0x2\n[   12.3] mctracer: end of the last calls")
+    wanted = ["Panic#1 Part1", "mctracer: frozen: panic; the last 2 calls", "CPU 0: a:1 b+0x5/0x9 [m] <-- c+0x1/0x2",
+              "[1.234] CPU 0: a:1 b+0x5/0x9 <-- c+0x1/0x2", "mctracer: end of the last calls"]
+    wrong = compare_lists("line", mctrace.text("report", log).splitlines(), wanted)
+    status, says = limited(mctrace, ["report", put(folder, "log", b"a text of the kernel's log\n")])
+    if status != 1 or "is no recording" not in says:
+        wrong.append("another text: status %d, %s" % (status, says))
+    return wrong
+
+
 def vmlinux_of(rec, folder):
     """Make an ELF file with the kernel's functions at their addresses, and nm's output for it."""
     lines = ["\t.text"]
@@ -409,7 +445,12 @@ def test(tap, attempt, mctrace, folder, compressed):
     attempt(tap, "the kernel's raw files in each command", None, check_raw, mctrace, folder)
     attempt(tap, "names from a vmlinux", None, check_vmlinux, mctrace, folder)
     attempt(tap, "last_boot/raw", None, check_last_boot, mctrace, folder)
+<<<<<<< HEAD
     attempt(tap, "last_boot/raw: what ended that boot", None, check_end_of_boot, mctrace, folder)
+=======
+    attempt(tap, "a recording made of last_boot/raw", None, check_saved, mctrace, folder)
+    attempt(tap, "the log of a crash", None, check_log, mctrace, folder)
+>>>>>>> 47cdff3 (tests: Test mctrace's configuration, saved recordings, and the recorder)
     attempt(tap, "rings that are damaged", None, check_bad_rings, mctrace, folder)
     attempt(tap, "commands without an answer print why", None, check_empty, mctrace, folder)
     attempt(tap, "a file without rules", None, check_no_rules, mctrace, folder)

@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Tests the program with which mctracer.service saves what a crash left, with a stand-in for mctrace, and folders in
+# place of the kernel's. scripts/guest/recorder tests the service itself.
+. "${0%/*}/../scripts/test-lib.sh"
+
+plan 14
+save=$REPO/tools/mctrace/service/save.sh
+mkdir "$T/bin" "$T/pstore"
+# A stand-in for "mctrace export --to mctrace --output NAME RAW": copies RAW, or fails if it is of another kernel.
+cat >"$T/bin/mctrace" <<'END'
+#!/bin/sh
+[ "$1 $2 $3 $4" = "export --to mctrace --output" ] || exit 2
+! grep -q another "${6%raw}trace" || { echo "mctrace: it is of another kernel" >&2; exit 1; }
+cp "$6" "$5"
+END
+chmod 755 "$T/bin/mctrace"
+export PATH="$T/bin:$PATH" STATE_DIRECTORY="$T/state" MCTRACER_CONFIG="$T/config" MCTRACER_LAST_BOOT="$T/last" \
+	MCTRACER_PSTORE="$T/pstore"
+boot=$(cat /proc/sys/kernel/random/boot_id)
+older=11111111-2222-3333-4444-555555555555
+date=2026-11-29T22.48.32Z
+
+# crashed [KERNEL]: empty all; the recorder ran in the boot before, and the kernel has its rings
+crashed()
+{
+	rm -rf "$T/state" "$T/last" "$T/pstore"
+	mkdir "$T/state" "$T/last" "$T/pstore"
+	echo "$older $date" >"$T/state/running"
+	touch -d 2026-11-29T22:48:40Z "$T/state/running"
+	echo words >"$T/last/raw"
+	printf '# kernel: %s, 12ab\n# entries: 1\nCPU 0: a:1 b <-- c\n' "${1-this one}" >"$T/last/trace"
+	: >"$T/config"
+}
+
+# has FILE...: the folder has these files besides "running", which names this boot
+has()
+{
+	ls "$T/state"
+	cut -d ' ' -f 1 "$T/state/running" | grep -qx "$boot" &&
+		[ "$(ls "$T/state")" = "$(printf '%s\n' "$@" running | sort)" ]
+}
+
+first() { crashed && rm "$T/state/running" && "$save" && has; }
+saves() { crashed && "$save" | grep -F "last calls are in $T/state/$date.dat" && has "$date.dat" &&
+	cmp "$T/state/$date.dat" "$T/last/raw"; }
+frees() { [ -z "$(cat "$T/last/trace")" ]; }
+private() { stat -c '%a %n' "$T/state"/* && [ "$(stat -c %a "$T/state/$date.raw/raw" "$T/state/$date.raw")" = "600
+700" ]; }
+once() { "$save" && has "$date.dat"; }
+again() { echo more >"$T/last/raw"; echo "# kernel: this one" >"$T/last/trace"
+	echo "$older $date" >"$T/state/running" && "$save" && has "$date.dat" "$date-2.dat" &&
+	grep -qx words "$T/state/$date.dat" && grep -qx more "$T/state/$date-2.dat"; }
+stopped() { crashed && echo "$boot $date" >"$T/state/running" && "$save" --stopped && [ -z "$(ls "$T/state")" ]; }
+not_stopped() { crashed && "$save" --stopped && [ -e "$T/state/running" ]; }
+another() { crashed "another one" && "$save" && has "$date.raw" && ! grep -q CPU "$T/state/$date.raw/trace" &&
+	grep -q another "$T/state/$date.raw/trace"; }
+# The recording before is not of this crash, and the log of this crash is cut.
+dump()
+{
+	crashed && rm -r "$T/last" && mkdir "$T/pstore/1" "$T/pstore/2" || return
+	echo "<0>[ 1.1] mctracer: frozen: panic" >"$T/pstore/1/dmesg"
+	touch -d 2026-11-28 "$T/pstore/1/dmesg"
+	printf '%s\n' 'Panic#1' 'CPU 0: a:1 b <-- c' 'mctracer: end of the last calls' 'Rebooting' >"$T/pstore/2/dmesg"
+	"$save" && has "$date.txt" && [ "$(wc -l <"$T/state/$date.txt")" = 3 ]
+}
+nothing() { crashed && rm -r "$T/last" && "$save" | grep -F "left no calls" && has; }
+rotates()
+{
+	crashed && echo ' keep = 2' >"$T/config" && mkdir "$T/state/2026-01-01T00.00.00Z.raw" || return
+	for n in 2 3; do echo >"$T/state/2026-01-0${n}T00.00.00Z.dat"; done
+	touch -d 2026-01-01 "$T/state/2026-01-01T00.00.00Z.raw"
+	touch -d 2026-01-02 "$T/state/2026-01-02T00.00.00Z.dat"
+	touch -d 2026-01-03 "$T/state/2026-01-03T00.00.00Z.dat"
+	"$save" && has 2026-01-03T00.00.00Z.dat "$date.dat"
+}
+# The rings can't be read: no file may stay, but the recorder is noted.
+fails()
+{
+	crashed "another one" && rm "$T/last/raw" && echo half >"$T/state/x.new" || return
+	! "$save" >"$T/said" 2>&1 && cat "$T/said" && grep -q "can't be saved" "$T/said" && has
+}
+
+check "the first start saves nothing" first
+check "the rings of a boot that crashed are saved" saves
+check "the kernel's copy is freed" frees
+check "another start in the same boot saves nothing" once
+check "a second recording of one time does not replace the first" again
+check "a stop leaves no mark" stopped
+check "a stop keeps the mark of another boot" not_stopped
+check "rings of another kernel are saved as they are" another
+check "only root can read what is saved" private
+check "calls in the kernel's log are saved, even if it was cut" dump
+check "a crash without calls is reported" nothing
+check "the oldest recordings are removed" rotates
+check "a failure leaves no half of a recording" fails
+check "other arguments are refused" fails_saying '^usage: ' "$save" --other
+finish
