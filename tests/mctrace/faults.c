@@ -105,15 +105,18 @@ static const char *fake_name(int fd, char room[PATH_MAX])
 
 /*
  * In the file options, replace the line "NAME" or "noNAME" by @word. As in the kernel, a process
- * that is killed meanwhile leaves the file with the old line or with the new one.
+ * that is killed meanwhile leaves the file with the old line or with the new one, and two processes
+ * change it one after the other.
  */
 static void set_option(const char *word)
 {
 	const char *name = strncmp(word, "no", 2) ? word : word + 2, *fake = getenv("FAKE");
 	char all[4096], path[PATH_MAX], new[PATH_MAX], *line, *saved;
 	FILE *to;
-	int from;
+	int from, folder;
 
+	folder = __real_open(fake, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	__real_flock(folder, LOCK_EX);
 	snprintf(path, sizeof(path), "%s/options", fake);
 	snprintf(new, sizeof(new), "%s/options.new", fake);
 	from = __real_open(path, O_RDONLY | O_CLOEXEC);
@@ -125,6 +128,7 @@ static void set_option(const char *word)
 			!strcmp(strncmp(line, "no", 2) ? line : line + 2, name) ? word : line);
 	fclose(to);
 	rename(new, path);
+	__real_close(folder);
 }
 
 /*

@@ -445,12 +445,9 @@ def test(tap, attempt, mctrace, folder, compressed):
     attempt(tap, "the kernel's raw files in each command", None, check_raw, mctrace, folder)
     attempt(tap, "names from a vmlinux", None, check_vmlinux, mctrace, folder)
     attempt(tap, "last_boot/raw", None, check_last_boot, mctrace, folder)
-<<<<<<< HEAD
     attempt(tap, "last_boot/raw: what ended that boot", None, check_end_of_boot, mctrace, folder)
-=======
     attempt(tap, "a recording made of last_boot/raw", None, check_saved, mctrace, folder)
     attempt(tap, "the log of a crash", None, check_log, mctrace, folder)
->>>>>>> 47cdff3 (tests: Test mctrace's configuration, saved recordings, and the recorder)
     attempt(tap, "rings that are damaged", None, check_bad_rings, mctrace, folder)
     attempt(tap, "commands without an answer print why", None, check_empty, mctrace, folder)
     attempt(tap, "a file without rules", None, check_no_rules, mctrace, folder)

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mctrace start, stop, reset, show and snapshot: control the tracer by its files. */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include "config.h"
 #include "mctrace.h"
 #include "options.h"
 #include "session.h"
@@ -20,13 +25,67 @@ static void parse(int argc, char **argv, const char *help)
 	tracer_find();
 }
 
+static int take_config(const struct option *option, const char *path, int unset)
+{
+	(void)option;
+	(void)unset;
+	config_read(path, &setup_asked);
+	return 0;
+}
+
+/* Tell systemd that the service is ready: see sd_notify(3). Do nothing outside of a service. */
+static void notify_ready(void)
+{
+	static const char ready[] = "READY=1";
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	size_t length = path ? strlen(path) : 0;
+	int fd;
+
+	if (!length || length >= sizeof(to.sun_path))
+		return;
+	memcpy(to.sun_path, path, length);
+	if (*path == '@')	/* an abstract name */
+		to.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || sendto(fd, ready, strlen(ready), MSG_NOSIGNAL, (struct sockaddr *)&to,
+			     offsetof(struct sockaddr_un, sun_path) + length) < 0)
+		warning("the service manager can't be reached: %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Wait for one of the blocked signals, and restore all settings. */
+static int wait_and_restore(void)
+{
+	sigset_t signals;
+
+	sigprocmask(SIG_BLOCK, NULL, &signals);
+	notify_ready();
+	while (sigwaitinfo(&signals, NULL) < 0 && errno == EINTR)
+		;
+	tracer_write("ctrl", "0");
+	return session_restore() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int cmd_start(int argc, char **argv)
 {
+	static bool wait;
+	static const struct option options[] = {
+		OPT_CALL(0, "config", NULL, "FILE", "settings as in /etc/mctracer.conf",
+			 take_config),
+		OPT_BOOLEAN(0, "wait", &wait,
+			    "until Ctrl-C or SIGTERM, and then restore all settings"),
+		OPT_PARENT(setup_options)
+	};
 	sigset_t before;
 
 	setup_block_signals(&before);	/* so that no signal leaves half of the settings */
-	setup_from(argc, argv, "Traces into the kernel's rings until 'mctrace stop'.\n");
+	setup_from(argc, argv, options, "Traces into the kernel's rings until 'mctrace stop'.\n");
+	config_apply();
 	setup_switch_on();
+	if (wait)
+		return wait_and_restore();
 	return session_keep() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -24,7 +24,8 @@ static const char help[] =
 "  folded                flamegraph.pl and others: stacks with own time in ns, or calls\n"
 "  pprof                 pprof, Pyroscope, Parca, speedscope (a protobuf file)\n"
 "  ctf                   babeltrace2, Trace Compass (a directory)\n"
-"  json                  Chrome's trace events, which most viewers read\n";
+"  json                  Chrome's trace events, which most viewers read\n"
+"  mctrace               mctrace: from the kernel's raw files, with the functions' names\n";
 
 static struct {
 	const char *to, *output;
@@ -53,6 +54,7 @@ static const struct form {
 	{ "pprof",	.sum_up = export_pprof,	.binary = true },
 	{ "ctf",	export_ctf,		.directory = true },
 	{ "json",	export_json,		.binary = false },
+	{ "mctrace",	export_recording,	.binary = true },
 };
 
 void export_directory(const char *output)

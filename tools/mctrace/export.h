@@ -16,6 +16,7 @@ void export_perfetto(struct view *view, const char *output);
 void export_uftrace(struct view *view, const char *output);
 void export_trace_dat(struct view *view, const char *output);
 void export_ctf(struct view *view, const char *output);
+void export_recording(struct view *view, const char *output);
 
 /* Sum up recordings and export them: see view_each() for @files, which are opened here. */
 void export_folded(struct view *view, char **files, const char *output);

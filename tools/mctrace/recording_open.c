@@ -163,6 +163,25 @@ static void find_origin(struct recording *from)
 		fclose(file);
 }
 
+/* Find the same lines in a recording that 'mctrace export' has made of a raw file. */
+static void find_origin_lines(struct recording *from)
+{
+	static const char key[] = "origin ";
+	const char *line = from->info;
+	char *before;
+	size_t length;
+
+	for (; line && *line; line += length + (line[length] == '\n')) {
+		length = strcspn(line, "\n");
+		if (strncmp(line, key, strlen(key)))
+			continue;
+		before = from->origin;
+		from->origin = xasprintf("%s# %.*s\n", before ?: "", (int)(length - strlen(key)),
+					 line + strlen(key));
+		free(before);
+	}
+}
+
 /* Map one CPU's ring, if the file is a raw file in debugfs. Return false if it is another file. */
 static bool take_ring(struct recording *from, int fd, const struct stat *st)
 {
@@ -183,6 +202,7 @@ static void find_all(struct recording *from)
 	kind = raw_kind(from->data, from->size);
 	if (kind == RAW_NONE) {
 		recording_find_chunks(from);
+		find_origin_lines(from);
 		return;
 	}
 	recording_find_rings(from, kind);

@@ -2,6 +2,7 @@
 /* mctrace report: print a recording as text in the kernel's format, as JSON, or as a tree. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "events.h"
 #include "mctrace.h"
@@ -12,6 +13,8 @@
 #include "tree.h"
 #include "util.h"
 #include "view.h"
+
+#define MOST_LOG	(16 << 20)	/* bytes of text of the kernel's log */
 
 static const char usage[] = "report [OPTION...] [FILE]";
 static const char help[] =
@@ -124,6 +127,44 @@ static void put_text(struct view *view, struct prototypes *prototypes)
 	text_free(text);
 }
 
+/* Return @line of the kernel's log without its level, time and task: "<0>[   12.345678][ T57] ". */
+static const char *without_prefix(const char *line)
+{
+	const char *at = line;
+
+	if (*at == '<')
+		at += strspn(at + 1, "0123456789") + 1;
+	if (*at == '>')
+		at++;
+	while (*at == '[' && at[strcspn(at, "]\n")] == ']')
+		at += strcspn(at, "]") + 1;
+	return *at == ' ' ? at + 1 : line;
+}
+
+/*
+ * Print the calls in @path if it is text of the kernel's log with the calls that the kernel printed
+ * when it crashed. Return false if it is another file.
+ */
+static bool put_log(const char *path)
+{
+	char *text, *line;
+	struct stat st;
+	bool found;
+
+	/* Read neither a pipe, nor a file of the kernel (of size 0), nor a large recording. */
+	if (!path || stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size ||
+	    st.st_size > MOST_LOG)
+		return false;
+	text = read_file(path);
+	found = text && (strstr(text, "mctracer: frozen: ") ||
+			 strstr(text, "mctracer: end of the last calls"));
+	if (found)
+		for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+			puts(without_prefix(line));
+	free(text);
+	return found;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct view view = { };
@@ -132,6 +173,8 @@ int cmd_report(int argc, char **argv)
 	argc = options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
 	if (argc > 2)
 		die_usage("report", "one recording at a time");
+	if (put_log(argv[1] ?: view_asked.input))
+		return flush_output();
 	view_open(&view, argv[1]);
 	if (asked.vmlinux)
 		symbols_show_lines(view.symbols, asked.vmlinux,

@@ -196,6 +196,12 @@ void session_set(const char *file, const char *text)
 	tracer_write(file, text);
 }
 
+void session_add(const char *file, const char *text, const char *place)
+{
+	session_begin();
+	tracer_append(file, text, place);
+}
+
 bool session_try(const char *file, const char *text)
 {
 	session_begin();

@@ -29,6 +29,8 @@ int session_user(char comm[SESSION_COMM]);
 void session_begin(void);
 /* Write a setting as tracer_write() does. session_restore() restores it. */
 void session_set(const char *file, const char *text);
+/* Append to a setting as tracer_append() does. session_restore() restores the setting. */
+void session_add(const char *file, const char *text, const char *place);
 /*
  * As session_set(), but return false and set errno if the kernel refuses: then nothing has changed.
  */

@@ -304,9 +304,9 @@ bool setup_leave_out(const pid_t *own, size_t nr)
 	return session_try("pid", lines);
 }
 
-void setup_from(int argc, char **argv, const char *help)
+void setup_from(int argc, char **argv, const struct option *options, const char *help)
 {
-	argc = options_parse(argc, argv, setup_options, xasprintf("%s [OPTION...]", argv[0]), help,
+	argc = options_parse(argc, argv, options, xasprintf("%s [OPTION...]", argv[0]), help,
 			     OPTIONS_ANYWHERE);
 	if (argc > 1)
 		die_usage(argv[0], "%s takes no argument: 'mctrace record' runs a command",

@@ -32,8 +32,11 @@ extern struct setup setup_asked;
 /* The end of the option tables of commands that record. */
 extern const struct option setup_options[];
 
-/* Parse the options of a command that has only these and --help, lock the tracer, and set it up. */
-void setup_from(int argc, char **argv, const char *help);
+/*
+ * Parse the options of a command without arguments, lock the tracer, and set it up. @options ends
+ * with setup_options.
+ */
+void setup_from(int argc, char **argv, const struct option *options, const char *help);
 
 /* End mctrace with a reason if another user traces, or if frozen rings would be cleared. */
 void setup_check_free(void);

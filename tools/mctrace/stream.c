@@ -40,7 +40,7 @@ int cmd_stream(int argc, char **argv)
 	sigset_t before;
 
 	setup_block_signals(&before);	/* delivered only while waiting */
-	setup_from(argc, argv, help);
+	setup_from(argc, argv, setup_options, help);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGQUIT, &action, NULL);

@@ -47,7 +47,8 @@ static void load_module(void)
 	char *error;
 
 	if (!has_capability(CAP_SYS_MODULE))
-		die("there is no tracer, and root lacks CAP_SYS_MODULE to load module " MODULE);
+		die("there is no tracer, and this process may not load it: 'modprobe " MODULE
+		    "' does if mctracer-dkms is installed");
 	error = modprobe_error();
 	if (error && strstr(error, "not found"))
 		die("this kernel has no tracer: install mctracer-dkms, or set CONFIG_MCTRACER=y");
@@ -270,12 +271,13 @@ static const char *first_line(const char *text)
 	return line;
 }
 
-void tracer_write(const char *file, const char *text)
+/* Write or append @text to @file. On failure end mctrace; the message begins with @place. */
+static void put_or_die(const char *file, const char *text, bool append, const char *place)
 {
 	int fd = log_open(), error;
 	char *said;
 
-	error = tracer_put(file, text, false);
+	error = tracer_put(file, text, append);
 	errno = error;
 	if (!errno) {
 		if (fd >= 0)
@@ -288,8 +290,19 @@ void tracer_write(const char *file, const char *text)
 	}
 	said = log_said(fd);
 	if (said && error == ENOENT)
-		die("%s: 'mctrace list' shows which functions there are", said);
-	die("'%s' can't be written to %s: %s", first_line(text), file, said ?: strerror(error));
+		die("%s%s: 'mctrace list' shows which functions there are", place, said);
+	die("%s'%s' can't be written to %s: %s", place, first_line(text), file,
+	    said ?: strerror(error));
+}
+
+void tracer_write(const char *file, const char *text)
+{
+	put_or_die(file, text, false, "");
+}
+
+void tracer_append(const char *file, const char *text, const char *place)
+{
+	put_or_die(file, text, true, place);
 }
 
 /* Return the number behind @key in stats; -1 if this kernel has no such line. */

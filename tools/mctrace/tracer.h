@@ -42,6 +42,9 @@ void tracer_show(const char *file, const volatile sig_atomic_t *enough, const si
 /* Write @text to @file. If that fails, print the kernel's log message about it and end mctrace. */
 void tracer_write(const char *file, const char *text);
 
+/* As tracer_write(), but keep the file's content. A message begins with @place. */
+void tracer_append(const char *file, const char *text, const char *place);
+
 /* As tracer_write(), but return 0 or an errno. With @append keep the file's content. */
 int tracer_put(const char *file, const char *text, bool append);
 /* Print why @file can't be used, by errno, and what to do; end mctrace. */

@@ -79,8 +79,8 @@ void mctracer_persistent_modules_watch(void);
 /* Copy the modules to @table, MCTRACER_PERSISTENT_MODULES entries, now and at each change. */
 void mctracer_persistent_modules_put(struct mctracer_persistent_module *table);
 /*
- * Keep ->now of the @n modules in @old up to date, until mctracer_persistent_modules_forget(). Call
- * this before the first module is loaded.
+ * Keep ->now of the @n modules in @old up to date, until mctracer_persistent_modules_forget(). Only
+ * modules that were recorded count as loaded.
  */
 void mctracer_persistent_modules_match(struct mctracer_old_module *old, unsigned int n);
 void mctracer_persistent_modules_forget(struct mctracer_old_module *old);

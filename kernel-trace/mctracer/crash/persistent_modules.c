@@ -74,30 +74,37 @@ static void modrec_match(const struct mctracer_persistent_module *new, bool here
 	}
 }
 
-static int modrec_module_event(struct notifier_block *nb, unsigned long event, void *data)
+/* Record @new, in place of the modules that had its address. */
+static void modrec_add(const struct mctracer_persistent_module *new)
 {
 	static const struct mctracer_persistent_module none;
-	struct mctracer_persistent_module new, *old;
 	unsigned int i, at = MCTRACER_PERSISTENT_MODULES;
+	const struct mctracer_persistent_module *old;
 
-	if (event != MODULE_STATE_COMING && event != MODULE_STATE_GOING)
-		return NOTIFY_DONE;
-	mctracer_persistent_module_of(&new, data);
-	guard(mutex)(&modules_mutex);
-	modrec_match(&new, event == MODULE_STATE_COMING);
-	if (event == MODULE_STATE_GOING)
-		return NOTIFY_DONE;
 	for (i = 0; i < MCTRACER_PERSISTENT_MODULES; i++) {
 		old = &modules[i];
-		if (old->size && (old->text - new.text < new.size ||
-				  new.text - old->text < old->size))
+		if (old->size && (old->text - new->text < new->size ||
+				  new->text - old->text < old->size))
 			modrec_set(i, &none);
 		if (!old->size && at == MCTRACER_PERSISTENT_MODULES)
 			at = i;
 	}
 	if (at == MCTRACER_PERSISTENT_MODULES)
 		at = next_module++ % MCTRACER_PERSISTENT_MODULES;
-	modrec_set(at, &new);
+	modrec_set(at, new);
+}
+
+static int modrec_module_event(struct notifier_block *nb, unsigned long event, void *data)
+{
+	struct mctracer_persistent_module new;
+
+	if (event != MODULE_STATE_COMING && event != MODULE_STATE_GOING)
+		return NOTIFY_DONE;
+	mctracer_persistent_module_of(&new, data);
+	guard(mutex)(&modules_mutex);
+	modrec_match(&new, event == MODULE_STATE_COMING);
+	if (event == MODULE_STATE_COMING)
+		modrec_add(&new);
 	return NOTIFY_DONE;
 }
 
@@ -123,9 +130,14 @@ void mctracer_persistent_modules_put(struct mctracer_persistent_module *table)
 
 void mctracer_persistent_modules_match(struct mctracer_old_module *old, unsigned int n)
 {
+	const struct mctracer_persistent_module *module;
+
 	guard(mutex)(&modules_mutex);
 	old_modules = old;
 	nr_old_modules = n;
+	for (module = modules; module && module < modules + MCTRACER_PERSISTENT_MODULES; module++)
+		if (module->size)
+			modrec_match(module, true);
 }
 
 void mctracer_persistent_modules_forget(struct mctracer_old_module *old)

@@ -1,0 +1,122 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# usage: save [--stopped]
+# Used by mctracer.service. Before the recorder starts: if it was running when the previous boot
+# ended, save what the kernel kept of that boot in /var/lib/mctracer, and note that the recorder
+# runs. --stopped: note that it was stopped. No file is replaced, and a file gets its name once it
+# is complete.
+set -eu
+umask 077
+export LC_ALL=C
+
+folder=${STATE_DIRECTORY:-/var/lib/mctracer}
+config=${MCTRACER_CONFIG:-/etc/mctracer.conf}
+last=${MCTRACER_LAST_BOOT:-/sys/kernel/debug/mctracer/last_boot}
+pstore=${MCTRACER_PSTORE:-/var/lib/pstore /sys/fs/pstore}
+running=$folder/running
+printed='mctracer: (frozen: |end of the last calls)'
+boot=$(cat /proc/sys/kernel/random/boot_id)
+
+# put FILE: write standard input to FILE, and to the disk
+put()
+{
+	cat >"$1.new" && sync "$1.new" && mv "$1.new" "$1" && sync "$folder" && return
+	rm -f "$1.new"
+	return 1
+}
+
+# save_rings: save the rings that the kernel found in reserved memory, and free the kernel's copy.
+# If another kernel runs now, it can't name functions: then save the rings as they are, for
+# mctrace report --kallsyms.
+save_rings()
+{
+	saved=$name.dat
+	mctrace export --to mctrace --output "$saved" "$last/raw" || {
+		saved=$name.raw
+		mkdir "$saved.new" && cp "$last/raw" "$saved.new/raw" &&
+			sed -n '/^#/!q;p' "$last/trace" >"$saved.new/trace" &&
+			sync "$saved.new/raw" "$saved.new/trace" &&
+			mv "$saved.new" "$saved" || return
+		saved=$saved/raw
+	}
+	sync "$folder" && echo >"$last/trace"
+}
+
+# find_dump: print the name of a file that is newer than the recorder's start, in pstore or left by
+# systemd-pstore, and that has the calls which the kernel printed when it crashed
+find_dump()
+{
+	# shellcheck disable=SC2086	# folders
+	find $pstore -type f -newer "$running" -exec grep -lE "$printed" {} + 2>/dev/null |
+		sort | head -n 1
+}
+
+# save_dump FILE: save these calls; of a log that was cut, what there is
+save_dump()
+{
+	saved=$name.txt
+	awk '/mctracer: frozen: / { text = "" }
+		{ text = text $0 "\n" }
+		/mctracer: end of the last calls/ { exit }
+		END { printf "%s", text }' "$1" | put "$saved"
+}
+
+# save: save what is there of the boot that ended
+save()
+{
+	if head -n 1 "$last/trace" >"$folder/head.new" 2>/dev/null; then
+		save_rings
+	else
+		dump=$(find_dump)
+		[ -n "$dump" ] || {
+			echo "the boot of $began ended while the recorder ran, but left no calls"
+			return 0
+		}
+		save_dump "$dump"
+	fi || {
+		echo "the last calls of the boot of $began can't be saved, see $last and $pstore"
+		return 1
+	}
+	echo "the boot of $began ended while the recorder ran: its last calls are in $saved"
+}
+
+# rotate: remove the oldest recordings
+rotate()
+{
+	keep=$(sed -n 's/[[:space:]]//g; s/^keep=\([1-9][0-9]*\)$/\1/p' "$config" | tail -n 1)
+	keep=${keep:-10}
+	find "$folder" -mindepth 1 -maxdepth 1 -name '[0-9]*.*' -printf '%T@ %p\n' | sort -n |
+		head -n "-$keep" | cut -d ' ' -f 2- |
+		while IFS= read -r old; do
+			echo "removing $old: $keep recordings are kept"
+			rm -r "$old"
+		done
+}
+
+if [ "${1-}" = --stopped ]; then
+	! grep -q "^$boot " "$running" 2>/dev/null || rm "$running"
+	exit 0
+fi
+[ $# = 0 ] || {
+	echo "usage: save [--stopped]" >&2
+	exit 2
+}
+
+rc=0
+rm -rf "$folder"/*.new
+if [ -e "$running" ] && read -r crashed began <"$running" && [ "$crashed" != "$boot" ]; then
+	case $began in
+	'' | *[!0-9TZ.-]*)	began=$(date -u +%Y-%m-%dT%H.%M.%SZ) ;;
+	esac
+	# A clock that was set back may give a date twice.
+	name=$folder/$began i=1
+	while [ -e "$name.dat" ] || [ -e "$name.txt" ] || [ -e "$name.raw" ]; do
+		i=$((i + 1)) name=$folder/$began-$i
+	done
+	save || rc=1
+	rm -rf "$folder"/*.new
+	rotate
+fi 2>&1
+began=$(sed -n 's/^btime //p' /proc/stat)
+echo "$boot $(date -u -d "@$began" +%Y-%m-%dT%H.%M.%SZ)" | put "$running"
+exit $rc
