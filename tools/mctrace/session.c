@@ -135,7 +135,9 @@ static void close_others(int fd)
 #define KEEP	'k'
 #define RESTORE	'r'
 
-#define KEPT	2		/* the keeper's exit status if it leaves the settings as they are */
+/* Exit statuses of the keeper if it leaves the settings as they are: by order, or without one. */
+#define KEPT	2
+#define UNTOLD	3
 
 /*
  * Run the keeper: wait for an order, and restore the settings. This needs no more memory or
@@ -143,19 +145,22 @@ static void close_others(int fd)
  */
 static void keep_settings(int fd)
 {
-	bool told, good;
 	sigset_t all;
+	ssize_t n;
+	bool good;
 	char c;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();		/* a signal to the group must not kill the keeper */
 	prctl(PR_SET_NAME, "mctrace-restore");
-	told = read(fd, &c, 1) == 1;
-	if (told && c == KEEP)
+	n = read(fd, &c, 1);
+	if (n < 0)
+		_exit(UNTOLD);	/* the other process may still be setting the tracer up */
+	if (n && c == KEEP)
 		_exit(KEPT);
 	good = settings_write_back();
-	if (!told && good)
+	if (!n && good)
 		warning("the process that set the tracer was killed: the tracer is as it was");
 	_exit(good ? EXIT_SUCCESS : EXIT_FAILURE);
 }
@@ -215,8 +220,8 @@ pid_t session_keeper(void)
 }
 
 /*
- * Send the keeper @what, and wait for its end. Return its exit status; -1 if it was killed, or had
- * ended before.
+ * Send the keeper @what, and wait for its end. Return its exit status; -1 if it was killed, had
+ * ended before, or could not read @what.
  */
 static int tell_keeper(char what)
 {
@@ -233,7 +238,9 @@ static int tell_keeper(char what)
 	sigaction(SIGPIPE, &before, NULL);
 	close(watched);
 	keeper = 0;
-	return told && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	if (!told || !WIFEXITED(status) || WEXITSTATUS(status) == UNTOLD)
+		return -1;
+	return WEXITSTATUS(status);
 }
 
 bool session_keep(void)
