@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 25
+plan 24
 
 pid=$MCT_DIR/pid
 recorder=
