@@ -229,35 +229,59 @@ def check_nameless(mctrace, case):
 
 # --- modules that come and go between two symbol tables ---
 
+FLASH = ["flash_open", "flash_read"]
+
+
 def counted_recording():
-    """Module flash comes and goes between two tables, new takes its addresses; old stays."""
+    """Module old stays until the third table. Two modules come before the second table. Then module
+    flash comes and goes between two tables, and new takes its addresses. Then old makes room for
+    flash and comes back, between two tables, too."""
     rec = recordings.Recording(cpus=1, late=False)
     functions, rng = rec.functions, rec.rng
-    begin = recordings.MODULES_BEGIN + (1 << 20)
+    begin, at_begin = recordings.MODULES_BEGIN + (1 << 20), rng.getstate()
     place = functions.load("old", OLD, begin)
     rec.run(0, rec.task(65, "cat"))
+    rec.count_modules(2)
+    rec.look()
+    place = functions.load("between", BETWEEN, place)
+    rec.count_modules(3)
+    call_each(rec, OLD + BETWEEN)
+    place = functions.load("gone", GONE, place)
     rec.count_modules(4)
     rec.look()
-    call_each(rec, OLD)
-    state = rng.getstate()
-    functions.load("flash", ["flash_open", "flash_read"], place)
+    call_each(rec, OLD + GONE)
+    at_flash = rng.getstate()
+    functions.load("flash", FLASH, place)
     rec.count_modules(5)
-    call_each(rec, OLD + ["flash_open", "flash_read"])
+    call_each(rec, OLD + FLASH)
     functions.unload("flash")
-    rng.setstate(state)
+    rng.setstate(at_flash)
     functions.load("new", NEW, place)
     rec.count_modules(7)
     rec.look()
     call_each(rec, OLD + NEW)
-    rec.count_modules(8)
+    functions.unload("old")
+    rng.setstate(at_begin)
+    functions.load("flash", FLASH, begin)
+    rec.count_modules(9)
+    call_each(rec, FLASH)
+    functions.unload("flash")
+    rng.setstate(at_begin)
+    functions.load("old", OLD, begin)
+    rec.count_modules(11)
+    rec.look()
+    call_each(rec, OLD)
+    rec.count_modules(12)
     call_each(rec, OLD)
     return rec
 
 
 def check_counted(mctrace, case):
-    """No call gets the name of a function of another time, or an uncertain name."""
+    """No call gets the name of a function of another time, or an uncertain name. At the second time,
+    each of two more modules came once, so old was there; of between, only later tables tell."""
     got = [line["function"].split("+")[0] for line in json_lines(mctrace.text(
         "report", "--json", case.path)) if line["event"] == "call"]
     got = [name for name in got if name != "kfree"]
     unknown = ["[unknown]"] * 2
-    return compare_lists("name", got, OLD + OLD + unknown + OLD + NEW + unknown)
+    return compare_lists("name", got, OLD + unknown + OLD + GONE + unknown + unknown + OLD + NEW + unknown + OLD +
+                         unknown)

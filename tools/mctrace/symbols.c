@@ -17,6 +17,8 @@
 struct table {
 	struct kallsyms_line *lines;
 	size_t nr;
+	struct kallsyms_line *modules;	/* a line of each module, by the module's name */
+	size_t nr_modules;
 };
 
 struct symbols {
@@ -25,6 +27,7 @@ struct symbols {
 	uint64_t at;			/* see symbols_at() */
 	const struct recording *from;	/* the recording of these tables */
 	uint64_t modules;		/* begin of modules' text, if there are several tables */
+	bool *known;			/* by index of from->modules: see know_modules() */
 	struct symbol **slots;		/* by hash of the address; NULL: empty */
 	size_t nr_slots, used;		/* a power of two */
 	struct functions *functions;	/* of this recording */
@@ -64,6 +67,18 @@ static void parse(struct table *table, const char *text, size_t size)
 		qsort(table->lines, table->nr, sizeof(*table->lines), by_address);
 }
 
+/* Return the module's name, which is not terminated; its length is in @line. */
+static const char *module_of(const struct kallsyms_line *line)
+{
+	return line->name + line->name_length + strlen("\t[");
+}
+
+static bool same_module(const struct kallsyms_line *a, const struct kallsyms_line *b)
+{
+	return a->module_length == b->module_length &&
+	       (!a->module_length || !memcmp(module_of(a), module_of(b), a->module_length));
+}
+
 /* Return the lowest address of a module. Below it, names are the same in all tables. */
 static uint64_t modules_from(const struct symbols *symbols)
 {
@@ -80,6 +95,76 @@ static uint64_t modules_from(const struct symbols *symbols)
 	return first;
 }
 
+/* Order by the module's length and name: any order will do. */
+static int by_module(const void *a, const void *b)
+{
+	const struct kallsyms_line *x = a, *y = b;
+
+	if (x->module_length != y->module_length)
+		return x->module_length < y->module_length ? -1 : 1;
+	return memcmp(module_of(x), module_of(y), x->module_length);
+}
+
+/* Collect the modules of a table. A module's lines may be in several places. */
+static void find_modules(struct table *table)
+{
+	const struct kallsyms_line *line, *end = table->lines + table->nr;
+	struct kallsyms_line *modules = NULL;
+	size_t i, nr = 0, room = 0;
+
+	for (line = table->lines; line < end; line++) {
+		if (!line->module_length || (nr && same_module(line, &modules[nr - 1])))
+			continue;
+		if (nr == room) {
+			room = room ? 2 * room : 64;
+			modules = xrealloc(modules, room, sizeof(*modules));
+		}
+		modules[nr++] = *line;
+	}
+	table->modules = modules;
+	if (!nr)
+		return;
+	qsort(modules, nr, sizeof(*modules), by_module);
+	for (i = table->nr_modules = 1; i < nr; i++)
+		if (!same_module(&modules[i], &modules[table->nr_modules - 1]))
+			modules[table->nr_modules++] = modules[i];
+}
+
+/* Return how many modules are in only one of two tables. */
+static size_t different_modules(const struct table *a, const struct table *b)
+{
+	size_t i = 0, j = 0, both = 0;
+
+	while (i < a->nr_modules && j < b->nr_modules) {
+		int order = by_module(&a->modules[i], &b->modules[j]);
+
+		both += !order;
+		i += order <= 0;
+		j += order >= 0;
+	}
+	return a->nr_modules + b->nr_modules - 2 * both;
+}
+
+/*
+ * Find out for each two tables in a row whether a module that is in both was there all the time.
+ * Each module in only one of them has come or gone at least once. If that is how often modules have
+ * come and gone, no other module did: neither one that is in both, nor one that is in none and may
+ * have had the same addresses.
+ */
+static void know_modules(struct symbols *symbols)
+{
+	const struct recording_modules *then = symbols->from->modules;
+	unsigned int i;
+
+	for (i = 0; i < symbols->nr_tables; i++)
+		find_modules(&symbols->tables[i]);
+	symbols->known = xcalloc(symbols->from->nr_modules, sizeof(*symbols->known));
+	for (i = 0; i + 1 < symbols->from->nr_modules; i++)
+		symbols->known[i] = then[i + 1].count - then[i].count ==
+				    different_modules(&symbols->tables[then[i].nr_symbols - 1],
+						      &symbols->tables[then[i + 1].nr_symbols - 1]);
+}
+
 struct symbols *symbols_of(const struct recording *from, struct functions *sums)
 {
 	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
@@ -93,6 +178,8 @@ struct symbols *symbols_of(const struct recording *from, struct functions *sums)
 	for (i = 0; i < from->nr_symbols; i++)
 		parse(&symbols->tables[i], from->symbols[i], from->symbols_size[i]);
 	symbols->modules = modules_from(symbols);
+	if (from->nr_modules)
+		know_modules(symbols);
 	return symbols;
 }
 
@@ -130,18 +217,6 @@ static const struct kallsyms_line *find_line(const struct table *table, uint64_t
 	while (low && table->lines[low - 1].address == table->lines[low].address)
 		low--;
 	return &table->lines[low];
-}
-
-/* Return the module's name, which is not terminated; its length is in @line. */
-static const char *module_of(const struct kallsyms_line *line)
-{
-	return line->name + line->name_length + strlen("\t[");
-}
-
-static bool same_module(const struct kallsyms_line *a, const struct kallsyms_line *b)
-{
-	return a->module_length == b->module_length &&
-	       (!a->module_length || !memcmp(module_of(a), module_of(b), a->module_length));
 }
 
 /* Return true if @next, in the same module, is the first function of another section. */
@@ -190,7 +265,8 @@ static bool same_line(const struct kallsyms_line *a, const struct kallsyms_line 
 
 /*
  * Look @address up at the time when modules had come and gone @count times. Between the times of
- * two tables, only a function that both tables have is certain.
+ * two tables, only a function that both tables have is certain, and only if its module did not go
+ * in between.
  */
 static const struct kallsyms_line *look_up_at(const struct symbols *symbols, uint64_t address,
 					      uint32_t count, const struct table **table,
@@ -209,7 +285,7 @@ static const struct kallsyms_line *look_up_at(const struct symbols *symbols, uin
 	line = look_up_in(*table, address, end);
 	if (!line || !line->module_length || then->count == count)
 		return line;
-	if (then == last)
+	if (then == last || !symbols->known[then - symbols->from->modules])
 		return NULL;
 	later = look_up_in(&symbols->tables[then[1].nr_symbols - 1], address, &unused);
 	return later && same_line(line, later) ? line : NULL;
@@ -599,8 +675,10 @@ void symbols_free(struct symbols *symbols)
 {
 	size_t i;
 
-	for (i = 0; i < symbols->nr_tables; i++)
+	for (i = 0; i < symbols->nr_tables; i++) {
 		free(symbols->tables[i].lines);
+		free(symbols->tables[i].modules);
+	}
 	for (i = 0; i < symbols->nr_slots; i++) {
 		if (symbols->slots[i])
 			free((char *)symbols->slots[i]->text);
@@ -608,6 +686,7 @@ void symbols_free(struct symbols *symbols)
 	}
 	functions_free(symbols->functions);
 	lines_close(symbols->lines);
+	free(symbols->known);
 	free(symbols->tables);
 	free(symbols->slots);
 	free(symbols);
