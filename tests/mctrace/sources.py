@@ -245,6 +245,45 @@ def check_end_of_boot(mctrace, folder):
     return wrong + compare_lists("nothing", ended(kfree="nothing")[0], [])
 
 
+def check_folder(mctrace, folder):
+    """The tracer's folder has the rings of all CPUs, of which some may have no file, or nothing recorded."""
+    rec = recordings.simulate(700, 5, cpus=2, notes=NOTES, gaps=False, exits=False, before=False)
+    names = put(folder, "names", rec.functions.kallsyms().encode())
+    dat = put(folder, "of-folder.dat", b"")
+    rec.write(dat)
+    image, size = image_of(rec), 4096 + RING
+    empty = bytearray(image[:size])
+    recordings.struct.pack_into("<I", empty, 12, 3)
+    recordings.struct.pack_into("<2Q", empty, 56, recordings.BASE, rec.rings[0].start)
+    tracer = os.path.join(folder, "tracer")
+    for cpu, ring in ((0, image[:size]), (1, image[size:]), (3, bytes(empty))):
+        put(tracer, "per_cpu/cpu%u/raw" % cpu, ring)
+    wrong = []
+    for command in (["report", "--json"], ["report", "--tree"], ["profile"], ["export", "--to", "folded"]):
+        got = mctrace.text(*command, "--kallsyms", names, tracer).replace(tracer, dat)
+        wrong += compare_lists(" ".join(command), got.splitlines(), mctrace.text(*command, dat).splitlines())
+    put(tracer, "stats", b"# frozen: oops\n0 700\n")
+    saved = os.path.join(folder, "folder.dat")
+    mctrace.text("export", "--to", "mctrace", "--kallsyms", names, "-o", saved, tracer)
+    for command in (["report", "--kallsyms", names, tracer], ["report", saved]):
+        text = mctrace.text(*command)
+        if not re.match("# kernel: this one, [0-9a-f]*\n# frozen: oops\n# mode: ", text):
+            wrong.append("%s begins with %s" % (" ".join(command), text[:200]))
+    for cpu in (0, 1):
+        os.remove(os.path.join(tracer, "per_cpu/cpu%u/raw" % cpu))
+    status, says = limited(mctrace, ["report", "--kallsyms", names, tracer])
+    if status != 1 or "nothing was recorded" not in says:
+        wrong.append("nothing: status %d, %s" % (status, says))
+    put(tracer, "per_cpu/cpu0/raw", image[:9])
+    status, says = limited(mctrace, ["report", "--kallsyms", names, tracer])
+    if status != 1 or "per_cpu/cpu0/raw" not in says:
+        wrong.append("half a header: status %d, %s" % (status, says))
+    status, says = limited(mctrace, ["report", folder])
+    if status != 1 or "is a folder" not in says:
+        wrong.append("another folder: status %d, %s" % (status, says))
+    return wrong
+
+
 def check_saved(mctrace, folder):
     """A recording that export makes of last_boot/raw gives the same output, without the kernel's names."""
     wrong = []
@@ -446,6 +485,7 @@ def test(tap, attempt, mctrace, folder, compressed):
     attempt(tap, "names from a vmlinux", None, check_vmlinux, mctrace, folder)
     attempt(tap, "last_boot/raw", None, check_last_boot, mctrace, folder)
     attempt(tap, "last_boot/raw: what ended that boot", None, check_end_of_boot, mctrace, folder)
+    attempt(tap, "the tracer's folder", None, check_folder, mctrace, folder)
     attempt(tap, "a recording made of last_boot/raw", None, check_saved, mctrace, folder)
     attempt(tap, "the log of a crash", None, check_log, mctrace, folder)
     attempt(tap, "rings that are damaged", None, check_bad_rings, mctrace, folder)

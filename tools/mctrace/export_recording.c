@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Export the kernel's binary files, such as last_boot/raw, to a recording, which contains the names
- * of functions, and so stays readable when the kernel has changed.
+ * Export the kernel's rings, such as last_boot/raw, to a recording, which contains the names of
+ * functions, and so stays readable when the kernel has changed.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * mctrace record: set the tracer up, have follow.c copy the rings into a file while a command runs
  * or until a signal, and restore all settings.
  */
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "build_id.h"
 #include "compress.h"
 #include "follow.h"
 #include "kallsyms.h"
@@ -258,39 +258,6 @@ static void wait_for_end(struct record *record, const sigset_t *signals)
 			}
 		}
 	}
-}
-
-/*
- * Return the build id of the running kernel in hex, from its ELF notes; "" if there is none. The
- * caller frees it.
- */
-static char *build_id(void)
-{
-	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
-	char notes[4096], *id = xcalloc(1, 2 * 64 + 1);
-	ssize_t size = fd < 0 ? 0 : read(fd, notes, sizeof(notes)), at = 0;
-	const unsigned char *byte;
-	const Elf32_Nhdr *note;
-	uint32_t i;
-
-	if (fd >= 0)
-		close(fd);
-	while (size - at >= (ssize_t)sizeof(*note)) {
-		note = (const Elf32_Nhdr *)(notes + at);
-		at += sizeof(*note);
-		byte = (const unsigned char *)notes + at + ((note->n_namesz + 3) & ~3U);
-		if (note->n_namesz > sizeof(notes) || note->n_descsz > 64 ||
-		    byte + note->n_descsz > (const unsigned char *)notes + size)
-			break;
-		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
-		    !memcmp(notes + at, "GNU", 4)) {
-			for (i = 0; i < note->n_descsz; i++)
-				sprintf(id + 2 * i, "%02x", byte[i]);
-			break;
-		}
-		at = (const char *)byte - notes + ((note->n_descsz + 3) & ~3U);
-	}
-	return id;
 }
 
 /* Return a copy of @text as one line; the caller frees it. */

@@ -154,7 +154,7 @@ struct recording {
 	int fd;			/* of a growing recording; else -1 */
 	uint64_t at;		/* offset of the next unread chunk of a growing recording */
 	bool is_raw;		/* raw kernel rings, which have no symbols */
-	char *origin;		/* of an earlier boot: header lines of last_boot/trace; or NULL */
+	char *origin;		/* header lines of last_boot/trace, or of the tracer's folder; or NULL */
 	bool ended;		/* false: its writer was killed, or is still writing */
 	char *damage;		/* why and where reading stopped; NULL: the file is good */
 };

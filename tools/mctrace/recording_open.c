@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Open a recording: map the file. If it can't be mapped, copy it to a temporary file first. */
+/*
+ * Open a recording: map the file. If it can't be mapped, copy it to a temporary file first. The
+ * tracer's folder is a recording, too.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -11,6 +14,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "build_id.h"
 #include "recording_parts.h"
 #include "util.h"
 
@@ -193,6 +197,31 @@ static bool take_ring(struct recording *from, int fd, const struct stat *st)
 	return recording_map_ring(from, fd);
 }
 
+/* Describe rings of the running kernel. The first line of stats may be "# frozen: REASON". */
+static void describe_running(struct recording *from, int folder)
+{
+	static const char first[] = "# frozen: ";
+	int fd = openat(folder, "stats", O_RDONLY | O_CLOEXEC);
+	char stats[128] = "", *id = build_id();
+
+	if (fd >= 0 && (read(fd, stats, sizeof(stats) - 1) < 0 ||
+			strncmp(stats, first, strlen(first))))
+		*stats = '\0';
+	from->origin = xasprintf("# kernel: this one, %s\n%.*s%s", id,
+				 (int)strcspn(stats, "\n"), stats, *stats ? "\n" : "");
+	free(id);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Take the rings of all CPUs from the tracer's folder in debugfs, @fd. */
+static void take_folder(struct recording *from, int fd)
+{
+	if (!recording_map_rings(from, fd))
+		die("%s is a folder, no recording", from->path);
+	describe_running(from, fd);
+}
+
 static void find_all(struct recording *from)
 {
 	const char *name = strrchr(from->path, '/');
@@ -222,8 +251,8 @@ struct recording *recording_open(const char *path)
 	if (fstat(fd, &st))
 		die_errno("%s", from->path);
 	if (S_ISDIR(st.st_mode))
-		die("%s is a folder, no recording", from->path);
-	if (take_ring(from, fd, &st)) {
+		take_folder(from, fd);
+	if (S_ISDIR(st.st_mode) || take_ring(from, fd, &st)) {
 		close(fd);
 		return from;
 	}

@@ -40,5 +40,9 @@ void recording_find_rings(struct recording *from, enum raw_kind kind);
  * ring.
  */
 bool recording_map_ring(struct recording *from, int fd);
+/*
+ * Fill @from with copies of all rings in the tracer's folder. Return false if @folder has no rings.
+ */
+bool recording_map_rings(struct recording *from, int folder);
 
 #endif /* _MCTRACE_RECORDING_PARTS_H */

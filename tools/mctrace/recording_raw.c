@@ -4,9 +4,11 @@
  * for each CPU), the mapping of per_cpu/cpuN/raw (a header and a ring), and the words that read()
  * returns from per_cpu/cpuN/raw, which begin with MCTRACER_STREAM.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "mctracer_decode.h"
 #include "recording_parts.h"
@@ -210,12 +212,13 @@ void recording_find_rings(struct recording *from, enum raw_kind kind)
 
 /*
  * Copy a ring that the kernel may be writing: a barrier separates loading head, copying the ring,
- * and loading head again. Words that may have been overwritten in between are omitted.
+ * and loading head again. Words that may have been overwritten in between are omitted. Return false
+ * if @fd can't be mapped, or is no ring.
  */
-bool recording_map_ring(struct recording *from, int fd)
+static bool copy_ring(struct recording *from, int fd, struct found_in_words *found)
 {
+	const unsigned int before = from->nr_cpus;
 	const struct mctracer_ring_header *mapped;
-	struct found_in_words found = { };
 	struct mctracer_ring_header header;
 	uint64_t *ring, latest;
 	int tries = 10;
@@ -242,13 +245,49 @@ bool recording_map_ring(struct recording *from, int fd)
 	} while (distance(header.head, latest) >= header.ring_size / 2 && --tries);
 	from->base = header.base;
 	add_ring(from, &header, ring, header.ring_size, header.head & MCTRACER_POSITION_MASK,
-		 latest & MCTRACER_POSITION_MASK, &found);
+		 latest & MCTRACER_POSITION_MASK, found);
 	free(ring);
 	munmap((void *)mapped, size);
-	if (!from->nr_cpus && !tries)
+	if (from->nr_cpus == before && !tries)
 		die("%s is written faster than it can be read: 'mctrace stop' first", from->path);
+	return true;
+}
+
+bool recording_map_ring(struct recording *from, int fd)
+{
+	struct found_in_words found = { };
+
+	if (!copy_ring(from, fd, &found))
+		return false;
 	if (!from->nr_cpus)
 		die("%s is empty: nothing was recorded on this CPU", from->path);
+	describe(from, &found);
+	return true;
+}
+
+bool recording_map_rings(struct recording *from, int folder)
+{
+	struct found_in_words found = { };
+	bool any = false;
+	unsigned int cpu;
+	char *name;
+	int fd;
+
+	for (cpu = 0; cpu < RECORDING_CPUS; cpu++) {
+		name = xasprintf("per_cpu/cpu%u/raw", cpu);
+		fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+		free(name);
+		if (fd < 0)
+			continue;	/* possible CPUs may have gaps */
+		if (!copy_ring(from, fd, &found))
+			die_errno("mapping per_cpu/cpu%u/raw in %s", cpu, from->path);
+		any = true;
+		close(fd);
+	}
+	if (!any)
+		return false;
+	if (!from->nr_cpus)
+		die("%s is empty: nothing was recorded", from->path);
 	describe(from, &found);
 	return true;
 }

@@ -47,8 +47,8 @@ void symbols_show_lines(struct symbols *symbols, const char *vmlinux, const char
  * event's MCTRACER_MODULES, if known
  *
  * Modules come and go, so an address may have other names before and after. With
- * SYMBOLS_AT_MODULES, a module's function has a name only if the table of that time has it, or if both
- * the table before and the table after have it and its module did not go in between.
+ * SYMBOLS_AT_MODULES, a module's function has a name only if the table of that time has it, or if
+ * both the table before and the table after have it and its module did not go in between.
  */
 #define SYMBOLS_AT_MODULES	0x100000000ULL
 void symbols_at(struct symbols *symbols, uint64_t at);

@@ -1,17 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# usage: save [--stopped]
+# usage: save [--stopping | --stopped]
 # Used by mctracer.service. Before the recorder starts: if it was running when the previous boot
 # ended, save what the kernel kept of that boot in /var/lib/mctracer, and note that the recorder
-# runs. --stopped: note that it was stopped. No file is replaced, and a file gets its name once it
-# is complete.
+# runs. --stopping: if an event such as an oops froze the rings, but the kernel runs on, save them.
+# --stopped: note that the recorder was stopped. No file is replaced, and a file gets its name once
+# it is complete.
 set -eu
 umask 077
 export LC_ALL=C
 
 folder=${STATE_DIRECTORY:-/var/lib/mctracer}
 config=${MCTRACER_CONFIG:-/etc/mctracer.conf}
-last=${MCTRACER_LAST_BOOT:-/sys/kernel/debug/mctracer/last_boot}
+tracer=${MCTRACER_DIR:-/sys/kernel/debug/mctracer}
+last=$tracer/last_boot
 pstore=${MCTRACER_PSTORE:-/var/lib/pstore /sys/fs/pstore}
 running=$folder/running
 printed='mctracer: (frozen: |end of the last calls)'
@@ -80,6 +82,35 @@ save()
 	echo "the boot of $began ended while the recorder ran: its last calls are in $saved"
 }
 
+# take_name: find the name, without its end, of a recording of the boot that began at $began. A
+# clock that was set back may give a date twice, and several events may freeze the rings of one boot.
+take_name()
+{
+	case $began in
+	'' | *[!0-9TZ.-]*)	began=$(date -u +%Y-%m-%dT%H.%M.%SZ) ;;
+	esac
+	name=$folder/$began i=1
+	while [ -e "$name.dat" ] || [ -e "$name.txt" ] || [ -e "$name.raw" ]; do
+		i=$((i + 1)) name=$folder/$began-$i
+	done
+}
+
+# save_frozen: if the rings are frozen, save them. Then they are saved, so clear and thaw them, or
+# the recorder could not start again.
+save_frozen()
+{
+	frozen=$(sed -n '1s/^# frozen: //p' "$tracer/stats") || return
+	[ -n "$frozen" ] || return 0
+	read -r _ began <"$running" || return
+	take_name
+	mctrace export --to mctrace --output "$name.dat" "$tracer" && sync "$folder" || {
+		echo "the last calls before an event ($frozen) can't be saved, see $tracer/trace"
+		return 1
+	}
+	echo "an event ($frozen) has frozen the rings: the last calls before are in $name.dat"
+	echo >"$tracer/trace" && echo 1 >"$tracer/tracing_on"
+}
+
 # rotate: remove the oldest recordings
 rotate()
 {
@@ -93,26 +124,23 @@ rotate()
 		done
 }
 
-if [ "${1-}" = --stopped ]; then
+case $* in
+'')	;;
+--stopping)
+	save_frozen 2>&1
+	rotate
+	exit ;;
+--stopped)
 	! grep -q "^$boot " "$running" 2>/dev/null || rm "$running"
-	exit 0
-fi
-[ $# = 0 ] || {
-	echo "usage: save [--stopped]" >&2
-	exit 2
-}
+	exit ;;
+*)	echo "usage: save [--stopping | --stopped]" >&2
+	exit 2 ;;
+esac
 
 rc=0
 rm -rf "$folder"/*.new
 if [ -e "$running" ] && read -r crashed began <"$running" && [ "$crashed" != "$boot" ]; then
-	case $began in
-	'' | *[!0-9TZ.-]*)	began=$(date -u +%Y-%m-%dT%H.%M.%SZ) ;;
-	esac
-	# A clock that was set back may give a date twice.
-	name=$folder/$began i=1
-	while [ -e "$name.dat" ] || [ -e "$name.txt" ] || [ -e "$name.raw" ]; do
-		i=$((i + 1)) name=$folder/$began-$i
-	done
+	take_name
 	save || rc=1
 	rm -rf "$folder"/*.new
 	rotate
