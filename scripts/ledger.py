@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""usage: ledger.py SUITES LEDGER list CODE | names NAME... | todo CODE NAME... | command NAME
-                    | add NAME CODE DATE MINUTES <OUTPUT | count <OUTPUT | sum <COUNTS
-                    | readme README CODE
+"""usage: ledger.py SUITES LEDGER list CODES | names NAME... | todo CODES NAME... | command NAME
+                    | add NAME CODES DATE MINUTES <OUTPUT | count <OUTPUT | sum <COUNTS
+                    | readme README CODES
 
-Read the table of test suites and keep the ledger of their results: one line for each suite, of its last run. CODE is
-the commit that was tested; "-" and a "+" at its end mean that no commit has the tested code. "count" prints the counts
+Read the table of test suites and keep the ledger of their results: one line for each suite, of its last run. CODES
+are "OF=COMMIT,...": for all that suites can be of, the commit that was tested; "-" and a "+" at its end mean that no
+commit has the tested code. "count" prints the counts
 in a suite's output as the line "N passed, N failed, N skipped", and "add" records them, too. The output ends with
 "exit status N"; a suite that prints no counts counts as one test, which passed if that status was 0.
 """
@@ -21,13 +22,13 @@ TABLE = re.compile(r"(<!-- ledger -->\n)(?:\|.*\n)*(<!-- end -->\n)")
 
 
 def read_suites(path):
-    """Return {name: (kernel, command)} in the order of the file."""
+    """Return {name: (kernel, of, command)} in the order of the file."""
     suites = {}
     with open(path, encoding="utf-8") as file:
         for line in file:
             if line.strip() and not line.startswith("#"):
-                name, kernel, command = line.split(None, 2)
-                suites[name] = (kernel, command.strip())
+                name, kernel, of, command = line.split(None, 3)
+                suites[name] = (kernel, of, command.strip())
     return suites
 
 
@@ -62,9 +63,15 @@ def names_of(suites, wanted):
     return names
 
 
-def is_of(row, code):
+def code_of(suites, name, codes):
+    """Return the commit that has the code which the suite tests."""
+    return dict(code.split("=") for code in codes.split(","))[suites[name][1]]
+
+
+def is_current(suites, rows, name, codes):
     """Return true if the suite was run on this code, and a commit has that code."""
-    return bool(row) and row["commit"] == code and code[-1] not in "-+"
+    code = code_of(suites, name, codes)
+    return name in rows and rows[name]["commit"] == code and code[-1] not in "-+"
 
 
 def count(output):
@@ -77,22 +84,23 @@ def count(output):
     return passed, failed or int(status != 0), skipped
 
 
-def add(suites, path, counts, name, code, date, minutes):
+def add(suites, path, counts, name, codes, date, minutes):
     """Put one suite's result into the ledger. The file of suites is the lock, since the ledger is replaced."""
     with open(sys.argv[1], encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         rows = read_ledger(path)
-        rows[name] = dict(zip(COLUMNS, (name, suites[name][0], code, date, *map(str, counts), minutes)))
+        rows[name] = dict(zip(COLUMNS, (name, suites[name][0], code_of(suites, name, codes), date,
+                                       *map(str, counts), minutes)))
         write_ledger(path, suites, rows)
 
 
-def table(suites, rows, code):
+def table(suites, rows, codes):
     """Return the README's lines: for each group the number of suites that ran on this code, and their results."""
     lines = ["| suites | kernels | run | passed | failed | skipped | minutes | commit | date |",
              "|---|---|---|---:|---:|---:|---:|---|---|"]
     for group in dict.fromkeys(name.split("/")[0] for name in suites):
         names = names_of(suites, [group])
-        run = [rows[name] for name in names if is_of(rows.get(name), code)]
+        run = [rows[name] for name in names if is_current(suites, rows, name, codes)]
         kernels = ", ".join(dict.fromkeys(suites[name][0] for name in names))
         if not run:
             lines.append("| %s | %s | 0 of %d | - | - | - | - | - | - |" % (group, kernels, len(names)))
@@ -100,15 +108,15 @@ def table(suites, rows, code):
         lines.append("| %s | %s | %d of %d | %s | %s | %s | %s | %s | %s |" % (
             group, kernels, len(run), len(names),
             *(sum(int(row[what]) for row in run) for what in ("passed", "failed", "skipped", "minutes")),
-            code, max(row["date"] for row in run)))
+            ", ".join(dict.fromkeys(row["commit"] for row in run)), max(row["date"] for row in run)))
     return "\n".join(lines) + "\n"
 
 
-def readme(suites, rows, path, code):
+def readme(suites, rows, path, codes):
     """Write the table into the README."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    new, nr = TABLE.subn(lambda match: match[1] + table(suites, rows, code) + match[2], text)
+    new, nr = TABLE.subn(lambda match: match[1] + table(suites, rows, codes) + match[2], text)
     if nr != 1:
         sys.exit("error: %d tables of suites in %s, not 1" % (nr, path))
     if new != text:
@@ -116,13 +124,13 @@ def readme(suites, rows, path, code):
             file.write(new)
 
 
-def show(suites, rows, code):
+def show(suites, rows, codes):
     """Print all suites with their last results."""
-    for name, (kernel, command) in suites.items():
+    for name, (kernel, _, command) in suites.items():
         row = rows.get(name)
         done = "not run" if not row else "%s passed, %s failed, %s skipped, %s min, %s%s" % (
             row["passed"], row["failed"], row["skipped"], row["minutes"], row["date"],
-            "" if is_of(row, code) else ", on other code")
+            "" if is_current(suites, rows, name, codes) else ", on other code")
         print("%-24s %-6s %-52s %s" % (name, kernel, command, done))
 
 
@@ -136,9 +144,10 @@ def main():
     elif what == "names":
         print("\n".join(names_of(suites, rest)))
     elif what == "todo":
-        print("\n".join(name for name in rest[1:] if not is_of(rows.get(name), rest[0]) or rows[name]["failed"] != "0"))
+        print("\n".join(name for name in rest[1:]
+                        if not is_current(suites, rows, name, rest[0]) or rows[name]["failed"] != "0"))
     elif what == "command":
-        print(suites[rest[0]][1])
+        print(suites[rest[0]][2])
     elif what in ("add", "count"):
         counts = count(sys.stdin.read())
         if what == "add":

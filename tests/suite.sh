@@ -10,10 +10,10 @@ fake_repo "$repo"
 mkdir -p "$repo/tests"
 cat >"$repo/tests/suites" <<'END'
 # a comment
-good	6.12	echo "3 passed, 0 failed, 1 skipped"
-group/bad	6.12	echo "2 passed, 1 failed"; exit 1
-group/plain	7.3	true
-group/broken	7.3	echo "5 passed, 0 failed"; false
+good	6.12	all	echo "3 passed, 0 failed, 1 skipped"
+group/bad	6.12	all	echo "2 passed, 1 failed"; exit 1
+group/plain	7.3	kernel	true
+group/broken	7.3	all	echo "5 passed, 0 failed"; false
 END
 printf '%s\n' "# suites" "<!-- ledger -->" "<!-- end -->" "below" >"$repo/README.md"
 
@@ -86,7 +86,7 @@ silent()
 
 git_plain init -q "$repo"
 commit
-plan 16
+plan 18
 check "a suite's counts are the last line" suite 0 "3 passed, 0 failed, 1 skipped" good
 check "the counts are in the ledger" recorded good 3 0 1
 check "a group runs all of its suites" suite 1 "8 passed, 2 failed" group
@@ -101,9 +101,15 @@ check "its line is replaced" recorded good 3 0 1
 check "a run with KERNEL= or ONLY= is not recorded" unrecorded
 commit
 check "results and documents are no other code" suite 1 "7 passed, 2 failed" group
-echo "new	6.12	true" >>"$repo/tests/suites"
+echo "new	6.12	all	true" >>"$repo/tests/suites"
 commit
 check "on other code all of a group run" suite 1 "8 passed, 2 failed" group
+mkdir -p "$repo/tools" "$repo/patches/01-x" && echo >"$repo/tools/mctrace.c" && echo >"$repo/patches/01-x/0001-tools-mctrace-X.patch"
+commit
+check "a suite of the kernel does not run again for mctrace" suite 1 "7 passed, 2 failed" group
+echo >"$repo/patches/01-x/0002-mcount-X.patch"
+commit
+check "it does for another patch" suite 1 "8 passed, 2 failed" group
 check "code that no commit has does not count in README" dirty
 check "an unknown suite is refused" fails_saying "no such suite: nosuch" "$repo/scripts/suite" nosuch
 check "each part, class of mutations and kernel has a suite" silent complete
