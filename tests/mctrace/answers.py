@@ -118,7 +118,7 @@ def check_small(_, case):
 # --- report ---
 
 REPORT_LINE = re.compile(
-    r"\[(\d+)\.(\d{9})\] (?:[-.d][-.npN][-.zZhHs][-.0-9a-f] )?CPU (\d+): (.*):(\d+) "
+    r"\[~?(\d+)\.(\d{9})\] (?:[-.d][-.npN][-.zZhHs][-.0-9a-f] )?CPU (\d+): (.*):(\d+) "
     r"(\S+)\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[\w+\])?( <-- | returns| goes on)(.*)$")
 
 

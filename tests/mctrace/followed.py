@@ -11,7 +11,7 @@ the order of the calls. All calls are on one CPU."""
 import re
 import sys
 
-CALL = re.compile(r"^\[[0-9.]+\] CPU \d+: .*?:\d+ (?P<function>[^ +]+)\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[\w+\])?"
+CALL = re.compile(r"^\[~?[0-9.]+\] CPU \d+: .*?:\d+ (?P<function>[^ +]+)\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[\w+\])?"
                   r"(?P<returns> returns(?: (?P<result>-?\w+))?)?(?: \((?P<args>[^)]*)\))?"
                   r"(?P<objects>(?: [-+]*#\d+(?::\w+)?)*)(?: after ~?\d+ ns)?(?: (?:<--|-->) .*)?(?:, called before)?$")
 FOLLOW_ON = {"__copy_skb_header": (2, 1)}

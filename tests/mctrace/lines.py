@@ -39,7 +39,7 @@ def text_of(line):
         return "# lost %d" % line["calls"]
     if line["event"] == "frame":
         return "    -- " + line["caller"]
-    time = "[%d.%09d] " % divmod(line["ns"], 1000000000)
+    time = "[%s%d.%09d] " % ("" if line["exact"] else "~", *divmod(line["ns"], 1000000000))
     who = "CPU %d: %s:%d %s" % (line["cpu"], line["comm"], line["pid"], line["function"])
     if line["event"] == "mark":
         return "# %s %s%s" % (line["mark"], time, who)
@@ -54,7 +54,7 @@ HEADER_LINE = re.compile(r"# (mode|entries|written|overwritten|lost): ")
 def text_lines(text):
     for line in text.splitlines():
         if not HEADER_LINE.match(line):
-            line = re.sub(r"^(\[\d+\.\d+\] )[-.d][-.npN][-.zZhHs][-.0-9a-f] ", r"\1", line)
+            line = re.sub(r"^(\[~?\d+\.\d+\] )[-.d][-.npN][-.zZhHs][-.0-9a-f] ", r"\1", line)
             yield line.split(" --> ")[0]
 
 

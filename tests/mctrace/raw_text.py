@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-LINE = re.compile(r"\[(\d+)\.(\d+)\] CPU (\d+): (.*?):(\d+) (\S+?)\+(0x[0-9a-f]+)/\S+(?: \[\w+\])?"
+LINE = re.compile(r"\[~?(\d+)\.(\d+)\] CPU (\d+): (.*?):(\d+) (\S+?)\+(0x[0-9a-f]+)/\S+(?: \[\w+\])?"
                   r" (<--|returns|goes on)(.*)")
 PLACE = re.compile(r" (\S+?)\+(0x[0-9a-f]+)/")
 

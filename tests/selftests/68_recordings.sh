@@ -271,10 +271,10 @@ trace_off
 grep '^CPU 0: ' "$MCT_TRACE" > kernel
 at_least "the ring has many records" 100 "$(grep -c . kernel)"
 # A ring has times, too, which the kernel's text has only with the option time.
-mctrace report "$raw" | sed -e '/^#/d' -e 's/^\[[0-9.]*\] //' > text
+mctrace report "$raw" | sed -e '/^#/d' -e 's/^\[~*[0-9.]*\] //' > text
 check "report prints the ring as the kernel does" cmp kernel text || diag "$(head -n 3 text)"
 equal "a tree of the ring has each call once" "$(grep -c ' <-- ' text)" \
 	"$(mctrace report --tree "$raw" | grep -cE '\|  .*\(\)(;| \{)$')"
-mctrace report "$raw" | sed -e '/^#/d' -e 's/^\[[0-9.]*\] //' > again
+mctrace report "$raw" | sed -e '/^#/d' -e 's/^\[~*[0-9.]*\] //' > again
 check "mctrace consumes nothing" cmp text again
 finish

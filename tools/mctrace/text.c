@@ -140,12 +140,12 @@ static void put_address(struct text *text, uint32_t address)
 	buffer_put(&text->line, symbol->text, symbol->length);
 }
 
-static void put_time(struct text *text, uint64_t ns)
+static void put_time(struct text *text, const struct event *event)
 {
-	buffer_char(&text->line, '[');
-	buffer_number(&text->line, ns / NS_PER_S, 1);
+	buffer_puts(&text->line, event->exact ? "[" : "[~");
+	buffer_number(&text->line, event->ns / NS_PER_S, 1);
 	buffer_char(&text->line, '.');
-	buffer_number(&text->line, ns % NS_PER_S, 9);
+	buffer_number(&text->line, event->ns % NS_PER_S, 9);
 	buffer_puts(&text->line, "] ");
 }
 
@@ -360,7 +360,7 @@ static void put_mark(struct text *text, const struct event *event)
 	buffer_puts(&text->line, "# ");
 	buffer_puts(&text->line, event_mark(event));
 	buffer_char(&text->line, ' ');
-	put_time(text, event->ns);
+	put_time(text, event);
 	put_who(text, event);
 	put_address(text, event->state->ip);
 	if (event->state->has)
@@ -388,7 +388,7 @@ static void put_return(struct text *text, const struct event *event, const struc
 static void put_recorded(struct text *text, const struct event *event, const struct call *call)
 {
 	if (text->times)
-		put_time(text, event->ns);
+		put_time(text, event);
 	if (text->contexts)
 		text_context(&text->line, event->state->context);
 	put_who(text, event);
