@@ -24,11 +24,14 @@ guest()
 	fi
 }
 
-# module_guest VERSION JOB: run JOB in Debian's own kernel VERSION, with the module. The demo prints no TAP.
+# module_guest VERSION JOB [QEMU-OPTION...]: run JOB in Debian's own kernel VERSION, with the module. The demo prints no
+# TAP.
 module_guest()
 {
-	BOOT=module-boot guest "$1" "$2" "$2"
-	[ "$2" != demo ] || [ $rc != 0 ] || printf '1..1\nok 1 - the demo\n' >>"$taps/$name.tap"
+	_version=$1 _job=$2
+	shift 2
+	BOOT=module-boot guest "$_version" "$_job" "$_job" "$@"
+	[ "$_job" != demo ] || [ $rc != 0 ] || printf '1..1\nok 1 - the demo\n' >>"$taps/$name.tap"
 }
 
 # packets_guest FLAVOUR: run the jobs that follow packets and other objects, with a disk
