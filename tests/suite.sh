@@ -62,9 +62,12 @@ dirty()
 	touch "$repo/tests/more" && suite 0 "3 passed, 0 failed, 1 skipped" good && row 'good \| 6\.12 \| 0 of 1 '
 }
 
-# complete: print parts, classes of mutations and kernels that have no suite
+# complete: print parts that do nothing, and parts, classes of mutations and kernels that have no suite
 complete()
 {
+	for _part in $("$REPO/scripts/test-part"; "$REPO/scripts/test-part" long); do
+		grep -qE "^(	|)$_part(\\)|\\(\\))" "$REPO/scripts/test-part" || echo "part $_part does nothing"
+	done
 	_suites=$(awk "!/^(#|$)/ { print \$1 }" "$REPO/tests/suites")
 	for _part in $("$REPO/scripts/test-part" long); do
 		echo "$_suites" | grep -qx "long/$_part" || echo "no suite long/$_part"
