@@ -6,6 +6,7 @@
 #include <linux/array_size.h>
 #include <linux/kprobes.h>
 #include <linux/mctracer.h>
+#include <linux/minmax.h>
 #include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -33,10 +34,14 @@ static void hangs(void *data, struct task_struct *task)
 
 /*
  * Freeze the recording if @text is a watchdog's message, because watchdogs have no other
- * tracepoint. Called before the text is shown, in any context.
+ * tracepoint. Called before the text is shown, in any context. Users can have the kernel print what
+ * they like, such as the name of a program that crashed, but not at the beginning of a message.
  */
 static void says(void *data, const char *text, size_t len)
 {
+	if (strncmp(text, "watchdog: ", min(len, strlen("watchdog: "))) &&
+	    strncmp(text, "NMI watchdog: ", min(len, strlen("NMI watchdog: "))))
+		return;
 	if (mctracer_option(MCTRACER_OPT_FREEZE_SOFT_LOCKUP) && strnstr(text, "soft lockup - CPU#", len))
 		mctracer_may_freeze(MCTRACER_SOFT_LOCKUP, false);
 	if (mctracer_option(MCTRACER_OPT_FREEZE_HARD_LOCKUP) && strnstr(text, "hard LOCKUP on cpu ", len))

@@ -122,9 +122,10 @@ EXPORT_SYMBOL_GPL(arch_mcount_call_preserving);
 
 /*
  * Functions that are left out of tracing: those that pre-handlers call, which would be recorded at
- * each trigger; and those that a CPU runs after it reported itself dead, because no grace period
- * waits for a hook there. With the series, the kernel compiles nearly all of them without call
- * sites.
+ * each trigger; those that a CPU runs after it reported itself dead, because no grace period waits
+ * for a hook there; and those that a CPU runs before it can handle a breakpoint, which ftrace puts
+ * there while it changes the call sites. With the series, the kernel compiles nearly all of them
+ * without call sites.
  */
 static char *const not_traced[] = {
 	"__cpuidle_get_cpu_driver",
@@ -135,6 +136,7 @@ static char *const not_traced[] = {
 	"__phys_addr",
 	"__unwind_start",
 	"acpi_idle_play_dead",
+	"acpi_processor_ffh_play_dead",
 	"arch_rethook_fixup_return",
 	"arch_rethook_prepare",
 	"arch_rethook_trampoline_callback",
@@ -143,6 +145,7 @@ static char *const not_traced[] = {
 	"cond_wakeup_cpu0",
 	"copy_from_kernel_nofault",
 	"copy_from_kernel_nofault_allowed",
+	"cpu_init_fred_exceptions",
 	"cpu_report_death",
 	"cpuhp_ap_report_dead",
 	"cpuidle_get_cpu_driver",
@@ -151,14 +154,20 @@ static char *const not_traced[] = {
 	"get_stack_info",
 	"hlt_play_dead",
 	"in_gate_area_no_mm",
+	"intel_idle_enter_dead",
 	"irq_work_queue",
 	"is_bpf_text_address",
 	"is_module_text_address",
 	"kernel_text_address",
+	"load_current_idt",
 	"mod_find",
+	"mwait_play_dead",
 	"native_play_dead",
 	"play_dead_common",
 	"rethook_find_ret_addr",
+	"setup_ghcb",
+	"sev_es_ap_hlt_loop",
+	"sev_es_play_dead",
 	"stack_access_ok",
 	"tboot_enabled",
 	"tboot_shutdown",
@@ -544,6 +553,7 @@ static void quit(void)
 	mctracer_set_pids(nothing, false);
 	mctracer_snapshot_clear();
 	stop_hotplug();
+	mctracer_cancel_turn_off();	/* the callbacks of hotplug may have queued it again */
 	stop_work();
 	undo_all(&others);
 	xa_destroy(mctracer_compat_xarray);

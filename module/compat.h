@@ -172,7 +172,8 @@ extern struct mctracer_ring __percpu *MCTRACER_COMPAT_CONST mctracer_at_mctracer
 
 /* Return or set the expressions of the file "pid" that match a task: marks.c. */
 unsigned long mctracer_task_pids(const struct task_struct *task);
-void mctracer_set_task_pids(struct task_struct *task, unsigned long pids);
+bool mctracer_set_task_pids(struct task_struct *task, unsigned long pids);
+unsigned long mctracer_tasks_left_out(void);
 #define mctracer_task_pids	mctracer_task_pids
 
 /* Replacements that register something, and undo that when the module is unloaded. */

@@ -7,10 +7,10 @@
  * A search takes no lock: the address of a task is stored last, and a removed task leaves a GONE
  * entry, which searches skip.
  */
+#include <linux/cleanup.h>
 #include <linux/compiler.h>
 #include <linux/hash.h>
 #include <linux/mctracer.h>
-#include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/spinlock.h>
@@ -33,6 +33,7 @@ static struct mark {
 
 static DEFINE_RAW_SPINLOCK(marks_lock);
 static unsigned int used;	/* entries that are not NULL, GONE ones, too */
+static unsigned long left_out;	/* new tasks for which there was no entry */
 
 /*
  * Return the entry of @task, or NULL; then set *@place, if @place, to a free entry for it or NULL.
@@ -81,7 +82,8 @@ static void take_away(struct mark *at)
 	}
 }
 
-static void set(const struct task_struct *task, unsigned long pids)
+/* Return false if there is no entry for @task. */
+static bool set(const struct task_struct *task, unsigned long pids)
 {
 	struct mark *place = NULL, *at = find(task, &place);
 
@@ -89,27 +91,28 @@ static void set(const struct task_struct *task, unsigned long pids)
 		WRITE_ONCE(at->pids, pids);
 		if (!pids)
 			take_away(at);
-		return;
+		return true;
 	}
 	if (!pids)
-		return;
-	if (!place || (!place->task && used > MARKS / 4 * 3)) {
-		printk_deferred_once(KERN_WARNING "mctracer: pid: too many tasks: new ones are left out\n");
-		return;
-	}
+		return true;
+	if (!place || (!place->task && used > MARKS / 4 * 3))
+		return false;
 	if (!place->task)
 		used++;
 	WRITE_ONCE(place->pids, pids);
 	smp_store_release(&place->task, task);
+	return true;
 }
 
-void mctracer_set_task_pids(struct task_struct *task, unsigned long pids)
+bool mctracer_set_task_pids(struct task_struct *task, unsigned long pids)
 {
-	unsigned long flags;
+	guard(raw_spinlock_irqsave)(&marks_lock);
+	return set(task, pids);
+}
 
-	raw_spin_lock_irqsave(&marks_lock, flags);
-	set(task, pids);
-	raw_spin_unlock_irqrestore(&marks_lock, flags);
+unsigned long mctracer_tasks_left_out(void)
+{
+	return READ_ONCE(left_out);
 }
 
 void mctracer_marks_fork(struct task_struct *parent, struct task_struct *child)
@@ -120,7 +123,8 @@ void mctracer_marks_fork(struct task_struct *parent, struct task_struct *child)
 		return;
 	raw_spin_lock_irqsave(&marks_lock, flags);
 	pids = mctracer_inherited_pids(mctracer_task_pids(parent), same_thread_group(parent, child));
-	set(child, mctracer_task_pids(child) | pids);
+	if (!set(child, mctracer_task_pids(child) | pids))
+		WRITE_ONCE(left_out, left_out + 1);
 	raw_spin_unlock_irqrestore(&marks_lock, flags);
 }
 

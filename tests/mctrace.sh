@@ -131,6 +131,16 @@ completes()
 	}
 }
 
+# named: the name of another user's task is no shell code
+named()
+{
+	# shellcheck disable=SC2016
+	sh -c 'printf "%s" "\$(>p)" >/proc/$$/comm; sleep 3; :' &
+	while ! grep -qsF '(>p)' "/proc/$!/comm"; do sleep 0.1; done
+	completes mctrac mctrace report --task mctrac 2>/dev/null
+	completes "" mctrace report --task nosuch && [ ! -e "$T/completing/p" ]
+}
+
 completed()
 {
 	shellcheck -s bash "$tree/tools/tracing/mctrace/mctrace-completion.bash" || return
@@ -161,7 +171,7 @@ completed()
 		completes "" mctrace profile vfs_o &&
 		completes "--no-pager --notrace" mctrace report --no &&
 		completes mctrace mctrace record mctrac &&
-		completes mctrace mctrace why mctrac
+		completes mctrace mctrace why mctrac && named
 }
 
 # whereis NAME [LESS]: print the address of a function of $recording, minus LESS

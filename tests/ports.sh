@@ -172,7 +172,38 @@ real()
 	done
 }
 
-plan 13
+# traced_early: print functions that a kernel with the series compiles without call sites, and that the module does not
+# leave out, although it needs the same
+traced_early()
+{
+	python3 - "$REPO" <<'END'
+import glob
+import re
+import sys
+
+own = {"ftrace_goes_elsewhere",         # the series' own
+       "bpf_has_frame_pointer"}         # only noise where there is no call site for its caller
+names, left_out = set(), set(re.findall(r'^\t"(\w+)",$', open(sys.argv[1] + "/module/compat.c").read(), re.M))
+for patch in glob.glob(sys.argv[1] + "/patches/*/*.patch") + glob.glob(sys.argv[1] + "/ports/*/port.patch"):
+    file = ""
+    for line in open(patch, errors="replace"):
+        file = line[6:].strip() if line.startswith("+++ b/") else file
+        found = re.match(r"\+\+?(?!\+)[^*/#\"]*\bnotrace\b[^;]*?(\w+)\(", line)
+        if found and file.startswith(("arch/", "drivers/", "kernel/")):
+            names.add(found[1])
+print("%d functions" % len(names), file=sys.stderr)
+if len(names) < 20:
+    print("too few")
+print("\n".join(sorted(names - left_out - own)))
+END
+}
+left_out()
+{
+	traced_early >"$T/early" && cat "$T/early" && ! grep -q . "$T/early"
+}
+
+plan 14
+check "the module leaves out what the series compiles without call sites" left_out
 check "the series is applied to a git tree of another kernel" by_git
 check "the series is applied to a plain tree of another kernel" by_quilt
 check "the main kernel gets patches/ unchanged" as_before

@@ -4,7 +4,7 @@
 # place of the kernel's. scripts/guest/recorder tests the service itself.
 . "${0%/*}/../scripts/test-lib.sh"
 
-plan 18
+plan 20
 save=$REPO/tools/mctrace/service/save.sh
 mkdir "$T/bin" "$T/pstore"
 # A stand-in for "mctrace export --to mctrace --output NAME SOURCE": copies a raw file, or one of the tracer's folder, or
@@ -75,12 +75,22 @@ not_frozen()
 	frozen '# tracing' && [ -z "$("$save" --stopping 2>&1)" ] && has && grep -qx calls "$T/tracer/trace" &&
 		[ "$(cat "$T/tracer/tracing_on")" = 0 ]
 }
-# A recording that can't be saved is not cleared.
+# Without names for a recording the kernel's text is saved.
+saves_text()
+{
+	frozen '# frozen: oops' && rm "$T/tracer/per_cpu/cpu0/raw" && "$save" --stopping && has "$date.txt" &&
+		[ "$(sed -n 2p "$T/state/$date.txt")" = calls ] && grep -qx 'mctracer: frozen: oops' "$T/state/$date.txt" && thaws
+}
+text_of_boot()
+{
+	crashed && rm "$T/tracer/last_boot/raw" && "$save" && has "$date.txt" && grep -q '^CPU 0: a:1 b' "$T/state/$date.txt"
+}
+# What can't be saved is not cleared.
 not_saved()
 {
-	frozen '# frozen: oops' && rm "$T/tracer/per_cpu/cpu0/raw" || return
+	frozen '# frozen: oops' && rm "$T/tracer/per_cpu/cpu0/raw" "$T/tracer/trace" && mkdir "$T/tracer/trace" || return
 	! "$save" --stopping >"$T/said" 2>&1 && cat "$T/said" && grep -q "(oops) can't be saved" "$T/said" && has &&
-		grep -qx calls "$T/tracer/trace"
+		[ "$(cat "$T/tracer/tracing_on")" = 0 ]
 }
 another() { crashed "another one" && "$save" && has "$date.raw" && ! grep -q CPU "$T/state/$date.raw/trace" &&
 	grep -q another "$T/state/$date.raw/trace"; }
@@ -96,7 +106,7 @@ dump()
 nothing() { crashed && rm -r "$T/tracer/last_boot" && "$save" | grep -F "left no calls" && has; }
 rotates()
 {
-	crashed && echo ' keep = 2' >"$T/config" && mkdir "$T/state/2026-01-01T00.00.00Z.raw" || return
+	crashed && echo ' keep = 02' >"$T/config" && mkdir "$T/state/2026-01-01T00.00.00Z.raw" || return
 	for n in 2 3; do echo >"$T/state/2026-01-0${n}T00.00.00Z.dat"; done
 	touch -d 2026-01-01 "$T/state/2026-01-01T00.00.00Z.raw"
 	touch -d 2026-01-02 "$T/state/2026-01-02T00.00.00Z.dat"
@@ -121,6 +131,8 @@ check "frozen rings are saved at a stop" saves_frozen
 check "they are cleared and thawed" thaws
 check "rings that are not frozen stay as they are" not_frozen
 check "frozen rings that can't be saved stay as they are" not_saved
+check "frozen rings are saved as text if there are no names" saves_text
+check "so are those of the boot before" text_of_boot
 check "rings of another kernel are saved as they are" another
 check "only root can read what is saved" private
 check "calls in the kernel's log are saved, even if it was cut" dump

@@ -75,9 +75,17 @@ static inline unsigned long mctracer_task_pids(const struct task_struct *task)
 	return READ_ONCE(task->mctracer_pids);
 }
 
-static inline void mctracer_set_task_pids(struct task_struct *task, unsigned long pids)
+/* Return false if the task can't be marked, which happens in the module only. */
+static inline bool mctracer_set_task_pids(struct task_struct *task, unsigned long pids)
 {
 	WRITE_ONCE(task->mctracer_pids, pids);
+	return true;
+}
+
+/* Return how many new tasks could not be marked. */
+static inline unsigned long mctracer_tasks_left_out(void)
+{
+	return 0;
 }
 #endif
 

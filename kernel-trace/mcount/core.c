@@ -166,6 +166,8 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 {
 	mcount_direct_func_t entry = plain ? arch_mcount_call_hook : direct;
 	mcount_direct_func_t old_entry = current_entry;
+	/* After an error no hook was called, although current_entry names one. */
+	bool was_away = !old_entry || selection != new_selection || mcount_sites_error();
 	int ret;
 
 	lockdep_assert_held(&mcount_mutex);
@@ -194,7 +196,7 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 		}
 	}
 
-	if (!old_entry || selection != new_selection) {
+	if (was_away) {
 		WRITE_ONCE(mcount_away, mcount_away + 1);
 		WRITE_ONCE(mcount_sees_only_returns, true);
 		if (resume_func)

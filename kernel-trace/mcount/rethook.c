@@ -67,8 +67,13 @@ static const struct mcount_selection *returned;
 static DEFINE_PER_CPU(unsigned long, missed);
 static DEFINE_PER_CPU(unsigned int, calls_without_node);
 
-/* Functions that do not return to where they were called: in another task, or to no caller. */
-static const char * const left_out_names[] = { "__switch_to", "bpf_throw" };
+/*
+ * Functions that do not return to where they were called: in another task, or to no caller. An
+ * idle task's first functions don't return when its CPU goes offline, and begin anew afterwards.
+ */
+static const char * const left_out_names[] = {
+	"__switch_to", "bpf_throw", "cpu_startup_entry", "do_idle",
+};
 /* A hash table, at most half full, of the call sites of these functions and of the blacklisted. */
 #define LEFT_OUT_BITS	11
 static unsigned long left_out[1 << LEFT_OUT_BITS];
@@ -193,15 +198,15 @@ static struct rethook_node *mcount_take_node(struct rethook *from)
 	return node;
 }
 
-/* Catch the return of the call whose return address is at @where. With preemption disabled. */
-static void mcount_catch(unsigned long *where, unsigned long ip)
+/*
+ * Catch by @from the return of the call whose return address is at @where. With preemption
+ * disabled.
+ */
+static void mcount_catch(struct rethook *from, unsigned long *where, unsigned long ip)
 {
-	struct rethook *from = READ_ONCE(rethook);
 	struct pt_regs regs;	/* rethook only uses sp */
 	struct rethook_node *node;
 
-	if (!from)
-		return;	/* the selection is not in effect yet */
 	node = mcount_take_node(from);
 	if (!node) {
 		this_cpu_inc(missed);
@@ -246,14 +251,18 @@ static bool mcount_catching_pre_handler(unsigned long ip, unsigned long parent_i
 {
 	unsigned long *where = (unsigned long *)regs->ips + 1;
 	const struct mcount_selection *of;
+	struct rethook *from;
 	bool record, caught;
 
 	preempt_disable_notrace();
+	/* Pairs with mcount_rethook_prepare(): if it is there, so is all of left_out. */
+	from = smp_load_acquire(&rethook);
 	of = READ_ONCE(called);
-	caught = mcount_must_catch(of, ip - MCOUNT_SITE_SIZE);
+	/* Without it the selection is not in effect yet. */
+	caught = from && mcount_must_catch(of, ip - MCOUNT_SITE_SIZE);
 	record = mcount_handle_call(of, ip, where, regs, caught);
 	if (caught)
-		mcount_catch(where, ip + 1);
+		mcount_catch(from, where, ip + 1);
 	preempt_enable_notrace();
 	return record;
 }
@@ -284,7 +293,7 @@ int mcount_rethook_prepare(const struct mcount_selection *of)
 	new = rethook_alloc(NULL, mcount_return_caught, sizeof(struct caught_call), CALLS);
 	if (IS_ERR(new))
 		return PTR_ERR(new);
-	smp_store_release(&rethook, new);	/* left_out before it */
+	smp_store_release(&rethook, new);	/* left_out before it: see mcount_catching_pre_handler() */
 	return 0;
 }
 

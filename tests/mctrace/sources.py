@@ -203,8 +203,8 @@ def check_last_boot(mctrace, folder):
         if not text.startswith(lines + "# mode: "):
             wrong.append("%s: report begins with %s" % (which, text[:200]))
         status, says = limited(mctrace, ["report", raw])
-        if which == "another" and (status != 1 or "5678" not in says or "--kallsyms" not in says):
-            wrong.append("another kernel: status %d, %s" % (status, says))
+        if status != 1 or ("5678" not in says and which == "another") or "--kallsyms" not in says:
+            wrong.append("a copy, %s kernel: status %d, %s" % (which, status, says))
     status, says = limited(mctrace, ["report", "--kallsyms", names, own])
     if status != 1 or "has its own names" not in says:
         wrong.append("names twice: status %d, %s" % (status, says))
@@ -262,25 +262,58 @@ def check_folder(mctrace, folder):
     for command in (["report", "--json"], ["report", "--tree"], ["profile"], ["export", "--to", "folded"]):
         got = mctrace.text(*command, "--kallsyms", names, tracer).replace(tracer, dat)
         wrong += compare_lists(" ".join(command), got.splitlines(), mctrace.text(*command, dat).splitlines())
-    put(tracer, "stats", b"# frozen: oops\n0 700\n")
     saved = os.path.join(folder, "folder.dat")
     mctrace.text("export", "--to", "mctrace", "--kallsyms", names, "-o", saved, tracer)
-    for command in (["report", "--kallsyms", names, tracer], ["report", saved]):
-        text = mctrace.text(*command)
-        if not re.match("# kernel: this one, [0-9a-f]*\n# frozen: oops\n# mode: ", text):
-            wrong.append("%s begins with %s" % (" ".join(command), text[:200]))
+    wrong += compare_lists("saved", mctrace.text("report", saved).splitlines(),
+                           mctrace.text("report", dat).splitlines())
+    status, says = limited(mctrace, ["report", tracer])
+    if "the running kernel's are shown" not in says:
+        wrong.append("a copy without names: status %d, %s" % (status, says))
     for cpu in (0, 1):
         os.remove(os.path.join(tracer, "per_cpu/cpu%u/raw" % cpu))
     status, says = limited(mctrace, ["report", "--kallsyms", names, tracer])
     if status != 1 or "nothing was recorded" not in says:
         wrong.append("nothing: status %d, %s" % (status, says))
-    put(tracer, "per_cpu/cpu0/raw", image[:9])
+    words = recordings.struct.pack("<3Q", *recordings.stream_words(0))
+    for what, data in (("nothing", b""), ("half a header", image[:50]), ("half a ring", image[:9000]),
+                       ("words", words * 2000)):
+        put(tracer, "per_cpu/cpu0/raw", data)
+        status, says = limited(mctrace, ["report", "--kallsyms", names, tracer])
+        if status != 1 or "per_cpu/cpu0/raw in" not in says or "is no ring" not in says:
+            wrong.append("%s: status %d, %s" % (what, status, says))
+    put(tracer, "per_cpu/cpu0/raw", image[:4] + b"\x63" + image[5:size])
     status, says = limited(mctrace, ["report", "--kallsyms", names, tracer])
-    if status != 1 or "per_cpu/cpu0/raw" not in says:
-        wrong.append("half a header: status %d, %s" % (status, says))
+    if status != 1 or "is of version 99" not in says:
+        wrong.append("another version: status %d, %s" % (status, says))
     status, says = limited(mctrace, ["report", folder])
     if status != 1 or "is a folder" not in says:
         wrong.append("another folder: status %d, %s" % (status, says))
+    return wrong
+
+
+def check_refused(mctrace, folder):
+    """An export that fails leaves no folder; recordings that pprof can't add up are refused."""
+    rec = short()
+    dat = os.path.join(folder, "refused.dat")
+    rec.write(dat)
+    wrong = []
+    for form in ("ctf", "uftrace"):
+        out = os.path.join(folder, "refused." + form)
+        status, says = limited(mctrace, ["export", "--to", form, "-o", out, "--task", "nosuch", dat])
+        if status != 1 or os.path.exists(out):
+            wrong.append("%s: status %d, %s" % (form, status, says))
+        mctrace.text("export", "--to", form, "-o", out, dat)
+    names = put(folder, "names", rec.functions.kallsyms().encode())
+    ring = put(folder, "returns.ring", image_of(rec))
+    calls = recordings.Recording(cpus=1, late=False, now=0, notes=NOTES, mode="function")
+    calls.run(0, calls.task(65, "cat"))
+    calls.call(0, "vfs_read")
+    other = put(folder, "calls.ring", image_of(calls))
+    for paths, wanted in (((other, ring), 1), ((ring, other), 0)):
+        status, says = limited(mctrace, ["export", "--to", "pprof", "--kallsyms", names, "-o",
+                                         os.path.join(folder, "refused.pb.gz"), *paths])
+        if status != wanted or "has%s returns" % (" no" if not wanted else "") not in says:
+            wrong.append("pprof: status %d, not %d: %s" % (status, wanted, says))
     return wrong
 
 
@@ -486,6 +519,7 @@ def test(tap, attempt, mctrace, folder, compressed):
     attempt(tap, "last_boot/raw", None, check_last_boot, mctrace, folder)
     attempt(tap, "last_boot/raw: what ended that boot", None, check_end_of_boot, mctrace, folder)
     attempt(tap, "the tracer's folder", None, check_folder, mctrace, folder)
+    attempt(tap, "exports that are refused", None, check_refused, mctrace, folder)
     attempt(tap, "a recording made of last_boot/raw", None, check_saved, mctrace, folder)
     attempt(tap, "the log of a crash", None, check_log, mctrace, folder)
     attempt(tap, "rings that are damaged", None, check_bad_rings, mctrace, folder)

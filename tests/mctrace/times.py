@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # Test time on and off the CPU, tasks that change their names, and reused pids. The expected numbers
 # are worked out by hand.
+import json
+import os
+import re
+
 import recordings
-from harness import Case, compare, json_lines
+from harness import Case, compare, compare_lists, json_lines
 
 
 def sleeping_recording():
@@ -160,7 +164,27 @@ def check_reused(mctrace, folder):
     if depths != {0}:
         wrong.append("report --tree: vfs_write at %s" % depths)
     tree = mctrace.text("report", "--tree", case.path)
-    return wrong + (["report --tree:", tree] if "|    vfs_write" in tree else [])
+    wrong += ["report --tree:", tree] if "|    vfs_write" in tree else []
+    return wrong + check_reused_in_exports(mctrace, folder, case, tree)
+
+
+def check_reused_in_exports(mctrace, folder, case, tree):
+    """Tasks that had one pid are two tasks, unless neither name nor process tell them apart."""
+    tasks = ["cat:65", "dog:65", "cat:66", "cat:67", "cat:67"]
+    wrong = compare_lists("block", re.findall(r"^CPU 0: (.*)$", tree, re.M), tasks)
+    scope = json.loads(mctrace.text("export", "--to", "speedscope", case.path))
+    names = [profile["name"] for profile in scope["profiles"]]
+    wrong += compare_lists("profile", sorted(names), sorted(name.replace(":", " ") for name in tasks))
+    events = json.loads(mctrace.text("export", "--to", "json", case.path))
+    events = events["traceEvents"] if isinstance(events, dict) else events
+    named = [(event["pid"], event["tid"], event["args"]["name"]) for event in events
+             if event.get("name") == "thread_name"]
+    wrong += compare_lists("thread", sorted(set(named)), [(60, 67, "cat"), (65, 65, "cat"), (65, 65, "dog"),
+                                                          (66, 66, "cat"), (67, 67, "cat")])
+    out = os.path.join(folder, "reused.uftrace")
+    mctrace.text("export", "--to", "uftrace", "-o", out, case.path)
+    files = [name for name in os.listdir(out) if name.endswith(".dat") and name[0].isdigit()]
+    return wrong + compare("file", {"number": len(files)}, {"number": len(tasks)})
 
 
 def check_still_ending(mctrace, folder):

@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 25
+plan 27
 
 # The largest size. Only a 64-bit kernel has a size that exceeds the machine's memory.
 case $(uname -m) in
@@ -198,4 +198,23 @@ cat "$MCT_TRACE" > "$MCT_TMP/trace"
 check "the trace is well-formed" examine "$MCT_TMP/trace"
 at_least "the trace shows where recording was off" \
 	1 "$(grep -c '^# recording was off$' "$MCT_TMP/trace")"
+
+# Packets of marks, with the duration, at many places of a quarter.
+put ksys_lseek "$MCT_DIR/filter"
+if put 'vfs_read:slow 0ns:mark' "$MCT_DIR/triggers"; then
+	put 256 "$MCT_SIZE"
+	trace_clear
+	trace_on
+	dd if=/dev/zero of=/dev/null bs=1 count=20000 2> /dev/null
+	trace_off
+	marks=$(grep '^# mark' "$MCT_TRACE" | grep -c ' after ')
+	at_least "marks have a duration" 1000 "$marks"
+	put 64 "$MCT_SIZE"
+	equal "they have it after a resize, too" 0 "$(grep '^# mark' "$MCT_TRACE" | grep -vc ' after ')"
+	put "" "$MCT_DIR/triggers"
+else
+	skip "marks have a duration" "this kernel sees no returns"
+	skip "they have it after a resize, too" "this kernel sees no returns"
+fi
+put "" "$MCT_DIR/filter"
 finish

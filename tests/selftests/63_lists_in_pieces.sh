@@ -18,7 +18,7 @@
 # one such piece, its last. A line that would end with an earlier piece gets an additional space. A
 # text for pieces of one byte is a single line.
 
-plan 47
+plan 49
 
 filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
@@ -392,4 +392,16 @@ for file in "$filter" "$never" "$triggers" "$pid"; do
 	left=$left$(shown "$file")
 done
 equal "an empty line empties each list" "" "$left"
+
+# killed TEXT: let a process be killed after it has written TEXT into filter, and before it closes it
+killed()
+{
+	# shellcheck disable=SC2016
+	sh -c 'exec 3> "$2"; printf %s "$1" >&3; kill -KILL $$' sh "$1" "$filter" 2> /dev/null
+	echo "$? $(brief "$filter")"
+}
+
+put vfs_read "$filter"
+equal "a writer that is killed before it writes leaves the list as it was" "137 vfs_read" "$(killed "")"
+equal "so does one that is killed before the end of its text" "137 vfs_read" "$(killed vfs_open)"
 finish

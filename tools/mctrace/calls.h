@@ -38,6 +38,7 @@ struct task_calls {
 	unsigned int cpu;	/* of an idle task, since these share pid 0; else 0 */
 	char comm[MCTRACER_COMM_LEN + 1];
 	bool has_name;		/* walk.c: comm and tgid are known */
+	unsigned int earlier;	/* walk.c: how many tasks had the pid before this one */
 	char raw[MCTRACER_COMM_LEN];	/* walk.c: comm as recorded */
 	struct call *calls;	/* the outermost first */
 	unsigned int nr, room;
@@ -52,7 +53,7 @@ struct task_calls {
 	/* Data of commands: */
 	bool waits;		/* tree.c: the latest call is not printed yet, it may be a leaf */
 	int shown;		/* tree.c: 1 + the CPU on which the task is printed; 0: none */
-	uint32_t track;		/* export_*.c, failures.c: the task's number, from 1; 0: none */
+	uint32_t track;		/* export_*.c, failures.c: the task's number, from 1; 0: none yet */
 	char named[MCTRACER_COMM_LEN + 1];	/* the name used there: exec() changes comm */
 };
 

@@ -90,10 +90,10 @@ static void check_number(const char *key, const char *value, unsigned int line)
 
 static void take_size(struct setup *setup, char *value, unsigned int line)
 {
-	(void)setup;
 	check_number("ring-size", value, line);
 	if (!atoi(value))
 		config_die(line, "a ring of 0 KiB records nothing");
+	setup->chosen_kb = true;
 	add_item("buffer_size_kb", value, line);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mctrace export: convert a recording to the format of another program. */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -57,10 +59,28 @@ static const struct form {
 	{ "mctrace",	export_recording,	.binary = true },
 };
 
+static const char *unfinished;	/* a directory that must not stay */
+
+/* Remove the files of an export that failed. They are in no directories below. */
+static void remove_unfinished(void)
+{
+	DIR *directory = unfinished ? opendir(unfinished) : NULL;
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory)))
+		unlinkat(dirfd(directory), entry->d_name, 0);
+	if (directory)
+		closedir(directory);
+	if (unfinished)
+		rmdir(unfinished);
+}
+
 void export_directory(const char *output)
 {
 	if (mkdir(output, 0777))
 		die_errno("%s", output);
+	unfinished = output;
+	atexit(remove_unfinished);
 }
 
 FILE *export_in(const char *output, const char *name)
@@ -118,5 +138,6 @@ int cmd_export(int argc, char **argv)
 		die("%s has no returns, which %s needs: 'mctrace record -g' records them",
 		    view.from->path, form->name);
 	form->export(&view, output);
+	unfinished = NULL;
 	return view_close(&view);
 }

@@ -169,6 +169,10 @@ static void put_recording(struct view *view, void *arg)
 	tally.by_task = true;
 	tally.by_cpu = true;
 	tally_walk(&tally);
+	/* All samples have the same values, and those of the recordings before are written. */
+	if (tally.returns && !pprof->returns && pprof->host)
+		die("%s has returns, and the recordings before it have none: name it first",
+		    view->from->path);
 	pprof->returns |= tally.returns;
 	pprof->host = host;
 	pprof->release = release;

@@ -27,13 +27,21 @@ static void put_info(struct recording_writer *to, const struct recording *from)
 	if (!strncmp(line, same, strlen(same)))
 		id = line + strlen(same);
 	uname(&name);
-	info = xasprintf("%sbase %llx\nmachine %s\nhost %s\n", from->info,
-			 (unsigned long long)from->base, name.machine, name.nodename);
+	info = xasprintf("%sbase %llx\n", from->info, (unsigned long long)from->base);
 	recording_put_text(to, RECORDING_INFO, info);
 	free(info);
+	if (from->is_live) {	/* a copy may be of another machine */
+		info = xasprintf("machine %s\nhost %s\n", name.machine, name.nodename);
+		recording_put_text(to, RECORDING_INFO, info);
+		free(info);
+	}
+	if (from->is_live && (id || from->is_own)) {
+		info = xasprintf("release %s\nversion %s\n", name.release, name.version);
+		recording_put_text(to, RECORDING_INFO, info);
+		free(info);
+	}
 	if (id) {
-		info = xasprintf("release %s\nversion %s\nbuild_id %.*s\n", name.release,
-				 name.version, (int)strcspn(id, "\n"), id);
+		info = xasprintf("build_id %.*s\n", (int)strcspn(id, "\n"), id);
 		recording_put_text(to, RECORDING_INFO, info);
 		free(info);
 	}
@@ -79,6 +87,8 @@ void export_recording(struct view *view, const char *output)
 	compressor = compressor_new();
 	put_info(&to, from);
 	recording_put_text_by(&to, compressor, RECORDING_SYMBOLS, from->symbols[0]);
+	if (from->nr_modules)
+		recording_put_modules(&to, from->modules->count);
 	for (cpu = from->cpus; cpu < from->cpus + from->nr_cpus; cpu++)
 		for (i = 0; i < cpu->nr; i++)
 			put_run(&to, compressor, cpu - from->cpus, cpu->notes, &cpu->runs[i]);

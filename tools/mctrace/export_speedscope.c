@@ -175,9 +175,7 @@ void export_speedscope(struct view *view, const char *output)
 	struct buffer line = { };
 	uint32_t i;
 
-	to.blocks = tmpfile();
-	if (!to.blocks)
-		die_errno("a temporary file");
+	to.blocks = temporary_stream();
 	walk(view, &to.walker);
 	for (i = 0; i < to.nr; i++)
 		put_block(&to, &to.tracks[i]);

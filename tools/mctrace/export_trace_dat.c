@@ -369,11 +369,8 @@ void export_trace_dat(struct view *view, const char *output)
 	FILE *to = output_open(output);
 
 	trace.rings = xcalloc(nr, sizeof(*trace.rings));
-	for (cpu = 0; cpu < nr; cpu++) {
-		trace.rings[cpu].pages = tmpfile();
-		if (!trace.rings[cpu].pages)
-			die_errno("a temporary file");
-	}
+	for (cpu = 0; cpu < nr; cpu++)
+		trace.rings[cpu].pages = temporary_stream();
 	walk(view, &trace.walker);
 	symbols_each(view->symbols, &trace.symbols, put_symbol);
 	buffer_puts(&trace.symbols, "ffffffffffffffff T __end\n");	/* ends the last one */

@@ -19,6 +19,7 @@
 #define PROGRAM		0x550000000000ULL	/* a usual address of a program */
 #define SESSION		"6d63747261636500"
 #define IDLE_TID	0x400001	/* above all pids; the CPU is added */
+#define LATER_TID	0x800001	/* of tasks whose pid has a file; the task's number is added */
 
 struct header {
 	char magic[8];
@@ -79,6 +80,14 @@ static void flush(struct uftrace *to, struct track *track)
 	free(path);
 }
 
+/* Return the number that names the task's file: its pid, if that is not taken. */
+static uint32_t tid_of(const struct uftrace *to, const struct task_calls *task)
+{
+	if (task->earlier)
+		return LATER_TID + to->nr;
+	return task->pid ? task->pid : IDLE_TID + task->cpu;
+}
+
 static struct track *track_of(struct uftrace *to, struct task_calls *task, uint64_t ns)
 {
 	struct track *track;
@@ -87,7 +96,7 @@ static struct track *track_of(struct uftrace *to, struct task_calls *task, uint6
 		to->tracks = xrealloc(to->tracks, to->nr + 1, sizeof(*to->tracks));
 		track = &to->tracks[to->nr];
 		*track = (struct track) {
-			.tid = task->pid ? task->pid : IDLE_TID + task->cpu,
+			.tid = tid_of(to, task),
 			.first = ns,
 		};
 		track->tgid = task->tgid ? task->tgid : track->tid;

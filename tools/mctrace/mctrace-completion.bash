@@ -13,6 +13,13 @@ _mctrace_functions()
 	fi 2>/dev/null
 }
 
+# _mctrace_begin WORD: print the lines of the input that begin with WORD. compgen -W would expand the
+# lines, such as the name of a task that is called "$(...)".
+_mctrace_begin()
+{
+	WORD=$1 awk 'index($0, ENVIRON["WORD"]) == 1'
+}
+
 # Print the names of errors, from the C library's headers.
 _mctrace_errors()
 {
@@ -48,38 +55,31 @@ _mctrace_argument()
 # is empty.
 _mctrace_values()
 {
-	local words
-
 	case $1 in
-	FUNC)	words=$(_mctrace_functions) ;;
-	ERRNO)	words=$(_mctrace_errors) ;;
-	FORM)	words=$(mctrace export --help | sed -n '/^Writes/,/--to/s/^  \([a-z.]*\) .*/\1/p') ;;
-	PID)	words=$(cd /proc && echo [0-9]*) ;;
-	TASK)	words=$(cat /proc/[0-9]*/comm 2>/dev/null; cd /proc && echo [0-9]*) ;;
-	*\|*)	words=${1//|/ } ;;
-	FILE | NAME)
-		compgen -f -- "$2"
-		return
-		;;
-	RULES)
-		compgen -f -- "$2"
-		words=$(_mctrace_rules)
-		;;
+	FUNC)	_mctrace_functions ;;
+	ERRNO)	_mctrace_errors ;;
+	FORM)	mctrace export --help | sed -n '/^Writes/,/--to/s/^  \([a-z.]*\) .*/\1/p' ;;
+	PID)	(cd /proc && printf '%s\n' [0-9]*) ;;
+	TASK)	(cat /proc/[0-9]*/comm 2>/dev/null; cd /proc && printf '%s\n' [0-9]*) ;;
+	*\|*)	echo "$1" | tr '|' '\n' ;;
+	RULES)	compgen -f -- "$2"; _mctrace_rules ;;
+	FILE | NAME) compgen -f -- "$2" ;;
 	'')	return 1 ;;
-	esac
-	compgen -W "$words" -- "$2"
+	esac | _mctrace_begin "$2"
 	return 0
 }
 
 _mctrace()
 {
-	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words argument=
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} argument=
 	local command=${COMP_WORDS[1]}
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ] || { [ "$COMP_CWORD" = 2 ] && [ "$command" = help ]; }; then
-		words=$(mctrace --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
-		mapfile -t COMPREPLY < <(compgen -W "$words --help --version" -- "$word")
+		mapfile -t COMPREPLY < <({
+			mctrace --help | sed -n 's/^  \([a-z]*\) .*/\1/p'
+			printf '%s\n' --help --version
+		} | _mctrace_begin "$word")
 		return
 	fi
 	case $before in
@@ -98,15 +98,14 @@ _mctrace()
 		return
 	fi
 	if [ "${word#-}" != "$word" ]; then
-		words=$(mctrace "$command" --help | sed -n 's/^  *\(-.*\)/\1/p' | sed 's/  .*//' |
-			grep -o -e '--*[A-Za-z][a-z-]*')
-		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+		mapfile -t COMPREPLY < <(mctrace "$command" --help | sed -n 's/^  *\(-.*\)/\1/p' |
+			sed 's/  .*//' | grep -o -e '--*[A-Za-z][a-z-]*' | _mctrace_begin "$word")
 	elif [ "$command" = record ] || [ "$command" = why ]; then
 		mapfile -t COMPREPLY < <(compgen -c -- "$word")
 	elif [ "$command" = object ]; then
-		mapfile -t COMPREPLY < <(compgen -W "$(_mctrace_rules)" -- "$word")
+		mapfile -t COMPREPLY < <(_mctrace_rules | _mctrace_begin "$word")
 	elif [ "$command" = list ]; then
-		mapfile -t COMPREPLY < <(compgen -W "$(_mctrace_functions)" -- "$word")
+		mapfile -t COMPREPLY < <(_mctrace_functions | _mctrace_begin "$word")
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 	fi

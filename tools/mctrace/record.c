@@ -340,8 +340,8 @@ static void show_summary(const struct record *record, uint64_t written, uint64_t
 static int finish(struct record *record)
 {
 	uint64_t written, lost, missed = 0, reused = 0;
-	bool good, whole;
-	char *info;
+	char *info, reason[TRACER_REASON];
+	bool good, whole, frozen;
 
 	tracer_write("ctrl", "0");
 	read_stats(&written, &lost);
@@ -349,9 +349,11 @@ static int finish(struct record *record)
 		missed = tracer_returns_missed() - record->missed;
 	if (setup_asked.rules || setup_asked.triggers)
 		reused = tracer_objects_reused();
-	info = xasprintf("written %llu\nlost %llu\nmissed %llu\nreused %llu\n",
+	frozen = tracer_frozen(reason);
+	info = xasprintf("written %llu\nlost %llu\nmissed %llu\nreused %llu\n%s%s%s",
 			 (unsigned long long)written, (unsigned long long)lost,
-			 (unsigned long long)missed, (unsigned long long)reused);
+			 (unsigned long long)missed, (unsigned long long)reused,
+			 frozen ? "frozen " : "", frozen ? reason : "", frozen ? "\n" : "");
 	whole = record->followed && follow_end(&record->follower, info);
 	free(info);
 	good = session_restore() && whole;
@@ -359,6 +361,8 @@ static int finish(struct record *record)
 		fputs("\r\033[K", stderr);
 	wait_for_command(record);
 	show_summary(record, written, lost, missed, whole);
+	if (frozen)
+		warning("nothing was recorded after the event (%s) that froze the rings", reason);
 	if (!good)
 		return EXIT_FAILURE;
 	if (record->command && record->signal)

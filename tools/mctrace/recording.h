@@ -154,6 +154,8 @@ struct recording {
 	int fd;			/* of a growing recording; else -1 */
 	uint64_t at;		/* offset of the next unread chunk of a growing recording */
 	bool is_raw;		/* raw kernel rings, which have no symbols */
+	bool is_live;		/* raw, and a file or the folder of the running kernel's tracer */
+	bool is_own;		/* live, and this boot's rings: MCTRACER_MODULES counts here */
 	char *origin;		/* header lines of last_boot/trace, or of the tracer's folder; or NULL */
 	bool ended;		/* false: its writer was killed, or is still writing */
 	char *damage;		/* why and where reading stopped; NULL: the file is good */
@@ -167,8 +169,11 @@ struct recording {
  * mctrace if it can't be read.
  */
 struct recording *recording_open(const char *path);
-/* Give symbols to a recording that has none. @kallsyms is freed with the recording. */
-void recording_add_names(struct recording *from, char *kallsyms);
+/*
+ * Give symbols to a recording that has none. @kallsyms is freed with the recording. @modules is the
+ * count of module loads and unloads that they belong to; -1: not known.
+ */
+void recording_add_names(struct recording *from, char *kallsyms, int64_t modules);
 /*
  * Open a recording that this user's mctrace is still writing. Return NULL if its symbols are not
  * there yet. Only complete chunks are read, damage is not noted, and symbols after the first table

@@ -14,8 +14,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "buffer.h"
 #include "build_id.h"
 #include "recording_parts.h"
+#include "tracer.h"
 #include "util.h"
 
 #define BLOCK	1048576
@@ -69,33 +71,20 @@ static uint64_t most_to_copy(int file)
 	return (uint64_t)fs.f_bavail * fs.f_frsize / 4 * 3;
 }
 
-/* Create a temporary file in @folder, and unlink it, so that closing frees it. */
-static int temporary_file(const char *folder)
-{
-	char *path = xasprintf("%s/mctrace-XXXXXX", folder);
-	int fd = mkostemp(path, O_CLOEXEC);
-
-	if (fd < 0)
-		die_errno("a temporary file in %s", folder);
-	unlink(path);
-	free(path);
-	return fd;
-}
-
 /*
  * Copy @in, which can't be mapped, to a temporary file. Check the first bytes before copying the
  * rest, because what is no recording may never end.
  */
 static int spool(int in, const char *path)
 {
-	const char *folder = getenv("TMPDIR") ?: "/tmp";
+	const char *folder = temporary_folder();
 	char *buf = xcalloc(1, BLOCK);
 	size_t n = read_all(in, buf, sizeof(struct recording_header), path);
 	uint64_t copied = 0, most;
 	int file;
 
 	recording_check_header(path, buf, n);
-	file = temporary_file(folder);
+	file = temporary_file();
 	most = most_to_copy(file);
 	for (; n; n = read_all(in, buf, BLOCK, path)) {
 		copied += n;
@@ -172,54 +161,49 @@ static void find_origin_lines(struct recording *from)
 {
 	static const char key[] = "origin ";
 	const char *line = from->info;
-	char *before;
+	struct buffer lines = { };
 	size_t length;
 
 	for (; line && *line; line += length + (line[length] == '\n')) {
 		length = strcspn(line, "\n");
 		if (strncmp(line, key, strlen(key)))
 			continue;
-		before = from->origin;
-		from->origin = xasprintf("%s# %.*s\n", before ?: "", (int)(length - strlen(key)),
-					 line + strlen(key));
-		free(before);
+		buffer_puts(&lines, "# ");
+		buffer_put(&lines, line + strlen(key), length - strlen(key));
+		buffer_char(&lines, '\n');
+	}
+	if (lines.length) {
+		buffer_char(&lines, '\0');
+		from->origin = lines.data;
 	}
 }
 
 /* Map one CPU's ring, if the file is a raw file in debugfs. Return false if it is another file. */
 static bool take_ring(struct recording *from, int fd, const struct stat *st)
 {
-	struct statfs fs;
-
-	if (!S_ISREG(st->st_mode) || st->st_size || fstatfs(fd, &fs) ||
-	    fs.f_type != DEBUGFS_MAGIC)
+	if (!S_ISREG(st->st_mode) || st->st_size || !from->is_live)
 		return false;
 	return recording_map_ring(from, fd);
 }
 
-/* Describe rings of the running kernel. The first line of stats may be "# frozen: REASON". */
-static void describe_running(struct recording *from, int folder)
+/* Describe the rings of the running kernel. */
+static void describe_running(struct recording *from)
 {
-	static const char first[] = "# frozen: ";
-	int fd = openat(folder, "stats", O_RDONLY | O_CLOEXEC);
-	char stats[128] = "", *id = build_id();
+	char reason[TRACER_REASON], *id = build_id();
+	bool frozen = tracer_frozen(reason);
 
-	if (fd >= 0 && (read(fd, stats, sizeof(stats) - 1) < 0 ||
-			strncmp(stats, first, strlen(first))))
-		*stats = '\0';
-	from->origin = xasprintf("# kernel: this one, %s\n%.*s%s", id,
-				 (int)strcspn(stats, "\n"), stats, *stats ? "\n" : "");
+	from->origin = xasprintf("# kernel: this one, %s\n%s%s%s", id, frozen ? "# frozen: " : "",
+				 frozen ? reason : "", frozen ? "\n" : "");
 	free(id);
-	if (fd >= 0)
-		close(fd);
 }
 
-/* Take the rings of all CPUs from the tracer's folder in debugfs, @fd. */
+/* Take the rings of all CPUs from the tracer's folder in debugfs, @fd, or from a copy. */
 static void take_folder(struct recording *from, int fd)
 {
 	if (!recording_map_rings(from, fd))
 		die("%s is a folder, no recording", from->path);
-	describe_running(from, fd);
+	if (from->is_live)
+		describe_running(from);
 }
 
 static void find_all(struct recording *from)
@@ -239,6 +223,14 @@ static void find_all(struct recording *from)
 		find_origin(from);
 }
 
+/* Return true if the file belongs to the running kernel. */
+static bool is_in_debugfs(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == DEBUGFS_MAGIC;
+}
+
 struct recording *recording_open(const char *path)
 {
 	struct recording *from = xcalloc(1, sizeof(*from));
@@ -250,6 +242,7 @@ struct recording *recording_open(const char *path)
 	given = fd;
 	if (fstat(fd, &st))
 		die_errno("%s", from->path);
+	from->is_live = is_in_debugfs(fd);
 	if (S_ISDIR(st.st_mode))
 		take_folder(from, fd);
 	if (S_ISDIR(st.st_mode) || take_ring(from, fd, &st)) {

@@ -4,10 +4,12 @@
  * for each CPU), the mapping of per_cpu/cpuN/raw (a header and a ring), and the words that read()
  * returns from per_cpu/cpuN/raw, which begin with MCTRACER_STREAM.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "mctracer_decode.h"
@@ -210,10 +212,18 @@ void recording_find_rings(struct recording *from, enum raw_kind kind)
 	describe(from, &found);
 }
 
+/* Return true if a file that is not the kernel's has @size bytes: beyond its end is no memory. */
+static bool is_long_enough(const struct recording *from, int fd, uint64_t size)
+{
+	struct stat st;
+
+	return from->is_live || (!fstat(fd, &st) && (uint64_t)st.st_size >= size);
+}
+
 /*
  * Copy a ring that the kernel may be writing: a barrier separates loading head, copying the ring,
  * and loading head again. Words that may have been overwritten in between are omitted. Return false
- * if @fd can't be mapped, or is no ring.
+ * and set errno if @fd can't be mapped, or is no ring.
  */
 static bool copy_ring(struct recording *from, int fd, struct found_in_words *found)
 {
@@ -224,14 +234,21 @@ static bool copy_ring(struct recording *from, int fd, struct found_in_words *fou
 	int tries = 10;
 	size_t size;
 
+	errno = EINVAL;
+	if (!is_long_enough(from, fd, sizeof(*mapped)))
+		return false;
 	mapped = mmap(NULL, sizeof(*mapped), PROT_READ, MAP_SHARED, fd, 0);
 	if (mapped == MAP_FAILED)
 		return false;
 	header = *mapped;
 	munmap((void *)mapped, sizeof(*mapped));
-	if (!is_whole(&header, UINT64_MAX))
-		return false;
+	if (header.magic == MCTRACER_MAGIC && header.version != MCTRACER_VERSION)
+		die("%s is of version %u, this mctrace knows %u: use that of its kernel",
+		    from->path, header.version, MCTRACER_VERSION);
 	size = header.header_size + header.ring_size;
+	errno = EINVAL;
+	if (!is_whole(&header, UINT64_MAX) || !is_long_enough(from, fd, size))
+		return false;
 	mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 	if (mapped == MAP_FAILED)
 		return false;
@@ -262,6 +279,7 @@ bool recording_map_ring(struct recording *from, int fd)
 	if (!from->nr_cpus)
 		die("%s is empty: nothing was recorded on this CPU", from->path);
 	describe(from, &found);
+	from->is_own = true;
 	return true;
 }
 
@@ -277,10 +295,13 @@ bool recording_map_rings(struct recording *from, int folder)
 		name = xasprintf("per_cpu/cpu%u/raw", cpu);
 		fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
 		free(name);
-		if (fd < 0)
+		if (fd < 0 && errno == ENOENT)
 			continue;	/* possible CPUs may have gaps */
+		if (fd < 0)
+			die_errno("per_cpu/cpu%u/raw in %s", cpu, from->path);
 		if (!copy_ring(from, fd, &found))
-			die_errno("mapping per_cpu/cpu%u/raw in %s", cpu, from->path);
+			die("per_cpu/cpu%u/raw in %s is no ring that can be mapped: %s", cpu,
+			    from->path, strerror(errno));
 		any = true;
 		close(fd);
 	}
@@ -289,5 +310,6 @@ bool recording_map_rings(struct recording *from, int folder)
 	if (!from->nr_cpus)
 		die("%s is empty: nothing was recorded", from->path);
 	describe(from, &found);
+	from->is_own = from->is_live;
 	return true;
 }

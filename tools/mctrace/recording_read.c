@@ -259,10 +259,14 @@ void recording_find_chunks(struct recording *from)
 		recording_note_damage(from, from->size, "the recording is not complete");
 }
 
-void recording_add_names(struct recording *from, char *kallsyms)
+void recording_add_names(struct recording *from, char *kallsyms, int64_t modules)
 {
+	uint64_t count = modules;
+
 	recording_own(from, kallsyms);
 	add_symbols(from, kallsyms, strlen(kallsyms));
+	if (modules >= 0)
+		add_modules(from, &count, sizeof(count));
 }
 
 /* Only complete chunks are read. */

@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "compress.h"
 #include "recording.h"
 #include "util.h"
+
+#define NAP_NS	20000000	/* between two looks for a reader */
 
 /* Append to the file. The caller holds to->mutex, once there are threads. */
 static void put(struct recording_writer *to, const void *data, size_t size)
@@ -57,6 +60,30 @@ static int create_unnamed(struct recording_writer *to)
 	return fd;
 }
 
+/* Return true if a signal that should end mctrace came while it was blocked. */
+static bool is_ending(void)
+{
+	sigset_t signals;
+
+	sigpending(&signals);
+	return sigismember(&signals, SIGINT) || sigismember(&signals, SIGTERM) ||
+	       sigismember(&signals, SIGQUIT) || sigismember(&signals, SIGHUP);
+}
+
+/* Open a device or a named pipe. A named pipe can be opened once it has a reader. */
+static int open_other(const char *path)
+{
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+	int fd;
+
+	while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO &&
+	       !is_ending())
+		nanosleep(&nap, NULL);
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return fd;
+}
+
 /*
  * Create the file. A path that exists and is no regular file, such as a device or a named pipe, is
  * opened and written directly.
@@ -65,12 +92,18 @@ static int create_file(struct recording_writer *to, const char *path)
 {
 	struct stat st;
 
+	/*
+	 * The kernel may forbid to follow a symbolic link of somebody else, as in /tmp:
+	 * realpath() does not ask it, so ask here.
+	 */
+	if (stat(path, &st) && errno != ENOENT)
+		return -1;
 	to->path = realpath(path, NULL) ?: xstrdup(path);
 	if (!lstat(to->path, &st) ? S_ISREG(st.st_mode) : errno == ENOENT)
 		return create_unnamed(to);
 	free(to->path);
 	to->path = NULL;
-	return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	return open_other(path);
 }
 
 void recording_create(struct recording_writer *to, const char *path)

@@ -69,7 +69,7 @@ static int begin(struct recorder *recorder, const char * const *options, char **
 	size_t i;
 	int fd;
 
-	recorder->path = xasprintf("%s/mctrace-XXXXXX", getenv("TMPDIR") ?: "/tmp");
+	recorder->path = xasprintf("%s/mctrace-XXXXXX", temporary_folder());
 	fd = mkstemp(recorder->path);
 	if (fd < 0)
 		die_errno("%s", recorder->path);

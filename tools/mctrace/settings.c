@@ -177,15 +177,26 @@ static void record_nothing(void)
 	warning("or more would be recorded: kernel.mcount_enabled is 0 now");
 }
 
+/* Return true if writing this setting would thaw frozen rings, or drop some of their calls. */
+static bool spoils_frozen(const char *file)
+{
+	return !strcmp(file, "tracing_on") || !strcmp(file, "buffer_size_kb");
+}
+
 bool settings_write_back(void)
 {
-	bool good = true, more = false;
+	bool good = true, more = false, frozen;
+	char reason[TRACER_REASON];
 	int i = ARRAY_SIZE(settings);
 
 	close(spare);
+	frozen = tracer_frozen(reason);
+	if (frozen)
+		warning("an event (%s) has frozen the rings, which stay as they are: 'mctrace show' prints the last calls",
+			reason);
 	while (i--)
-		if (settings[i].before && setting_differs(&settings[i]) &&
-		    !setting_put_back(&settings[i], &more))
+		if (settings[i].before && !(frozen && spoils_frozen(settings[i].file)) &&
+		    setting_differs(&settings[i]) && !setting_put_back(&settings[i], &more))
 			good = false;
 	if (more)
 		record_nothing();

@@ -12,8 +12,8 @@
 void settings_read(void);
 /*
  * Write back all settings that differ. If the kernel refuses lines of a list, write back the
- * others; if that would record everything, record nothing instead. Return false and print a message
- * if anything is not as it was.
+ * others; if that would record everything, record nothing instead. Leave frozen rings as they are,
+ * and print a message. Return false and print a message if anything else is not as it was.
  */
 bool settings_write_back(void);
 

@@ -21,8 +21,6 @@
 #define RING_KB		8192
 #define SMALLEST_KB	64
 
-static bool chosen_kb;	/* --buffer-size was given */
-
 static void add_line(char **list, const char *more)
 {
 	char *both = xasprintf("%s%s\n", *list ?: "", more);
@@ -107,7 +105,7 @@ static int take_kb(const struct option *option, const char *kb, int unset)
 	if (!is_number(kb))
 		die_usage(option_command(), "'%s' is no number of kilobytes", kb);
 	*(const char **)option->value = kb;
-	chosen_kb = true;
+	setup_asked.chosen_kb = true;
 	return 0;
 }
 
@@ -341,7 +339,7 @@ void setup_switch_on(void)
 		size = atoi(now) / 2;
 		free(now);
 		snprintf(kb, sizeof(kb), "%d", size);
-		if (errno != ENOMEM || size < SMALLEST_KB || chosen_kb ||
+		if (errno != ENOMEM || size < SMALLEST_KB || setup_asked.chosen_kb ||
 		    !session_try("buffer_size_kb", kb))
 			tracer_write("ctrl", "1");	/* prints the reason */
 	}

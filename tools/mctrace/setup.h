@@ -25,6 +25,7 @@ struct setup {
 	bool self;		/* record mctrace, too */
 	bool force;		/* clear frozen rings */
 	const char *kb;		/* NULL: as it is, but at least RING_KB */
+	bool chosen_kb;		/* the user chose the size: no smaller rings will do */
 };
 
 /* The values of setup_options. */

@@ -161,11 +161,13 @@ char *tracer_others_hook(void)
 void tracer_show(const char *file, const volatile sig_atomic_t *enough, const sigset_t *wake)
 {
 	int fd = open(tracer_path(file), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	const struct timespec now = { };
+	const struct timespec now = { }, second = { .tv_sec = 1 };
+	char reason[TRACER_REASON];
 	struct pollfd fds[] = { { .fd = fd, .events = POLLIN }, { .fd = STDOUT_FILENO } };
 	bool more = true;
 	char buf[65536];
 	ssize_t n;
+	int ready;
 
 	if (fd < 0)
 		tracer_die(file);
@@ -176,8 +178,14 @@ void tracer_show(const char *file, const volatile sig_atomic_t *enough, const si
 	while (!enough || !*enough) {
 		if (enough && ppoll(NULL, 0, &now, wake) < 0)
 			continue;
-		if (!more && ppoll(fds, ARRAY_SIZE(fds), NULL, wake) < 0)
+		ready = more ? 1 : ppoll(fds, ARRAY_SIZE(fds), &second, wake);
+		if (ready < 0)
 			continue;
+		if (!ready && tracer_frozen(reason)) {
+			warning("an event (%s) has frozen the rings: nothing was recorded after it",
+				reason);
+			break;
+		}
 		/* Standard output is a pipe without a reader. */
 		if (!more && fds[1].revents & POLLERR)
 			break;
@@ -313,6 +321,25 @@ static int64_t number_in_stats(const char *key)
 
 	free(stats);
 	return number;
+}
+
+/* The first line of stats is "# frozen: REASON" then. */
+bool tracer_frozen(char reason[TRACER_REASON])
+{
+	static const char first[] = "# frozen: ";
+	char stats[64] = "";
+	int fd = open(tracer_path("stats"), O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	if (read(fd, stats, sizeof(stats) - 1) < 0)
+		*stats = '\0';
+	close(fd);
+	if (strncmp(stats, first, strlen(first)))
+		return false;
+	snprintf(reason, TRACER_REASON, "%.*s", (int)strcspn(stats + strlen(first), "\n"),
+		 stats + strlen(first));
+	return true;
 }
 
 int64_t tracer_modules(void)

@@ -50,6 +50,14 @@ int tracer_put(const char *file, const char *text, bool append);
 /* Print why @file can't be used, by errno, and what to do; end mctrace. */
 void tracer_die(const char *file) __attribute__((noreturn));
 
+#define TRACER_REASON	32
+
+/*
+ * Return true if an event such as an oops froze the rings, and set @reason to its name. Never ends
+ * mctrace, and allocates nothing.
+ */
+bool tracer_frozen(char reason[TRACER_REASON]);
+
 /* Return the count of module loads and unloads; -1 if this kernel doesn't count them. */
 int64_t tracer_modules(void);
 

@@ -27,6 +27,7 @@ struct tree {
 	struct {
 		struct buffer text;
 		struct task_calls *task;	/* the block's task */
+		unsigned int earlier;		/* its number of earlier tasks */
 	} *cpus;
 	unsigned int nr_cpus;
 	struct buffer *to;	/* of the current CPU */
@@ -147,13 +148,16 @@ static void begin(struct tree *tree, struct task_calls *task)
 {
 	unsigned int cpu = tree->walker.event->cpu;
 
-	if (task->shown == (int)cpu + 1 && tree->cpus[cpu].text.length > ENOUGH)
-		end_stint(tree, cpu);	/* other CPUs' blocks may be printed in between */
+	/* Other CPUs' blocks may be printed in between; or the pid has another task. */
+	if (task->shown == (int)cpu + 1 && (tree->cpus[cpu].text.length > ENOUGH ||
+					    tree->cpus[cpu].earlier != task->earlier))
+		end_stint(tree, cpu);
 	if (task->shown != (int)cpu + 1) {
 		if (task->shown)
 			end_stint(tree, task->shown - 1);
 		end_stint(tree, cpu);
 		tree->cpus[cpu].task = task;
+		tree->cpus[cpu].earlier = task->earlier;
 		task->shown = cpu + 1;
 		tree->to = &tree->cpus[cpu].text;
 		buffer_printf(tree->to, "CPU %u: %s:%u\n", cpu, *task->comm ? task->comm : "<...>",

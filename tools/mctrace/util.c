@@ -153,6 +153,32 @@ unsigned int terminal_width(void)
 	return 80;
 }
 
+const char *temporary_folder(void)
+{
+	return getenv("TMPDIR") ?: "/tmp";
+}
+
+int temporary_file(void)
+{
+	char *path = xasprintf("%s/mctrace-XXXXXX", temporary_folder());
+	int fd = mkostemp(path, O_CLOEXEC);
+
+	if (fd < 0)
+		die_errno("a temporary file in %s", temporary_folder());
+	unlink(path);
+	free(path);
+	return fd;
+}
+
+FILE *temporary_stream(void)
+{
+	FILE *stream = fdopen(temporary_file(), "w+");
+
+	if (!stream)
+		die_errno("a temporary file in %s", temporary_folder());
+	return stream;
+}
+
 char *read_file(const char *path)
 {
 	size_t size = 0, room = 4096;

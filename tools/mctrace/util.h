@@ -56,6 +56,15 @@ double seconds_since(const struct timespec *then);
 /* Return the width of the terminal in characters: $COLUMNS, or standard output's, or 80. */
 unsigned int terminal_width(void);
 
+/* Return the folder for temporary files: $TMPDIR, or /tmp. */
+const char *temporary_folder(void);
+/*
+ * Create a temporary file there without a name, so that closing frees it. Return its descriptor, or
+ * a stream; end mctrace on failure.
+ */
+int temporary_file(void);
+FILE *temporary_stream(void);
+
 /* Return a file's content as a string; NULL and errno on failure. The caller frees it. */
 char *read_file(const char *path);
 

@@ -136,21 +136,27 @@ void view_progress(const struct view *view, double done)
 static void find_names(struct recording *from)
 {
 	static const char other[] = "# kernel: another one";
+	int64_t modules = -1;
+	char *names;
 
 	if (from->nr_symbols && view_asked.kallsyms)
 		die("%s has its own names: --kallsyms is for the kernel's raw files", from->path);
 	if (!from->is_raw)
 		return;
 	if (view_asked.kallsyms) {
-		recording_add_names(from, kallsyms_read_file(view_asked.kallsyms));
+		recording_add_names(from, kallsyms_read_file(view_asked.kallsyms), -1);
 		return;
 	}
 	if (from->origin && !strncmp(from->origin, other, strlen(other)))
 		die("%s is of another kernel (%.*s): --kallsyms takes its System.map or vmlinux",
 		    from->path, (int)strcspn(from->origin + 2, "\n"), from->origin + 2);
-	if (!from->origin && !strstr(from->path, "/per_cpu/"))
+	if (!from->is_live && from->origin)
+		die("%s is a copy, whose addresses are of the boot that made it: --kallsyms takes a copy of that boot's /proc/kallsyms",
+		    from->path);
+	if (!from->is_live)
 		warning("%s has no names of functions: the running kernel's are shown", from->path);
-	recording_add_names(from, kallsyms_read());
+	names = from->is_own ? kallsyms_read_at(&modules) : kallsyms_read();
+	recording_add_names(from, names, modules);
 }
 
 /* Make @from the recording that is shown. */
@@ -229,7 +235,10 @@ static void put_away(struct view *view)
 	uint64_t written = recording_number(from, "written");
 	uint64_t seen = recording_number(from, "seen");
 	uint64_t lost = recording_number(from, "lost");
+	const char *frozen = recording_info(from, "frozen");
 
+	if (frozen)
+		warning("nothing was recorded after an event (%s) that froze the rings", frozen);
 	view->sum.missed += recording_number(from, "missed");
 	if (recording_info(from, "seen")) {
 		view->sum.written += written;
@@ -247,13 +256,18 @@ static void put_away(struct view *view)
 }
 
 /*
- * End mctrace if only some recordings have returns, because the paths of the others differ. A raw
- * file has no mode: all of one CPU may be calls.
+ * End mctrace if only some recordings have returns, because the paths of the others differ. Only
+ * warn of a raw file, because a CPU that was idle may have calls alone.
  */
 static void check_mode(const struct recording *from, const char **with, const char **without)
 {
-	if (from->is_raw || !recording_info(from, "mode"))
+	if (!recording_info(from, "mode"))
 		return;
+	if (from->is_raw && !has_returns(from)) {
+		if (*with)
+			warning("%s has no returns: its calls take no time", from->path);
+		return;
+	}
 	*(has_returns(from) ? with : without) = from->path;
 	if (*with && *without)
 		die("%s has returns and %s has none: they can't be summed up", *with, *without);

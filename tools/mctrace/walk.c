@@ -61,6 +61,10 @@ static struct task_calls *selected_of(struct walker *walker, struct task_calls *
 	if (strcmp(selected->comm, task->comm))
 		memcpy(selected->comm, task->comm, sizeof(selected->comm));
 	selected->tgid = task->tgid;
+	if (selected->earlier != task->earlier) {
+		selected->earlier = task->earlier;
+		selected->track = 0;
+	}
 	return selected;
 }
 
@@ -306,6 +310,8 @@ static void take_name(struct walker *walker, struct task_calls *task, const stru
 	if (task->has_name && (task->tgid != state->tgid || ends(task))) {
 		close_to(walker, task, 0, true);
 		task->has_last = false;
+		task->earlier++;
+		task->track = 0;
 	}
 	task->has_name = true;
 	task->tgid = state->tgid;

@@ -43,7 +43,7 @@ static void snapshot_copy(void)
 		failed = snapshot ? 0 : -ENOMEM;
 	}
 	atomic_set(&mctracer_snapshot_state,
-		   snapshot ? MCTRACER_SNAPSHOT_TAKEN : MCTRACER_SNAPSHOT_NONE);
+		   snapshot ? MCTRACER_SNAPSHOT_TAKEN : MCTRACER_SNAPSHOT_FAILED);
 }
 
 int mctracer_snapshot_clear(void)
@@ -63,6 +63,8 @@ int mctracer_snapshot_clear(void)
 		held = NULL;
 		atomic_cmpxchg(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_TAKEN,
 			       MCTRACER_SNAPSHOT_NONE);
+		atomic_cmpxchg(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_FAILED,
+			       MCTRACER_SNAPSHOT_NONE);
 	}
 	mctracer_ring_copy_free(gone);
 	return 0;
@@ -80,7 +82,7 @@ int mctracer_snapshot_make(void)
 	mctracer_snapshot_stop_hooks();
 	atomic_set_release(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_TAKING);
 	mctracer_snapshot_wait();
-	return atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_NONE ? -ENOMEM : 0;
+	return atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_FAILED ? -ENOMEM : 0;
 }
 
 struct mctracer_ring_copy *mctracer_snapshot_open(void)

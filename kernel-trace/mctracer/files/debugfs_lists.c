@@ -19,6 +19,8 @@
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -179,11 +181,24 @@ static ssize_t list_write(struct file *file, const char __user *buf, size_t coun
 	return ret ?: count;
 }
 
-/* Do what remains when the file is closed: apply the kept text, or empty the list. */
+/* Return true if a signal has killed the current process, which then closes its files. */
+static bool list_writer_is_killed(void)
+{
+	return current->flags & PF_EXITING && current->signal->group_exit_code & 0x7f;
+}
+
+/*
+ * Do what remains when the file is closed: apply the kept text, or empty the list. A writer that
+ * was killed might have written more.
+ */
 static int list_finish(struct list_opened *opened)
 {
 	char nothing[] = "";
 
+	if (list_writer_is_killed()) {
+		list_drop_text(opened);
+		opened->written = true;
+	}
 	if (opened->length)
 		return list_apply_text(opened);
 	if (opened->replace && !opened->written) {

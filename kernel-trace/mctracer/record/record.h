@@ -289,7 +289,7 @@ void mctracer_arm(struct irq_work *work);
 
 /* The rings are being copied: calls are counted as lost instead of being recorded. */
 extern bool mctracer_copying;
-/* Return true if there is no copy, nor one being made. Any context. */
+/* Return true if there is no copy, none is being made, and none has failed. Any context. */
 bool mctracer_snapshot_may_request(void);
 /* Request a copy for a trigger at @ip, if there is none. Any context, with preemption disabled. */
 void mctracer_snapshot_request_at(unsigned long ip);
@@ -300,6 +300,7 @@ enum {
 	MCTRACER_SNAPSHOT_BEGINNING,	/* hooks still record, so nothing may be copied yet */
 	MCTRACER_SNAPSHOT_TAKING,
 	MCTRACER_SNAPSHOT_TAKEN,
+	MCTRACER_SNAPSHOT_FAILED,	/* no memory: until a write to the file, triggers do nothing */
 };
 
 extern atomic_t mctracer_snapshot_state;

@@ -31,9 +31,11 @@ static void move_append(struct mctracer_ring *ring, const struct mctracer_state 
 	u64 sync[MCTRACER_SYNC_WORDS], at;
 	bool call = mctracer_word_counts(word);
 	bool begins = call || !move_is_continuation(word);
+	/* The first words of a packet have made room for its last one, a call or a mark. */
+	bool first = begins && !call && !mctracer_word_is_meta(word, MCTRACER_MARK);
 	unsigned int n, i;
 
-	while (begins && !call && (-ring->user.head & (quarter - 1)) &&
+	while (first && (-ring->user.head & (quarter - 1)) &&
 	       (-ring->user.head & (quarter - 1)) < PACKET_MAX * MCTRACER_WORD_SIZE)
 		mctracer_ring_put_at_rest(ring, mctracer_word(MCTRACER_TIME, 0));
 	at = mctracer_position(ring->user.head & -quarter);

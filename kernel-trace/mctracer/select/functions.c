@@ -149,9 +149,10 @@ static int walk_match(struct walk *walk, struct mctracer_expression *e, unsigned
 	if (e->module && !function_is_of_module(addr, e->module))
 		return 0;
 	e->symbols++;
-	if (!e->module && !function_remember_home(e, addr))
-		return -ENOMEM;
 	site = mcount_function_site(addr);
+	/* Where only data has such a name, the expression waits for nothing. */
+	if (site && !e->module && !function_remember_home(e, addr))
+		return -ENOMEM;
 	ret = site ? function_add_hit(walk->hits, site, e, false, false) : 0;
 	if (!ret && walk->returns)
 		ret = function_add_returns(walk->hits, addr, e);

@@ -61,6 +61,8 @@ static struct expression expressions[BITS_PER_LONG];
 
 /* The expressions that exist: during a change, more than mctracer_pids, which are in force. */
 static unsigned long used;
+/* Those whose tasks this change has marked; on an error they are removed. */
+static unsigned long marked;
 /* The expressions that a new thread inherits, and those that a new process inherits. */
 static unsigned long to_threads, to_children;
 
@@ -77,54 +79,73 @@ static void pids_wait_for_forks(void)
 	read_unlock(&tasklist_lock);
 }
 
-/* Mark all threads of @process. Return true if all were marked before. */
-static bool pids_mark_process(struct task_struct *process, unsigned long bit)
+/* Mark all threads of @process. Return 1 if all were marked before, 0 if not, or -ENOSPC. */
+static int pids_mark_process(struct task_struct *process, unsigned long bit)
 {
 	struct task_struct *task;
-	bool had = true;
+	int had = 1;
 
 	for_each_thread(process, task) {
 		if (mctracer_task_pids(task) & bit)
 			continue;
-		mctracer_set_task_pids(task, mctracer_task_pids(task) | bit);
-		had = false;
+		if (!mctracer_set_task_pids(task, mctracer_task_pids(task) | bit))
+			return -ENOSPC;
+		had = 0;
 	}
 	return had;
 }
 
-/* Mark all processes whose parent is marked. Return true if all were marked before. */
-static bool pids_mark_children(unsigned long bit)
+/* Mark all processes whose parent is marked. Return as pids_mark_process(). */
+static int pids_mark_children(unsigned long bit)
 {
 	struct task_struct *process, *parent;
-	bool had = true;
+	int had = 1, ret;
 
 	for_each_process(process) {
 		parent = rcu_dereference(process->real_parent);
-		if (mctracer_task_pids(parent) & bit)
-			had &= pids_mark_process(process, bit);
+		if (!(mctracer_task_pids(parent) & bit))
+			continue;
+		ret = pids_mark_process(process, bit);
+		if (ret < 0)
+			return ret;
+		had &= ret;
 	}
 	return had;
 }
 
-static void pids_mark_all(const struct expression *e, struct task_struct *found, unsigned long bit)
+/* Mark the tasks once. Return as pids_mark_process(). */
+static int pids_mark_once(const struct expression *e, struct task_struct *found, unsigned long bit)
 {
-	bool had;
+	int ret = pids_mark_process(found, bit), children;
 
-	do {
-		scoped_guard(rcu) {
-			had = pids_mark_process(found, bit);
-			if (e->kind == CHILDREN)
-				had &= pids_mark_children(bit);
-		}
-		pids_wait_for_forks();
-	} while (!had);
+	if (ret < 0 || e->kind != CHILDREN)
+		return ret;
+	children = pids_mark_children(bit);
+	return children < 0 ? children : ret & children;
 }
 
-/* Make @e the expression @nr and mark its tasks. Return 0, or -ESRCH if there is no such task. */
+/* Mark tasks until a fork can't have missed the mark. Return 0 or -ENOSPC. */
+static int pids_mark_all(const struct expression *e, struct task_struct *found, unsigned long bit)
+{
+	int ret;
+
+	do {
+		scoped_guard(rcu)
+			ret = pids_mark_once(e, found, bit);
+		pids_wait_for_forks();
+	} while (!ret);
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * Make @e the expression @nr and mark its tasks. Return 0, -ESRCH if there is no such task, or
+ * -ENOSPC if there are too many.
+ */
 static int pids_mark_tasks(int nr, const struct expression *e)
 {
 	struct task_struct *found = get_pid_task(e->pid, PIDTYPE_PID);
 	const unsigned long bit = BIT(nr);
+	int ret = 0;
 
 	if (!found)
 		return -ESRCH;
@@ -135,18 +156,19 @@ static int pids_mark_tasks(int nr, const struct expression *e)
 	put_pid(expressions[nr].pid);	/* all tasks of it have exited, or it is NULL */
 	expressions[nr] = (struct expression) { .pid = get_pid(e->pid), .kind = e->kind };
 	used |= bit;
+	marked |= bit;
 	/* First enable inheritance: later forks inherit the mark. */
 	if (e->kind != THREAD)
 		WRITE_ONCE(to_threads, to_threads | bit);
 	if (e->kind == CHILDREN)
 		WRITE_ONCE(to_children, to_children | bit);
 	pids_wait_for_forks();
-	if (e->kind == THREAD)
-		mctracer_set_task_pids(found, mctracer_task_pids(found) | bit);
-	else
-		pids_mark_all(e, found, bit);
+	if (e->kind != THREAD)
+		ret = pids_mark_all(e, found, bit);
+	else if (!mctracer_set_task_pids(found, mctracer_task_pids(found) | bit))
+		ret = -ENOSPC;
 	put_task_struct(found);
-	return 0;
+	return ret;
 }
 
 /* Remove the expressions @pids, and their marks from all tasks, in O(tasks). */
@@ -274,6 +296,8 @@ static int pids_add(const struct line *line, unsigned long *wanted)
 			return pids_refuse(-ENOSPC, word, "there are too many expressions");
 		nr = bits & ~used ? __ffs(bits & ~used) : old;
 		ret = pids_mark_line(nr, line);
+		if (ret == -ENOSPC)
+			return pids_refuse(ret, word, "there are too many tasks");
 		if (ret && old < 0)
 			return pids_refuse(ret, word, line->kind == THREAD ? "no such thread" :
 					   "no such process (a thread is \"tid NUMBER\")");
@@ -333,10 +357,11 @@ int mctracer_set_pids(char *text, bool append)
 	strscpy(copy, text, strlen(text) + 1);
 	guard(mutex)(&pids_mutex);
 	before = used;
+	marked = 0;
 	wanted = append ? used : 0;
 	ret = pids_apply(copy, NULL) ?: pids_apply(text, &wanted);
 	if (ret)
-		wanted = before;
+		wanted = before & ~marked;
 	if (wanted != mctracer_pids)
 		mctracer_add_hole();	/* a task's calls may be recorded without their returns */
 	WRITE_ONCE(mctracer_pids, wanted);
@@ -366,4 +391,7 @@ void mctracer_show_pids(struct seq_file *m)
 	guard(mutex)(&pids_mutex);
 	for_each_set_bit(nr, &mctracer_pids, BITS_PER_LONG)
 		pids_show_expression(m, nr);
+	if (mctracer_tasks_left_out())
+		seq_printf(m, "# %lu new tasks were left out: there are too many\n",
+			   mctracer_tasks_left_out());
 }

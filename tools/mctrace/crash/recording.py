@@ -159,7 +159,7 @@ def write(memory, to):
 def save(memory, path):
     """Write all rings of the kernel in the memory that memory() opens to a file, or exit."""
     try:
-        with open(path, 'wb') as file:
+        with open(path, 'wb', opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             write(memory(), file)
     except (LookupError, struct.error) as why:
         os.unlink(path)

@@ -19,12 +19,28 @@ running=$folder/running
 printed='mctracer: (frozen: |end of the last calls)'
 boot=$(cat /proc/sys/kernel/random/boot_id)
 
-# put FILE: write standard input to FILE, and to the disk
+# put FILE COMMAND...: write the output of COMMAND to FILE, and to the disk
 put()
 {
-	cat >"$1.new" && sync "$1.new" && mv "$1.new" "$1" && sync "$folder" && return
-	rm -f "$1.new"
+	new=$1.new
+	shift
+	"$@" >"$new" && sync "$new" && mv "$new" "${new%.new}" && sync "$folder" && return
+	rm -f "$new"
 	return 1
+}
+
+# calls WHAT TRACE: print the kernel's own text of its calls, as it prints them when it crashes
+calls()
+{
+	echo "mctracer: frozen: $1" && cat "$2" && echo "mctracer: end of the last calls"
+}
+
+# save_text WHAT TRACE: save the kernel's own text instead of a recording, for which the kernel may
+# hide the names (kernel.kptr_restrict=2). WHAT stands in its first line.
+save_text()
+{
+	saved=$name.txt
+	put "$saved" calls "$@"
 }
 
 # save_rings: save the rings that the kernel found in reserved memory, and free the kernel's copy.
@@ -33,14 +49,17 @@ put()
 save_rings()
 {
 	saved=$name.dat
-	mctrace export --to mctrace --output "$saved" "$last/raw" || {
+	mctrace export --to mctrace --output "$saved" "$last/raw" || if head -n 1 "$last/trace" | grep -q ': this one'
+	then
+		save_text "the boot of $began ended" "$last/trace" || return
+	else
 		saved=$name.raw
 		mkdir "$saved.new" && cp "$last/raw" "$saved.new/raw" &&
 			sed -n '/^#/!q;p' "$last/trace" >"$saved.new/trace" &&
 			sync "$saved.new/raw" "$saved.new/trace" &&
 			mv "$saved.new" "$saved" || return
 		saved=$saved/raw
-	}
+	fi
 	sync "$folder" && echo >"$last/trace"
 }
 
@@ -57,10 +76,11 @@ find_dump()
 save_dump()
 {
 	saved=$name.txt
-	awk '/mctracer: frozen: / { text = "" }
+	# shellcheck disable=SC2016	# for awk
+	put "$saved" awk '/mctracer: frozen: / { text = "" }
 		{ text = text $0 "\n" }
 		/mctracer: end of the last calls/ { exit }
-		END { printf "%s", text }' "$1" | put "$saved"
+		END { printf "%s", text }' "$1"
 }
 
 # save: save what is there of the boot that ended
@@ -103,18 +123,20 @@ save_frozen()
 	[ -n "$frozen" ] || return 0
 	read -r _ began <"$running" || return
 	take_name
-	mctrace export --to mctrace --output "$name.dat" "$tracer" && sync "$folder" || {
+	saved=$name.dat
+	mctrace export --to mctrace --output "$saved" "$tracer" && sync "$folder" ||
+		save_text "$frozen" "$tracer/trace" || {
 		echo "the last calls before an event ($frozen) can't be saved, see $tracer/trace"
 		return 1
 	}
-	echo "an event ($frozen) has frozen the rings: the last calls before are in $name.dat"
+	echo "an event ($frozen) has frozen the rings: the last calls before are in $saved"
 	echo >"$tracer/trace" && echo 1 >"$tracer/tracing_on"
 }
 
 # rotate: remove the oldest recordings
 rotate()
 {
-	keep=$(sed -n 's/[[:space:]]//g; s/^keep=\([1-9][0-9]*\)$/\1/p' "$config" | tail -n 1)
+	keep=$(sed -n 's/[[:space:]]//g; s/^keep=0*\([1-9][0-9]*\)$/\1/p' "$config" | tail -n 1)
 	keep=${keep:-10}
 	find "$folder" -mindepth 1 -maxdepth 1 -name '[0-9]*.*' -printf '%T@ %p\n' | sort -n |
 		head -n "-$keep" | cut -d ' ' -f 2- |
@@ -146,5 +168,5 @@ if [ -e "$running" ] && read -r crashed began <"$running" && [ "$crashed" != "$b
 	rotate
 fi 2>&1
 began=$(sed -n 's/^btime //p' /proc/stat)
-echo "$boot $(date -u -d "@$began" +%Y-%m-%dT%H.%M.%SZ)" | put "$running"
+put "$running" echo "$boot $(date -u -d "@$began" +%Y-%m-%dT%H.%M.%SZ)"
 exit $rc
