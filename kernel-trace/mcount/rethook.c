@@ -293,7 +293,7 @@ int mcount_rethook_prepare(const struct mcount_selection *of)
 	new = rethook_alloc(NULL, mcount_return_caught, sizeof(struct caught_call), CALLS);
 	if (IS_ERR(new))
 		return PTR_ERR(new);
-	smp_store_release(&rethook, new);	/* left_out before it: see mcount_catching_pre_handler() */
+	smp_store_release(&rethook, new);	/* left_out before it */
 	return 0;
 }
 

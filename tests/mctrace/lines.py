@@ -39,7 +39,7 @@ def text_of(line):
         return "# lost %d" % line["calls"]
     if line["event"] == "frame":
         return "    -- " + line["caller"]
-    time = "[%s%d.%09d] " % ("" if line["exact"] else "~", *divmod(line["ns"], 1000000000))
+    time = "[%d.%09d] " % divmod(line["ns"], 1000000000)
     who = "CPU %d: %s:%d %s" % (line["cpu"], line["comm"], line["pid"], line["function"])
     if line["event"] == "mark":
         return "# %s %s%s" % (line["mark"], time, who)

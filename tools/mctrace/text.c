@@ -31,6 +31,7 @@ struct text {
 	struct prototypes *prototypes;	/* NULL: print arguments as numbers */
 	bool strings;			/* recorded memory is a string of an argument */
 	bool times;
+	bool estimates;		/* a ring, which may have few times: mark those that are estimated */
 	bool contexts;
 	struct who who;			/* of the latest line */
 	struct buffer line;		/* the line so far */
@@ -55,6 +56,7 @@ struct text *text_new(const struct recording *from, struct symbols *symbols)
 	text->calls = calls_new(MAX_DEPTH, MAX_TASKS);
 	text->strings = recording_number(from, "strings");
 	text->times = has_option(from, "time");
+	text->estimates = from->is_raw;
 	text->contexts = has_option(from, "context");
 	return text;
 }
@@ -142,7 +144,7 @@ static void put_address(struct text *text, uint32_t address)
 
 static void put_time(struct text *text, const struct event *event)
 {
-	buffer_puts(&text->line, event->exact ? "[" : "[~");
+	buffer_puts(&text->line, text->estimates && !event->exact ? "[~" : "[");
 	buffer_number(&text->line, event->ns / NS_PER_S, 1);
 	buffer_char(&text->line, '.');
 	buffer_number(&text->line, event->ns % NS_PER_S, 9);
