@@ -131,6 +131,30 @@ static void set_option(const char *word)
 	__real_close(folder);
 }
 
+/* Remove the first line of stats if it is "# frozen: REASON", as it is while rings are frozen. */
+static void thaw(void)
+{
+	char all[4096], path[PATH_MAX], new[PATH_MAX];
+	int from, to;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/stats", getenv("FAKE"));
+	snprintf(new, sizeof(new), "%s/stats.new", getenv("FAKE"));
+	from = __real_open(path, O_RDONLY | O_CLOEXEC);
+	n = from < 0 ? -1 : __real_read(from, all, sizeof(all) - 1);
+	__real_close(from);
+	if (n < 0)
+		return;
+	all[n] = '\0';
+	if (strncmp(all, "# frozen: ", strlen("# frozen: ")))
+		return;
+	to = __real_open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	n = strlen(strchr(all, '\n') + 1);
+	if (__real_write(to, strchr(all, '\n') + 1, n) == n)
+		rename(new, path);
+	__real_close(to);
+}
+
 /*
  * Write to one of the tracer's files as the kernel would. A write that contains $REFUSED fails.
  * With $OLD, pid does not take "not PID".
@@ -154,6 +178,8 @@ static ssize_t set(int fd, const char *name, const char *from, size_t size)
 		set_option(text);
 		return size;
 	}
+	if (!strcmp(name, "tracing_on") && *text == '1')
+		thaw();
 	if (!strcmp(name, "trace") || !strcmp(name, "snapshot") || !strcmp(name, "max_stack"))
 		return size;
 	if (!strcmp(name, "stats")) {

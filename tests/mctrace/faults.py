@@ -554,6 +554,24 @@ def frozen(tracer):
     expect("record --force", tracer, record + ["--force", "true"])
     tracer.reset(stats="# frozen: oops\n" + OTHERS["stats"])
     expect("frozen rings without calls need no --force", tracer, record + ["true"])
+    frozen_meanwhile(tracer, record)
+
+
+def frozen_meanwhile(tracer, record):
+    """An event that freezes the rings during a recording is reported, and they stay as they are."""
+    tracer.reset()
+    freezes = 'printf "# frozen: oops\\n%s" "$(cat "$0/stats")" >"$0/new" && mv "$0/new" "$0/stats" && ' \
+              'echo 0 >"$0/tracing_on"'
+    status, said = run(tracer, record + ["sh", "-c", freezes, tracer.folder])
+    files = tracer.files()
+    wrong = ["status %d, %s" % (status, said)] if status or "(oops) has frozen the rings" not in said else []
+    wrong += ["%s is %s" % (name, files[name]) for name, was in
+              (("tracing_on", "0"), ("buffer_size_kb", "8192"), ("ctrl", "0"))
+              if files[name].strip() != was]
+    with open(tracer.path("out"), "rb") as file:
+        if b"\nfrozen oops\n" not in file.read():
+            wrong.append("the recording does not have the event")
+    check("rings that an event froze meanwhile stay frozen", wrong)
 
 
 def running(tracer):
