@@ -208,7 +208,7 @@ if put 'vfs_read:slow 0ns:mark' "$MCT_DIR/triggers"; then
 	dd if=/dev/zero of=/dev/null bs=1 count=20000 2> /dev/null
 	trace_off
 	marks=$(grep '^# mark' "$MCT_TRACE" | grep -c ' after ')
-	at_least "marks have a duration" 1000 "$marks"
+	at_least "marks have a duration" 300 "$marks"
 	put 64 "$MCT_SIZE"
 	equal "they have it after a resize, too" 0 "$(grep '^# mark' "$MCT_TRACE" | grep -vc ' after ')"
 	put "" "$MCT_DIR/triggers"
