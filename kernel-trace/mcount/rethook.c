@@ -74,6 +74,7 @@ static DEFINE_PER_CPU(unsigned int, calls_without_node);
 static const char * const left_out_names[] = {
 	"__switch_to", "bpf_throw", "cpu_startup_entry", "do_idle",
 };
+
 /* A hash table, at most half full, of the call sites of these functions and of the blacklisted. */
 #define LEFT_OUT_BITS	11
 static unsigned long left_out[1 << LEFT_OUT_BITS];

@@ -151,7 +151,7 @@ static void find_names(struct recording *from)
 		die("%s is of another kernel (%.*s): --kallsyms takes its System.map or vmlinux",
 		    from->path, (int)strcspn(from->origin + 2, "\n"), from->origin + 2);
 	if (!from->is_live && from->origin)
-		die("%s is a copy, whose addresses are of the boot that made it: --kallsyms takes a copy of that boot's /proc/kallsyms",
+		die("%s is a copy: --kallsyms takes /proc/kallsyms of the boot that made it",
 		    from->path);
 	if (!from->is_live)
 		warning("%s has no names of functions: the running kernel's are shown", from->path);

@@ -49,8 +49,9 @@ save_text()
 save_rings()
 {
 	saved=$name.dat
-	mctrace export --to mctrace --output "$saved" "$last/raw" || if head -n 1 "$last/trace" | grep -q ': this one'
-	then
+	if mctrace export --to mctrace --output "$saved" "$last/raw"; then
+		:
+	elif head -n 1 "$last/trace" | grep -q ': this one'; then
 		save_text "the boot of $began ended" "$last/trace" || return
 	else
 		saved=$name.raw
@@ -103,7 +104,7 @@ save()
 }
 
 # take_name: find the name, without its end, of a recording of the boot that began at $began. A
-# clock that was set back may give a date twice, and several events may freeze the rings of one boot.
+# clock that was set back may give a date twice, and several events may freeze rings in one boot.
 take_name()
 {
 	case $began in
