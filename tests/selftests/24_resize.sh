@@ -210,7 +210,8 @@ if put 'vfs_read:slow 0ns:mark' "$MCT_DIR/triggers"; then
 	marks=$(grep '^# mark' "$MCT_TRACE" | grep -c ' after ')
 	at_least "marks have a duration" 300 "$marks"
 	put 64 "$MCT_SIZE"
-	equal "they have it after a resize, too" 0 "$(grep '^# mark' "$MCT_TRACE" | grep -vc ' after ')"
+	equal "they have it after a resize, too" 0 \
+		"$(grep '^# mark' "$MCT_TRACE" | grep -vc ' after ')"
 	put "" "$MCT_DIR/triggers"
 else
 	skip "marks have a duration" "this kernel sees no returns"

@@ -393,7 +393,7 @@ for file in "$filter" "$never" "$triggers" "$pid"; do
 done
 equal "an empty line empties each list" "" "$left"
 
-# killed TEXT: let a process be killed after it has written TEXT into filter, and before it closes it
+# killed TEXT: let a process be killed after it has written TEXT into filter, before it closes it
 killed()
 {
 	# shellcheck disable=SC2016
@@ -402,6 +402,7 @@ killed()
 }
 
 put vfs_read "$filter"
-equal "a writer that is killed before it writes leaves the list as it was" "137 vfs_read" "$(killed "")"
+equal "a writer that is killed before it writes leaves the list as it was" \
+	"137 vfs_read" "$(killed "")"
 equal "so does one that is killed before the end of its text" "137 vfs_read" "$(killed vfs_open)"
 finish

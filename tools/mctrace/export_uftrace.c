@@ -19,7 +19,7 @@
 #define PROGRAM		0x550000000000ULL	/* a usual address of a program */
 #define SESSION		"6d63747261636500"
 #define IDLE_TID	0x400001	/* above all pids; the CPU is added */
-#define LATER_TID	0x800001	/* of tasks whose pid has a file; the task's number is added */
+#define LATER_TID	0x800001	/* of tasks whose pid has a file; the number is added */
 
 struct header {
 	char magic[8];

@@ -192,7 +192,7 @@ bool settings_write_back(void)
 	close(spare);
 	frozen = tracer_frozen(reason);
 	if (frozen)
-		warning("an event (%s) has frozen the rings, which stay so for 'mctrace show'", reason);
+		warning("an event (%s) has frozen the rings, which 'mctrace show' prints", reason);
 	while (i--)
 		if (settings[i].before && !(frozen && spoils_frozen(settings[i].file)) &&
 		    setting_differs(&settings[i]) && !setting_put_back(&settings[i], &more))

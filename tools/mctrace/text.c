@@ -31,7 +31,7 @@ struct text {
 	struct prototypes *prototypes;	/* NULL: print arguments as numbers */
 	bool strings;			/* recorded memory is a string of an argument */
 	bool times;
-	bool estimates;		/* a ring, which may have few times: mark those that are estimated */
+	bool estimates;		/* a ring, which may have few times: mark estimated ones */
 	bool contexts;
 	struct who who;			/* of the latest line */
 	struct buffer line;		/* the line so far */

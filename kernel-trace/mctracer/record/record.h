@@ -300,7 +300,7 @@ enum {
 	MCTRACER_SNAPSHOT_BEGINNING,	/* hooks still record, so nothing may be copied yet */
 	MCTRACER_SNAPSHOT_TAKING,
 	MCTRACER_SNAPSHOT_TAKEN,
-	MCTRACER_SNAPSHOT_FAILED,	/* no memory: until a write to the file, triggers do nothing */
+	MCTRACER_SNAPSHOT_FAILED,	/* no memory: until a write, triggers do nothing */
 };
 
 extern atomic_t mctracer_snapshot_state;
