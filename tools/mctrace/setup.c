@@ -161,24 +161,19 @@ static bool is_on(const char *file)
 	return on;
 }
 
-/*
- * If the rings are frozen, the first line of stats is "# frozen: REASON". Lines "CPU ENTRIES ..."
- * have what the rings hold.
- */
+/* Lines "CPU ENTRIES ..." of stats have what the rings hold. */
 void setup_check_frozen(bool force)
 {
-	static const char first[] = "# frozen: ";
-	char *stats = tracer_read("stats"), *line, *saved;
+	char *stats = tracer_read("stats"), *line, *saved, reason[TRACER_REASON];
 	unsigned long long entries, all = 0;
 
-	line = strtok_r(stats, "\n", &saved);
-	while ((line = strtok_r(NULL, "\n", &saved)))
+	for (line = strtok_r(stats, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved))
 		if (sscanf(line, "%*u %llu", &entries) == 1)
 			all += entries;
-	if (all && !force && !strncmp(stats, first, strlen(first)))
-		die("frozen (%s): 'mctrace show' prints the last calls before, --force clears them",
-		    stats + strlen(first));
 	free(stats);
+	if (all && !force && tracer_frozen(reason))
+		die("frozen (%s): 'mctrace show' prints the last calls before, --force clears them",
+		    reason);
 }
 
 void setup_check_free(void)
