@@ -22,7 +22,7 @@ slow=1500ms
 
 needs_returns
 
-plan 82
+plan 83
 
 at_end()
 {
@@ -221,6 +221,12 @@ caught_jumps()
 }
 
 if returns_are_caught; then caught_jumps; else jumps; fi
+for name in shape_tails shape_tail shape_end; do
+	echo "$name:slow 1ns:count"
+done > "$triggers"
+shape tails
+equal "each of three functions that jump to the next is timed" "1 1 1" \
+	"$(sed -n 's/^shape_.*:slow 1ns:count.*# \([0-9]*\) hits*$/\1/p' "$triggers" | xargs)"
 
 # --- fail
 check "a fail trigger can be set" put shape_int:fail:mark "$triggers"

@@ -27,7 +27,7 @@ if [ "$(set_to 'alloc_empty_file:follow ret')" = "write EOPNOTSUPP" ]; then
 fi
 put "" "$triggers"
 
-plan 24
+plan 27
 
 # Follow each open file from its allocation to its release.
 rules()
@@ -100,6 +100,54 @@ rules
 traced cat /dev/null
 equal "new triggers release all objects" 0 "$(grep -c '^# follow: too many' "$MCT_TRACE")"
 check "new objects are followed after that" [ "$(begun | wc -l)" -ge 1 ]
+
+# More tasks than the table of calls has entries wait in a call that has the same file as argument.
+# Each has its later calls in the trace, or a line says that it has not.
+readers=1400
+mkfifo "$MCT_TMP/fifo"
+exec 3<> "$MCT_TMP/fifo"
+put 'vfs_read:follow 1 +calls' "$triggers"
+put 'vfs_read mutex_lock*' "$filter"
+trace_clear
+trace_on
+many_readers()
+{
+	local i=0
+	while [ $i -lt $readers ]; do
+		(read -r line <&3) &
+		i=$((i + 1))
+	done
+	sleep 5
+	yes '' | head -n $readers >&3
+	wait
+}
+many_readers
+trace_off
+exec 3>&-
+# of_fifo: print the number of the object that most tasks read
+of_fifo=$(sed -n 's/^CPU.* vfs_read+.* +*#\([0-9]*\):1 .*/\1/p' "$MCT_TRACE" | sort | uniq -c |
+	sort -rn | awk 'NR == 1 { print $2 }')
+# Print: readers, those with a later call, those with a line that says it is missing, neither.
+told=$(awk -v "object=#$of_fifo" '
+	{ task = ""; for (i = 1; i <= NF; i++) if ($i ~ /^[^ ]+:[0-9]+$/ && task == "") task = $i }
+	/^CPU.* vfs_read[+]/ && index($0, object ":1") { reads[task] = 1 }
+	/^CPU.* mutex_lock(_nested)?[+]/ && index($0, object " ") { later[task]++ }
+	/^# follow: too many/ { refused[task] = 1 }
+	END {
+		for (task in reads) {
+			all++
+			if (later[task] >= 2) have++; else if (task in refused) lost++; else silent++
+		}
+		print all + 0, have + 0, lost + 0, silent + 0
+	}' "$MCT_TRACE")
+diag "tasks, with later calls, with a line about them, with neither: $told"
+# shellcheck disable=SC2086 # four numbers
+set -- $told
+at_least "many tasks wait in a call of the followed object" $readers "$1"
+at_least "some of them have no place" 100 "$3"
+equal "no later calls are left out without a line" 0 "$4"
+put "" "$triggers"
+put "" "$filter"
 
 # Objects end while others find no free place.
 files()

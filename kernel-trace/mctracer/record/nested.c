@@ -14,8 +14,8 @@
  * mcount's arg filter holds the blocks of THREAD_SIZE that the stack lies in: one block, or two if
  * the stack is not aligned to its size, as a stack for interrupts need not be.
  *
- * Only code on a stack changes the stack's entry, or a caller that evicts the entry for another
- * stack, or mctracer_nested_forget(). Entries have the states that follow.c describes. So the
+ * Only code on a stack changes the stack's entry, or a caller that needs the entry of a call that
+ * has returned unseen for another stack, or mctracer_nested_forget(). Entries have the states that follow.c describes. So the
  * loaded fields may belong to another stack: they are used only if where lies in the current stack.
  */
 #include <linux/atomic.h>
@@ -26,7 +26,6 @@
 #include <linux/mcount.h>
 #include <linux/mm.h>
 #include <linux/preempt.h>
-#include <linux/rethook.h>
 #include <linux/slab.h>
 #include <linux/thread_info.h>
 
@@ -34,6 +33,7 @@
 
 #include "follow.h"
 #include "record.h"
+#include "returned.h"
 #include "selected.h"
 
 #define BUCKETS_BITS	7
@@ -110,32 +110,33 @@ static struct stack *nested_stack_at(unsigned long base)
 	return NULL;
 }
 
-/*
- * Claim a free entry, or else evict the bucket's first one. NULL: another context has claimed that.
- */
+/* Claim @stack if its first call has returned unseen. Return true if the caller has claimed it. */
+static bool nested_claim_returned(struct stack *stack)
+{
+	const unsigned long its = READ_ONCE(stack->base);
+
+	if (its <= CLAIMED ||
+	    (READ_ONCE(stack->since) == READ_ONCE(mcount_away) &&
+	     !mctracer_has_returned(READ_ONCE(stack->where), READ_ONCE(stack->parent_ip))) ||
+	    !nested_claim(stack, its))
+		return false;
+	nested_filter_remove(its);
+	return true;
+}
+
+/* Claim a free entry, or else one whose first call has returned unseen. NULL: there is none. */
 static struct stack *nested_claim_any(unsigned long base)
 {
 	struct stack *stacks = buckets[hash_long(base / PAGE_SIZE, BUCKETS_BITS)];
-	unsigned long its;
 	int i;
 
 	for (i = 0; i < WAYS; i++)
 		if (READ_ONCE(stacks[i].base) == FREE && nested_claim(&stacks[i], FREE))
 			return &stacks[i];
-	its = READ_ONCE(stacks[0].base);
-	if (its <= CLAIMED || !nested_claim(&stacks[0], its))
-		return NULL;
-	nested_filter_remove(its);
-	return &stacks[0];
-}
-
-/*
- * Return true if @value, where the first call's return address @parent_ip was, is that address, or
- * the trampoline by which rethook has replaced it.
- */
-static bool nested_has_not_returned(unsigned long value, unsigned long parent_ip)
-{
-	return value == parent_ip || (IS_ENABLED(CONFIG_RETHOOK) && is_rethook_trampoline(value));
+	for (i = 0; i < WAYS; i++)
+		if (nested_claim_returned(&stacks[i]))
+			return &stacks[i];
+	return NULL;
 }
 
 u32 mctracer_nested(const unsigned long *where)
@@ -152,7 +153,7 @@ u32 mctracer_nested(const unsigned long *where)
 	its = READ_ONCE(stack->context);
 	if (nested_stack_base(first) == base && where < first && its <= context &&
 	    READ_ONCE(stack->since) == READ_ONCE(mcount_away) &&
-	    nested_has_not_returned(READ_ONCE_NOCHECK(*first), READ_ONCE(stack->parent_ip)))
+	    mctracer_is_return_address(READ_ONCE_NOCHECK(*first), READ_ONCE(stack->parent_ip)))
 		return its == context ? READ_ONCE(stack->number) : 0;
 	nested_drop(stack, base);
 	return 0;

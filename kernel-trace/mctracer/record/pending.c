@@ -7,7 +7,7 @@
  * address until this one returns, whatever task or interrupt runs (see timed.c). A caller claims an
  * entry by cmpxchg(), and only the claim's owner writes the entry. An entry whose return the tracer
  * misses stays until a call at the same address, for the same argument, replaces it, or until
- * another call needs the room.
+ * another call needs the room and finds that the call has returned.
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>
@@ -21,7 +21,9 @@
 #include <asm/barrier.h>
 
 #include "pending.h"
+#include "returned.h"
 #include "selected.h"
+#include "triggers.h"
 
 #define BUCKETS_BITS	7
 #define WAYS		8
@@ -30,14 +32,16 @@
 #define CLAIMED		1UL	/* return addresses are aligned */
 
 /*
- * Only code on the stack that @where points into makes an entry with that @where. So @from does not
- * change while @where stays the same.
+ * Only code on the stack that @where points into makes an entry with that @where. So @function and
+ * @from do not change while @where stays the same.
  */
 struct pending_call {
 	unsigned long where;	/* address of the return address; or FREE, CLAIMED */
+	unsigned long function;	/* mctracer_call_function(); with @where and @from, the key */
+	unsigned long parent_ip;
 	struct mctracer_object object;
 	unsigned int since;	/* pending_since() at the call */
-	u8 from;		/* the argument's number: with @where, the key */
+	u8 from;		/* the argument's number */
 };
 
 static struct pending_call (*buckets)[WAYS];	/* NULL until a trigger needs it */
@@ -73,16 +77,18 @@ static __always_inline bool pending_claim(struct pending_call *call, unsigned lo
 	return try_cmpxchg(&call->where, &where, CLAIMED);
 }
 
-struct mctracer_object mctracer_pending_take(const unsigned long *where, u8 from)
+struct mctracer_object mctracer_pending_take(const struct mctracer_trigger_context *at, u8 from)
 {
-	struct pending_call *calls = pending_bucket((unsigned long)where);
+	const unsigned long where = mctracer_call_where(at);
+	const unsigned long function = mctracer_call_function(at);
+	struct pending_call *calls = pending_bucket(where);
 	struct mctracer_object object = {};
 	int i;
 
 	for (i = 0; i < WAYS; i++) {
-		if (READ_ONCE(calls[i].where) != (unsigned long)where ||
-		    READ_ONCE(calls[i].from) != from ||
-		    !pending_claim(&calls[i], (unsigned long)where))
+		if (READ_ONCE(calls[i].where) != where ||
+		    READ_ONCE(calls[i].function) != function ||
+		    READ_ONCE(calls[i].from) != from || !pending_claim(&calls[i], where))
 			continue;
 		if (calls[i].since == pending_since())
 			object = calls[i].object;
@@ -92,32 +98,49 @@ struct mctracer_object mctracer_pending_take(const unsigned long *where, u8 from
 	return object;
 }
 
-/*
- * Claim a free entry, or else evict the bucket's first one. NULL: another context has claimed that.
- */
+/* Claim @call if its return was missed. Return true if the caller has claimed it. */
+static bool pending_claim_returned(struct pending_call *call)
+{
+	const unsigned long its = smp_load_acquire(&call->where);	/* before the fields */
+
+	return its > CLAIMED &&
+	       (READ_ONCE(call->since) != pending_since() ||
+		mctracer_has_returned((const unsigned long *)its, READ_ONCE(call->parent_ip))) &&
+	       pending_claim(call, its);
+}
+
+/* Claim a free entry, or else one whose return was missed. NULL: there is none. */
 static struct pending_call *pending_claim_any(unsigned long where)
 {
 	struct pending_call *calls = pending_bucket(where);
-	unsigned long its;
 	int i;
 
 	for (i = 0; i < WAYS; i++)
 		if (READ_ONCE(calls[i].where) == FREE && pending_claim(&calls[i], FREE))
 			return &calls[i];
-	its = READ_ONCE(calls[0].where);
-	return its != CLAIMED && pending_claim(&calls[0], its) ? &calls[0] : NULL;
+	for (i = 0; i < WAYS; i++)
+		if (pending_claim_returned(&calls[i]))
+			return &calls[i];
+	return NULL;
 }
 
-void mctracer_pending_add(const unsigned long *where, u8 from, struct mctracer_object object)
+bool mctracer_pending_add(const struct mctracer_trigger_context *at, u8 from,
+			  struct mctracer_object object)
 {
+	const unsigned long where = mctracer_call_where(at);
 	struct pending_call *call;
 
-	mctracer_pending_take(where, from);
-	call = object.number ? pending_claim_any((unsigned long)where) : NULL;
+	mctracer_pending_take(at, from);
+	if (!object.number)
+		return true;
+	call = pending_claim_any(where);
 	if (!call)
-		return;
+		return false;
 	call->object = object;
-	call->since = pending_since();
+	WRITE_ONCE(call->function, mctracer_call_function(at));
+	WRITE_ONCE(call->parent_ip, at->parent_ip);
+	WRITE_ONCE(call->since, pending_since());
 	WRITE_ONCE(call->from, from);
-	smp_store_release(&call->where, (unsigned long)where);	/* after the fields */
+	smp_store_release(&call->where, where);		/* after the fields */
+	return true;
 }

@@ -131,7 +131,7 @@ static __always_inline void pre_begin_call(const struct mctracer_trigger *trigge
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && trigger->action == MCTRACER_DO_FOLLOW)
 		mctracer_pre_handler_await(trigger, at);
 	else
-		mctracer_timed_begin(at->regs->ips + 1);
+		mctracer_timed_begin(at);
 }
 
 /*

@@ -48,8 +48,9 @@ static void pre_follow_begin(struct mctracer_trigger_context *at, unsigned long 
 void mctracer_pre_handler_await(const struct mctracer_trigger *trigger,
 				struct mctracer_trigger_context *at)
 {
-	mctracer_pending_add(at->regs->ips + 1, trigger->from,
-			     mctracer_object_at(pre_follow_operand(trigger->from, at)));
+	if (!mctracer_pending_add(at, trigger->from,
+				  mctracer_object_at(pre_follow_operand(trigger->from, at))))
+		mctracer_emit_mark(at->ip, MCTRACER_MARK_FOLLOW_FULL, false);
 }
 
 /*
@@ -61,7 +62,7 @@ static void pre_follow_derived(struct mctracer_trigger *trigger,
 {
 	struct mctracer_object object;
 
-	object = at->returns ? mctracer_pending_take(at->regs->ips + 1, trigger->from) :
+	object = at->returns ? mctracer_pending_take(at, trigger->from) :
 			       mctracer_object_at(pre_follow_operand(trigger->from, at));
 	if (!object.number || !mctracer_trigger_take(trigger))
 		return;

@@ -75,7 +75,7 @@ static bool return_run_triggers(const unsigned long *ips, const struct mcount_re
 	record = READ_ONCE(at->recorded) && !mctracer_is_following();
 	for (each = at; each->site == site; each++)
 		timed |= each->trigger->when == MCTRACER_WHEN_SLOW;
-	if (timed && mctracer_timed_end(ips + 1, &outcome->took))
+	if (timed && mctracer_timed_end(&context, &outcome->took))
 		outcome->has |= MCTRACER_HAS_TOOK;
 	if (at->tail) {
 		context.how = MCTRACER_RETURN_TAIL;

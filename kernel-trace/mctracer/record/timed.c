@@ -2,7 +2,8 @@
 /*
  * Remember when calls began, for the trigger condition "slow TIME". The address of a call's return
  * address on the stack identifies the call: no other call has that address until this one returns,
- * whatever task or interrupt runs.
+ * whatever task or interrupt runs. Calls of functions that jumped to each other have it in common
+ * where rethook catches returns; mctracer_call_function() tells those apart.
  *
  * The entry of a call that never returns stays until another call has the same address, or until a
  * full bucket evicts its oldest entry; if the evicted call was still running, it is not timed. The
@@ -10,8 +11,9 @@
  * number that timed_since() returns has changed then, so the stale entry is not used.
  *
  * A context claims an entry by cmpxchg() before it writes the entry, and nobody else touches a
- * claimed entry. So an interrupt finds an entry free, claimed, or complete. T1: began is written
- * before where, and read after where.
+ * claimed entry. So an interrupt finds an entry free, claimed, or complete. T1: function and began
+ * are written before where, and read after where. Only code on the stack that where points into
+ * makes an entry with that where, so function does not change while where stays the same.
  */
 #include <linux/atomic.h>
 #include <linux/cache.h>
@@ -39,6 +41,7 @@
 
 struct timed_call {
 	unsigned long where;	/* address of the return address; or FREE, CLAIMED */
+	unsigned long function;	/* mctracer_call_function(); with where, the key */
 	u64 began;		/* local_clock() at the call */
 	unsigned int since;	/* timed_since() at the call */
 };
@@ -93,15 +96,22 @@ static __always_inline bool timed_claim(struct timed_call *call, unsigned long w
 	return try_cmpxchg(&call->where, &where, CLAIMED);
 }
 
-/* Claim an entry: the one of @where, else a free one, else the oldest. NULL: others hold it. */
-static struct timed_call *timed_claim_any(unsigned long where)
+static __always_inline bool timed_is_of(const struct timed_call *call, unsigned long where,
+					unsigned long function)
+{
+	return smp_load_acquire(&call->where) == where &&	/* T1 */
+	       READ_ONCE(call->function) == function;
+}
+
+/* Claim an entry: the call's own, else a free one, else the oldest. NULL: others hold it. */
+static struct timed_call *timed_claim_any(unsigned long where, unsigned long function)
 {
 	struct timed_call *calls = timed_bucket(where), *oldest = NULL;
 	unsigned long its = FREE, seen;
 	int i;
 
 	for (i = 0; i < WAYS; i++)
-		if (READ_ONCE(calls[i].where) == where && timed_claim(&calls[i], where))
+		if (timed_is_of(&calls[i], where, function) && timed_claim(&calls[i], where))
 			return &calls[i];
 	for (i = 0; i < WAYS; i++)
 		if (READ_ONCE(calls[i].where) == FREE && timed_claim(&calls[i], FREE))
@@ -118,19 +128,23 @@ static struct timed_call *timed_claim_any(unsigned long where)
 	return oldest && timed_claim(oldest, its) ? oldest : NULL;
 }
 
-void mctracer_timed_begin(const unsigned long *where)
+void mctracer_timed_begin(const struct mctracer_trigger_context *at)
 {
-	struct timed_call *call = timed_claim_any((unsigned long)where);
+	const unsigned long where = mctracer_call_where(at);
+	const unsigned long function = mctracer_call_function(at);
+	struct timed_call *call = timed_claim_any(where, function);
 
 	if (!call)
 		return;
+	WRITE_ONCE(call->function, function);
 	call->since = timed_since();
 	WRITE_ONCE(call->began, local_clock_noinstr());
-	smp_store_release(&call->where, (unsigned long)where);	/* T1 */
+	smp_store_release(&call->where, where);	/* T1 */
 }
 
-bool mctracer_timed_end(const unsigned long *where, u64 *took)
+bool mctracer_timed_end(const struct mctracer_trigger_context *at, u64 *took)
 {
+	const unsigned long where = mctracer_call_where(at);
 	struct timed_call *calls;
 	unsigned int its;
 	u64 began;
@@ -138,13 +152,13 @@ bool mctracer_timed_end(const unsigned long *where, u64 *took)
 
 	if (!READ_ONCE(buckets))
 		return false;
-	calls = timed_bucket((unsigned long)where);
+	calls = timed_bucket(where);
 	for (i = 0; i < WAYS; i++) {
-		if (smp_load_acquire(&calls[i].where) != (unsigned long)where)	/* T1 */
+		if (!timed_is_of(&calls[i], where, mctracer_call_function(at)))
 			continue;
 		began = READ_ONCE(calls[i].began);
 		its = READ_ONCE(calls[i].since);
-		if (!timed_claim(&calls[i], (unsigned long)where))
+		if (!timed_claim(&calls[i], where))
 			return false;
 		WRITE_ONCE(calls[i].where, FREE);
 		/* The clocks of two CPUs may differ slightly. */

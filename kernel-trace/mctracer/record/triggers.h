@@ -5,6 +5,7 @@
 
 #include <linux/atomic.h>
 #include <linux/compiler.h>
+#include <linux/kconfig.h>
 #include <linux/mcount.h>
 #include <linux/types.h>
 
@@ -88,6 +89,25 @@ struct mctracer_trigger_context {
 	struct mctracer_outcome outcome;	/* return value and time, if known */
 };
 
+/* Return where the return address of the call @at is on the stack: this identifies the call. */
+static __always_inline unsigned long mctracer_call_where(const struct mctracer_trigger_context *at)
+{
+	return (unsigned long)(at->regs->ips + 1);
+}
+
+/*
+ * Where rethook catches returns, a function that jumps to another has its return address at the
+ * same place as the other, and both returns come at once. To tell them apart, return the ip of the
+ * call @at; behind call sites before returns, where the jump ends the first call, return 0.
+ */
+static __always_inline unsigned long
+mctracer_call_function(const struct mctracer_trigger_context *at)
+{
+	if (!IS_ENABLED(CONFIG_MCOUNT_RETHOOK))
+		return 0;
+	return at->returns ? at->ip - 1 : at->ip;
+}
+
 /*
  * pre_handler.c, for calls and returns: count the hit and run the action. @record: the call or
  * return must be recorded; @done: it has been recorded. Return the new value of @done. Any context,
@@ -165,9 +185,9 @@ void mctracer_timed_forget(void);
 unsigned long mctracer_timed_missed(void);
 /* Reset that count. Under mctracer_sets_mutex, which callers of the function above hold, too. */
 void mctracer_timed_count_anew(void);
-/* Remember that the call whose return address is at @where begins now. Any context. */
-void mctracer_timed_begin(const unsigned long *where);
-/* Store the nanoseconds since that call began at @took; false if unknown. Once. Any context. */
-bool mctracer_timed_end(const unsigned long *where, u64 *took);
+/* Remember that the call @at begins now. Any context. */
+void mctracer_timed_begin(const struct mctracer_trigger_context *at);
+/* Store the nanoseconds since the call @at began at @took; false if unknown. Once. Any context. */
+bool mctracer_timed_end(const struct mctracer_trigger_context *at, u64 *took);
 
 #endif /* _KERNEL_TRACE_MCTRACER_TRIGGERS_H */
