@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 101
+plan 105
 
 filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
@@ -234,6 +234,16 @@ traced copy
 equal "the function behind ! is not recorded" "0 $writes" "$(number vfs_read) $(number vfs_write)"
 add vfs_read
 equal "the function behind ! can be selected again" "vfs_* vfs_read" "$(list "$filter")"
+add '!ksys_read'
+equal "! of a function that was not selected is in the list" "vfs_* vfs_read !ksys_read" \
+	"$(list "$filter")"
+cp "$filter" "$MCT_TMP/list"
+check "a list with such a ! can be written back" cp "$MCT_TMP/list" "$filter"
+put 'vfs_read' "$filter"
+add '!vfs_*'
+equal "! of all selected functions is in the list" "vfs_read !vfs_*" "$(list "$filter")"
+add vfs_read
+equal "! is dropped when nothing is selected before it" "vfs_read" "$(list "$filter")"
 put 'vfs_?rite vfs_rea[cd]' "$filter"
 traced copy
 equal "patterns with ? and [a-z] select their functions" \

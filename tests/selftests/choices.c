@@ -501,25 +501,43 @@ static int has_effect(const struct expressions *list, unsigned int i)
 	return 0;
 }
 
+static int matches_any(const struct expression *e)
+{
+	size_t i;
+
+	for (i = 0; i < now.nr; i++)
+		if (matches(e, &now.sites[i]))
+			return 1;
+	return 0;
+}
+
 /*
- * Return an error if a new expression has no effect. One that removes an equal expression is
- * dropped instead.
+ * Return an error if a new expression matches nothing, or if it removes functions and no expression
+ * before it selects any. One that removes an equal expression is dropped instead, if it has no
+ * effect on others; one that is older is dropped once no expression before it selects functions.
  */
 static int check_effects(struct expressions *list)
 {
 	struct expression *e;
 	unsigned int i;
+	int selects = 0;
 
 	for (i = 0; i < list->nr;) {
 		e = list->e[i];
-		if (!e->fresh || has_effect(list, i))
-			i++;
-		else if (e->remove && e->had_equal)
+		if (e->remove && e->had_equal && !has_effect(list, i)) {
 			drop(list, i);
-		else if (e->waits && !module_is_loaded(e->module))
-			i++;
-		else
+			continue;
+		}
+		if (e->remove && !selects) {
+			if (e->fresh)
+				return -ENOENT;
+			drop(list, i);
+			continue;
+		}
+		selects |= !e->remove;
+		if (e->fresh && !matches_any(e) && !(e->waits && !module_is_loaded(e->module)))
 			return -ENOENT;
+		i++;
 	}
 	return 0;
 }

@@ -26,7 +26,8 @@ struct mctracer_expression {
 	bool had_equal;		/* ... was dropped from the list for it */
 	unsigned int order;	/* its number in the list */
 	unsigned int symbols;	/* symbols that it matched */
-	unsigned int sites;	/* of these, traceable ones; with remove, selected ones */
+	bool traceable;		/* one of these is traceable */
+	unsigned int sites;	/* the traceable ones; with remove, selected ones */
 	const char *why;	/* the reason if a trigger can't use what it matches */
 	const char *module;	/* NULL: any module, or none; then: */
 	struct mctracer_home *homes;	/* the modules in which it matched, the latest first, */

@@ -150,6 +150,7 @@ static int walk_match(struct walk *walk, struct mctracer_expression *e, unsigned
 		return 0;
 	e->symbols++;
 	site = mcount_function_site(addr);
+	e->traceable |= !!site;
 	/* Where only data has such a name, the expression waits for nothing. */
 	if (site && !e->module && !function_remember_home(e, addr))
 		return -ENOMEM;
@@ -261,6 +262,7 @@ int mctracer_functions_find(struct mctracer_expressions *expressions, const char
 	list_for_each_entry(e, &expressions->list, list) {
 		e->order = order++;
 		e->symbols = 0;
+		e->traceable = false;
 		e->sites = 0;
 		e->why = NULL;
 	}
@@ -442,15 +444,20 @@ bool mctracer_functions_module_coming(struct module *mod)
 int mctracer_functions_check(const char *file, struct mctracer_expressions *expressions)
 {
 	struct mctracer_expression *e, *next;
+	bool selects = false;	/* an expression before e selects functions */
 	const char *why;
 
 	list_for_each_entry_safe(e, next, &expressions->list, list) {
-		if (!e->fresh || e->sites)
-			continue;
-		if (e->remove && e->had_equal) {	/* it has done its work */
-			mctracer_expression_drop(e);
+		if (e->remove && !e->sites && (e->had_equal || (!e->fresh && !selects))) {
+			mctracer_expression_drop(e);	/* it has done its work */
 			continue;
 		}
+		selects |= !e->remove;
+		if (!e->fresh || e->sites)
+			continue;
+		if (!selects)
+			return mctracer_expression_refuse(file, -ENOENT, e->name,
+				      "no function was selected before");
 		if (e->module && !mctracer_module_is_loaded(e->module)) {
 			if (e->may_wait)
 				continue;
@@ -459,8 +466,8 @@ int mctracer_functions_check(const char *file, struct mctracer_expressions *expr
 		}
 		if (!e->symbols)
 			why = "no such function, or it is inlined wherever it is called";
-		else if (e->remove)
-			why = "matches no function that was selected before";
+		else if (e->remove && e->traceable)
+			continue;	/* for modules that are loaded later */
 		else if (e->why)
 			why = e->why;
 		else
