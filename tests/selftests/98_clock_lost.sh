@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 18
+plan 20
 
 trace=$MCT_TMP/trace
 
@@ -28,10 +28,11 @@ said()
 # second_apart: succeed if two events that are a second apart have such times
 second_apart()
 {
-	local a b uptime
+	local a b uptime logged
 	trace_clear
 	uptime=$(cut -d ' ' -f 1 /proc/uptime)
 	"$MCT_BIN/victim" -n mcta many 1 > /dev/null
+	echo "test of the clock $uptime" > /dev/kmsg
 	sleep 1
 	"$MCT_BIN/victim" -n mctb many 1 > /dev/null
 	uptime="$uptime $(cut -d ' ' -f 1 /proc/uptime)"
@@ -42,16 +43,26 @@ second_apart()
 	put 1 "$MCT_CTRL"
 	a=$(getppid_time mcta0 "$trace")
 	b=$(getppid_time mctb0 "$trace")
-	echo "getppid at $a and $b, uptime $uptime"
+	logged=$(kmsg_since | sed -n "s/^\[ *\([0-9.]*\)\] test of the clock ${uptime% *}$/\1/p")
+	echo "$a $logged $b" > "$MCT_TMP/times"
+	echo "getppid at $a and $b, uptime $uptime, log $logged"
 	echo "$a $b $uptime" | awk 'NF == 4 {
 		took = $2 - $1
 		ok = took >= 1 && took <= $4 - $3 + 0.02
 	} END { exit !ok }'
 }
 
+# like_log: succeed if the log has the line that was written between these events at such a time
+like_log()
+{
+	cat "$MCT_TMP/times"
+	awk '{ ok = NF == 3 && $1 <= $2 && $2 <= $3 - 0.5 } END { exit !ok }' "$MCT_TMP/times"
+}
+
 put 4096 "$MCT_SIZE"
 trace_on
 check "with the cycle counter a second is a second" second_apart
+check "the times are the log's" like_log
 check "the log has no complaint about the counter yet" not said
 
 # Open a trace now, and read it when the tracer uses the other clock.
@@ -73,6 +84,7 @@ at_least "the open trace has the records from before" 100 \
 check "the open trace's times still belong to the old clock" \
 	cmp "$trace.before" "$trace.after"
 check "with the other clock a second is a second" second_apart
+check "with the other clock the times are the log's" like_log
 equal "no CPU's time decreases" 0 "$(backwards "$trace")"
 trace_clear
 hackbench -g 1 -f 4 -l 20 > /dev/null

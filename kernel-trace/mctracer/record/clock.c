@@ -5,7 +5,7 @@
  * The clock is the cycle counter as long as the kernel trusts it, because nothing costs less; its
  * times match the kernel's log. When the kernel finds that the counter stops, changes its rate or
  * differs between CPUs, the clock becomes CLOCK_MONOTONIC in nanoseconds. The rings record where
- * the conversion changes, so no earlier event loses its time.
+ * the conversion changes, so no earlier event loses its time. Later times still match the log.
  */
 #include <linux/cc_platform.h>
 #include <linux/printk.h>
@@ -13,6 +13,7 @@
 #include <linux/timekeeping.h>
 #include <linux/timex.h>
 
+#include <asm/barrier.h>
 #include <asm/timer.h>
 #include <asm/tsc.h>
 
@@ -22,10 +23,11 @@
 #define pr_fmt(fmt) "mctracer: " fmt
 
 static bool use_cycles = true;	/* under hook_mutex (tracer.c) */
+static s64 mono_offset;		/* of the log's times to CLOCK_MONOTONIC, when it became the clock */
 
 bool mctracer_clock_is_cycles(void)
 {
-	return READ_ONCE(use_cycles);
+	return smp_load_acquire(&use_cycles);	/* before mono_offset */
 }
 
 bool mctracer_clock_is_lost(void)
@@ -44,7 +46,8 @@ bool mctracer_clock_is_lost(void)
 void mctracer_clock_to_ns(void)
 {
 	pr_warn("the cycle counter can't be used: tracing more slowly, by CLOCK_MONOTONIC\n");
-	WRITE_ONCE(use_cycles, false);
+	mono_offset = local_clock() - ktime_get_mono_fast_ns();
+	smp_store_release(&use_cycles, false);	/* after mono_offset */
 }
 
 u64 mctracer_clock_read(struct mctracer_clock *clock)
@@ -52,7 +55,11 @@ u64 mctracer_clock_read(struct mctracer_clock *clock)
 	struct cyc2ns_data data;
 
 	if (!mctracer_clock_is_cycles()) {
-		*clock = (struct mctracer_clock) { .mult = 1, .is_ns = true };
+		*clock = (struct mctracer_clock) {
+			.mult	= 1,
+			.offset	= mono_offset,
+			.is_ns	= true,
+		};
 		return ktime_get_mono_fast_ns();
 	}
 	cyc2ns_read_begin(&data);
