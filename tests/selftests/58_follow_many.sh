@@ -129,7 +129,7 @@ of_fifo=$(sed -n 's/^CPU.* fifo_open+.* +#\([0-9]*\):2 .*/\1/p' "$MCT_TRACE")
 told=$(awk -v "object=#$of_fifo" '
 	{ task = ""; for (i = 1; i <= NF; i++) if ($i ~ /^[^ ]+:[0-9]+$/ && task == "") task = $i }
 	/^CPU.* vfs_read[+]/ && index($0, object ":1") { reads[task] = 1 }
-	/^CPU.* mutex_lock(_nested)?[+]/ && index($0, object " ") { later[task]++ }
+	/^CPU.* mutex_lock(_nested)?[+]/ && $0 ~ object "[: ]" { later[task]++ }
 	/^# follow: too many/ { refused[task] = 1 }
 	END {
 		for (task in reads) {

@@ -15,16 +15,20 @@
 #include <linux/bitops.h>
 #include <linux/ctype.h>
 #include <linux/errno.h>
+#include <linux/jhash.h>
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/printk.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/stringhash.h>
 
+#include "../ring/cursor.h"
 #include "expressions.h"
 
 #undef pr_fmt
@@ -53,6 +57,15 @@ u32 mctracer_expression_key(const char *name)
 	return hashlen_hash(hashlen_string(NULL, name));
 }
 
+/* Return the key in by_whole. */
+static u32 expression_whole_key(const char *name, const char *module, const char *purpose)
+{
+	u32 key = mctracer_expression_key(name);
+
+	key = module ? jhash(module, strlen(module), key) : key;
+	return purpose ? jhash(purpose, strlen(purpose), key) : key;
+}
+
 static void expression_free_homes(struct mctracer_expression *e)
 {
 	struct mctracer_home *home;
@@ -69,6 +82,7 @@ void mctracer_expression_drop(struct mctracer_expression *e)
 	list_del(&e->list);
 	list_del(&e->globs);
 	hash_del(&e->node);
+	hash_del(&e->whole);
 	kfree(e->purpose);
 	kfree(e->module);
 	expression_free_homes(e);
@@ -95,6 +109,7 @@ struct mctracer_expressions *mctracer_expressions_alloc(void)
 	INIT_LIST_HEAD(&expressions->list);
 	INIT_LIST_HEAD(&expressions->globs);
 	hash_init(expressions->by_name);
+	hash_init(expressions->by_whole);
 	expressions->has_names = false;
 	bitmap_zero(expressions->first, U8_MAX + 1);
 	return expressions;
@@ -128,6 +143,7 @@ struct mctracer_expression *mctracer_expression_add(struct mctracer_expressions 
 	else
 		__set_bit((u8)*name, to->first);
 	hash_add(to->by_name, &e->node, mctracer_expression_key(name));
+	hash_add(to->by_whole, &e->whole, expression_whole_key(name, module, purpose));
 	return e;
 }
 
@@ -193,10 +209,11 @@ static bool expression_strings_equal(const char *a, const char *b)
 static bool expression_drop_equal(struct mctracer_expressions *from,
 				  const struct mctracer_expression *e)
 {
+	const u32 key = expression_whole_key(e->name, e->module, e->purpose);
 	struct mctracer_expression *other;
 	bool chose;
 
-	hash_for_each_possible(from->by_name, other, node, mctracer_expression_key(e->name)) {
+	hash_for_each_possible(from->by_whole, other, whole, key) {
 		if (other == e || strcmp(other->name, e->name) ||
 		    !expression_strings_equal(other->module, e->module) ||
 		    !expression_strings_equal(other->purpose, e->purpose))
@@ -315,6 +332,9 @@ int mctracer_expressions_parse(struct mctracer_expressions *to, char *text, cons
 	int ret;
 
 	while (next) {
+		mctracer_cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		word = next;
 		next = expression_next_word(&text);
 		module = expression_module_word(&next, &text);

@@ -20,6 +20,7 @@ struct mctracer_expression {
 	struct list_head list;
 	struct list_head globs;
 	struct hlist_node node;	/* by name */
+	struct hlist_node whole;	/* by name, module and purpose */
 	bool remove;		/* "!": it deselects functions */
 	bool may_wait;		/* "mod:": its module need not be loaded */
 	bool fresh;		/* of the text being written; if remove is set, an equal one ... */
@@ -43,6 +44,7 @@ struct mctracer_expressions {
 	struct list_head globs;	/* patterns, compared with each symbol; the others ... */
 	DECLARE_HASHTABLE(by_name, 12);		/* ... only with symbols of their name, */
 	bool has_names;				/* if there are others */
+	DECLARE_HASHTABLE(by_whole, 12);	/* all of them */
 	DECLARE_BITMAP(first, U8_MAX + 1);	/* set: a symbol that begins with it may match */
 };
 
@@ -55,7 +57,7 @@ int mctracer_expressions_copy(const struct mctracer_expressions *from,
 			      struct mctracer_expressions *to);
 /*
  * Parse @text, which is modified, and append its expressions to @to. Errors are logged with the
- * name of @file. Return 0, -EINVAL, or -ENOMEM.
+ * name of @file. Return 0, -EINVAL, -ENOMEM, or -EINTR if the task is killed. O(expressions).
  */
 int mctracer_expressions_parse(struct mctracer_expressions *to, char *text, const char *file);
 /* Parse @text likewise, as exactly one expression, with a @purpose. It becomes the last of @to. */

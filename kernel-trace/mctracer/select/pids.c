@@ -43,6 +43,7 @@
 #include <linux/string.h>
 
 #include "../record/record.h"
+#include "../ring/cursor.h"
 #include "select.h"
 
 #undef pr_fmt
@@ -279,14 +280,31 @@ static int pids_mark_line(int nr, const struct line *line)
 	return ret;
 }
 
+/* A write to the file. */
+struct write {
+	unsigned long wanted;	/* the expressions after it */
+	unsigned long gone;	/* those that no task had when the write first looked for them */
+	bool looked;
+};
+
+/* Return the expressions that @write has found gone, in O(tasks) for the first line that asks. */
+static unsigned long pids_gone(struct write *write)
+{
+	if (!write->looked)
+		write->gone = pids_dead();
+	write->looked = true;
+	return write->gone & ~marked;
+}
+
 /*
- * Add the expression of @line to *@wanted. If an equal one has only exited tasks, and the pid has
- * been reused, the expression gets a new number if one is free.
+ * Add the expression of @line. If an equal one has only exited tasks, and the pid has been reused,
+ * the expression gets a new number if one is free.
  */
-static int pids_add(const struct line *line, unsigned long *wanted)
+static int pids_add(const struct line *line, struct write *write)
 {
 	const unsigned long bits = pids_bits_for(line->kind);
-	unsigned long gone = pids_find(line, used, 0) >= 0 || !(bits & ~used) ? pids_dead() : 0;
+	const bool look = pids_find(line, used, 0) >= 0 || !(bits & ~used);
+	unsigned long gone = look ? pids_gone(write) : 0;
 	int nr = pids_find(line, used, gone), old = pids_find(line, used & gone, 0), ret;
 	char word[16];
 
@@ -304,27 +322,26 @@ static int pids_add(const struct line *line, unsigned long *wanted)
 		if (ret)
 			nr = old;
 		else if (old >= 0)
-			*wanted &= ~BIT(old);
+			write->wanted &= ~BIT(old);
 	}
-	*wanted |= BIT(nr);
+	write->wanted |= BIT(nr);
 	return 0;
 }
 
-/* Remove the expression of @line from *@wanted. */
-static int pids_remove(const struct line *line, unsigned long *wanted)
+static int pids_remove(const struct line *line, struct write *write)
 {
 	char word[16];
-	int nr = pids_find(line, *wanted, 0);
+	int nr = pids_find(line, write->wanted, 0);
 
 	snprintf(word, sizeof(word), "%d", line->number);
 	if (nr < 0)
 		return pids_refuse(-ENOENT, word, "is not in the list");
-	*wanted &= ~BIT(nr);
+	write->wanted &= ~BIT(nr);
 	return 0;
 }
 
-/* Apply all lines of @text to *@wanted; modifies @text. @wanted NULL: only check the syntax. */
-static int pids_apply(char *text, unsigned long *wanted)
+/* Apply all lines of @text to @write; modifies @text. @write NULL: only check the syntax. */
+static int pids_apply(char *text, struct write *write)
 {
 	struct line line;
 	bool remove;
@@ -332,13 +349,16 @@ static int pids_apply(char *text, unsigned long *wanted)
 	int ret;
 
 	while ((word = strsep(&text, "\n"))) {
+		mctracer_cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		word = strim(word);
 		if (!*word || *word == '#')
 			continue;
 		remove = *word == '!';
 		ret = pids_parse_line(skip_spaces(word + remove), &line);
-		if (!ret && wanted)
-			ret = remove ? pids_remove(&line, wanted) : pids_add(&line, wanted);
+		if (!ret && write)
+			ret = remove ? pids_remove(&line, write) : pids_add(&line, write);
 		if (ret)
 			return ret;
 	}
@@ -349,7 +369,8 @@ int mctracer_set_pids(char *text, bool append)
 {
 	CLASS(mctracer_own_work, own)();
 	char *copy __free(kvfree) = kvmalloc(strlen(text) + 1, GFP_KERNEL);
-	unsigned long before, wanted;
+	struct write write = {};
+	unsigned long before;
 	int ret;
 
 	if (!copy)
@@ -358,14 +379,14 @@ int mctracer_set_pids(char *text, bool append)
 	guard(mutex)(&pids_mutex);
 	before = used;
 	marked = 0;
-	wanted = append ? used : 0;
-	ret = pids_apply(copy, NULL) ?: pids_apply(text, &wanted);
+	write.wanted = append ? used : 0;
+	ret = pids_apply(copy, NULL) ?: pids_apply(text, &write);
 	if (ret)
-		wanted = before & ~marked;
-	if (wanted != mctracer_pids)
+		write.wanted = before & ~marked;
+	if (write.wanted != mctracer_pids)
 		mctracer_add_hole();	/* a task's calls may be recorded without their returns */
-	WRITE_ONCE(mctracer_pids, wanted);
-	pids_unmark(used & ~wanted);
+	WRITE_ONCE(mctracer_pids, write.wanted);
+	pids_unmark(used & ~write.wanted);
 	mctracer_invalidate_tasks(false);
 	return ret;
 }

@@ -7,6 +7,7 @@
  * Hit counters pass from table to table, one for each pair of line and site: so no hit is missed.
  */
 #include <linux/atomic.h>
+#include <linux/bsearch.h>
 #include <linux/cc_platform.h>
 #include <linux/cleanup.h>
 #include <linux/ctype.h>
@@ -23,6 +24,8 @@
 #include <linux/overflow.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -33,6 +36,7 @@
 #include "../record/pending.h"
 #include "../record/selected.h"
 #include "../record/triggers.h"
+#include "../ring/cursor.h"
 #include "../ring/ring.h"
 #include "expressions.h"
 #include "select.h"
@@ -374,6 +378,9 @@ static int trigger_parse(struct mctracer_expressions *to, char *text)
 	int ret;
 
 	while ((line = strsep(&text, "\n"))) {
+		mctracer_cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		line[strcspn(line, "#")] = '\0';
 		line = strim(line);
 		ret = *line ? trigger_parse_line(to, line) : 0;
@@ -393,20 +400,30 @@ static u64 trigger_site_hits(const struct mctracer_triggered *at)
 	return sum;
 }
 
-/* Return the entry of @table for @site and @trigger, or NULL. */
+static int trigger_compare_triggers(const void *a, const void *b)
+{
+	const struct mctracer_triggered *x = *(const struct mctracer_triggered *const *)a;
+	const struct mctracer_triggered *y = *(const struct mctracer_triggered *const *)b;
+
+	if (x->trigger != y->trigger)
+		return x->trigger < y->trigger ? -1 : 1;
+	return x->site < y->site ? -1 : x->site > y->site;
+}
+
+/* Return the entry of @table, which may be NULL, for @site and @trigger, or NULL. O(log n). */
 static const struct mctracer_triggered *
 trigger_table_find(const struct mctracer_triggered_sites *table,
 		   unsigned long site,
-		   const struct mctracer_trigger *trigger)
+		   struct mctracer_trigger *trigger)
 {
-	const struct mctracer_triggered *at = mctracer_triggered_at(table, site);
+	const struct mctracer_triggered like = { .site = site, .trigger = trigger };
+	const struct mctracer_triggered *key = &like, **found;
 
-	while (at && (at - 1)->site == site)
-		at--;
-	for (; at && at->site == site; at++)
-		if (at->trigger == trigger)
-			return at;
-	return NULL;
+	if (!table)
+		return NULL;
+	found = bsearch(&key, table->by_trigger, table->nr, sizeof(*table->by_trigger),
+			trigger_compare_triggers);
+	return found ? *found : NULL;
 }
 
 static void hit_block_put(struct mctracer_hit_block *block)
@@ -552,16 +569,6 @@ static void trigger_table_add_hit(struct mctracer_triggered_sites *table,
 static bool trigger_site_is_in_module(unsigned long site, const struct module *mod)
 {
 	return mod && within_module(site, mod);
-}
-
-static int trigger_compare_triggers(const void *a, const void *b)
-{
-	const struct mctracer_triggered *x = *(const struct mctracer_triggered *const *)a;
-	const struct mctracer_triggered *y = *(const struct mctracer_triggered *const *)b;
-
-	if (x->trigger != y->trigger)
-		return x->trigger < y->trigger ? -1 : 1;
-	return x->site < y->site ? -1 : x->site > y->site;
 }
 
 /* Return a table with room for @nr sites, or NULL if there is no memory. */
