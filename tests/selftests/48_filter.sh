@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 105
+plan 106
 
 filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
@@ -414,7 +414,10 @@ equal "one wrong word of several is ENOENT" \
 check "the log names the wrong word" why '"no_such_*"'
 equal "an unknown module is ENOENT" "write ENOENT" "$(choose 'foo [no_such_module]')"
 check "the log explains how to wait for a module" why 'FUNCTION:mod:MODULE'
-equal "removing a function that is not in the list is ENOENT" "write ENOENT" "$(choose '!vfs_read')"
+put "" "$filter"
+equal "removing a function from an empty list is ENOENT" "write ENOENT" "$(choose '!vfs_read')"
+check "the log reports that nothing was selected" why 'no function was selected before'
+put vfs_write "$filter"
 equal "an action in a filter is EINVAL" "write EINVAL" "$(choose vfs_read:traceoff)"
 equal "a pattern as a module's name is EINVAL" "write EINVAL" "$(choose 'mod:nf_*')"
 equal "two modules in one entry are EINVAL" "write EINVAL" "$(choose 'foo:mod:a [b]')"

@@ -542,32 +542,90 @@ static int check_effects(struct expressions *list)
 	return 0;
 }
 
+static void show_purpose(FILE *file, const struct expression *e, int with_counts)
+{
+	if (*e->purpose)
+		fprintf(file, ":%s", e->purpose);
+	if (e->count)
+		fprintf(file, ":%s", with_counts ? e->count : "N");
+	putc('\n', file);
+}
+
+static void show_expression(FILE *file, const struct expression *e, int with_counts)
+{
+	/* The kernel prints a text that can be written back. */
+	int waits = e->waits || (!with_counts && e->module && !module_is_loaded(e->module));
+
+	fputs(e->remove ? "!" : "", file);
+	if (waits && !strcmp(e->name, "*"))
+		fprintf(file, "mod:%s", e->module);
+	else if (waits)
+		fprintf(file, "%s:mod:%s", e->name, e->module);
+	else if (e->module)
+		fprintf(file, "%s [%s]", e->name, e->module);
+	else
+		fputs(e->name, file);
+	show_purpose(file, e, with_counts);
+}
+
 /* Print the list as the kernel does, without comments; @with_counts: as the model stores it. */
 static void show(FILE *file, const struct expressions *list, int with_counts)
 {
-	const struct expression *e;
 	unsigned int i;
-	int waits;
 
-	for (i = 0; i < list->nr; i++) {
-		e = list->e[i];
-		/* The kernel prints a text that can be written back. */
-		waits = e->waits || (!with_counts && e->module && !module_is_loaded(e->module));
-		fputs(e->remove ? "!" : "", file);
-		if (waits && !strcmp(e->name, "*"))
-			fprintf(file, "mod:%s", e->module);
-		else if (waits)
-			fprintf(file, "%s:mod:%s", e->name, e->module);
-		else if (e->module)
-			fprintf(file, "%s [%s]", e->name, e->module);
-		else
-			fputs(e->name, file);
-		if (*e->purpose)
-			fprintf(file, ":%s", e->purpose);
-		if (e->count)
-			fprintf(file, ":%s", with_counts ? e->count : "N");
-		putc('\n', file);
+	for (i = 0; i < list->nr; i++)
+		show_expression(file, list->e[i], with_counts);
+}
+
+static char *line_end(char *text)
+{
+	return text + strcspn(text, "\n") + (strchr(text, '\n') != NULL);
+}
+
+/*
+ * Return the text behind the lines at @text for @e, which matched only functions of modules that
+ * are gone: a line with each of these modules. Return @text if it has no such line.
+ */
+static char *behind_homes(char *text, const struct expression *e)
+{
+	char begin[600], end[600];
+	FILE *file = need(fmemopen(end, sizeof(end), "w"));
+	size_t length;
+	char *module;
+
+	show_purpose(file, e, 0);
+	fclose(file);
+	snprintf(begin, sizeof(begin), "%s%s:mod:", e->remove ? "!" : "", e->name);
+	length = strlen(begin);
+	while (!strncmp(text, begin, length)) {
+		module = text + length;
+		module += strcspn(module, ":\n");
+		if (strncmp(module, end, strlen(end)))
+			break;
+		text = line_end(text);
 	}
+	return text;
+}
+
+/* Print the kernel's @text, with one line without a module for each such expression. */
+static void show_without_homes(FILE *file, char *text, const struct expressions *list)
+{
+	unsigned int i;
+	char *end;
+
+	for (i = 0; i < list->nr && *text; i++) {
+		end = text;
+		if (!list->e[i]->module && !matches_any(list->e[i]))
+			end = behind_homes(text, list->e[i]);
+		if (end != text) {
+			show_expression(file, list->e[i], 0);
+		} else {
+			end = line_end(text);
+			fwrite(text, 1, end - text, file);
+		}
+		text = end;
+	}
+	fputs(text, file);
 }
 
 static void load_list(enum list which)
@@ -593,6 +651,7 @@ static void load_lists(void)
 static void compare_list(const char *path, enum list which)
 {
 	char *text = contents_of(path), *want = need(calloc(1, TEXT_MAX)), *from, *to, *colon;
+	char *found = need(calloc(1, TEXT_MAX));
 	FILE *file = need(fmemopen(want, TEXT_MAX - 1, "w"));
 
 	for (from = text, to = text; *from;) {
@@ -616,8 +675,12 @@ static void compare_list(const char *path, enum list which)
 	*to = '\0';
 	show(file, &lists[which], 0);
 	fclose(file);
-	if (strcmp(text, want))
+	file = need(fmemopen(found, TEXT_MAX - 1, "w"));
+	show_without_homes(file, text, &lists[which]);
+	fclose(file);
+	if (strcmp(found, want))
 		complain("%s is\n%sand should be\n%s", list_names[which], text, want);
+	free(found);
 	free(want);
 	free(text);
 }

@@ -34,7 +34,7 @@ static const char *validate_header(const struct mctracer_persistent *header, siz
 	    header->nr_rings > (size - MCTRACER_PERSISTENT_RINGS_AT) / (size_t)header->ring_size)
 		return "the rings do not fit in";
 	if (header->text >= header->text_end || header->modules >= header->modules_end ||
-	    header->clock.shift > 63 || !header->clock.mult)
+	    header->clock.shift > 31 || !header->clock.mult)
 		return "its header makes no sense";
 	return NULL;
 }
@@ -135,6 +135,24 @@ static bool validate_may_continue(const struct mctracer_state *state)
 		state->packet == MCTRACER_PACKET_META + MCTRACER_CLOCK) && state->more < 1;
 }
 
+/* Return true for the clock of that boot, whose rate the kernel refines by far less than 1/16. */
+static bool validate_clock(const struct mctracer_clock *then, u64 value)
+{
+	const u64 mult = (u32)value, shift = value >> MCTRACER_CLOCK_SHIFT & 63;
+	const u64 other = MCTRACER_CLOCK_IS_NS << 1 | ~0ULL << (MCTRACER_CLOCK_HIGH + 5);
+	u64 rate, was;
+
+	if (value & other)
+		return false;
+	if (value & MCTRACER_CLOCK_IS_NS)
+		return mult == 1 && !shift;
+	if (then->is_ns || shift > 31)
+		return false;
+	rate = mult << then->shift;
+	was = (u64)then->mult << shift;
+	return max(rate, was) - min(rate, was) <= was / 16;
+}
+
 static bool validate_meta(const struct mctracer_persistent *header, u64 data)
 {
 	const u64 value = data & (BIT_ULL(MCTRACER_META_SHIFT) - 1);
@@ -145,7 +163,7 @@ static bool validate_meta(const struct mctracer_persistent *header, u64 data)
 	case MCTRACER_TOOK:
 		return true;
 	case MCTRACER_CLOCK:
-		return (u32)value;
+		return validate_clock(&header->clock, value);
 	case MCTRACER_FRAME:
 	case MCTRACER_MODULES:
 		return !(value >> 32);

@@ -82,6 +82,13 @@ static void trace_reader_free(struct trace_reader *reader)
 	mctracer_text_free(reader->text);
 }
 
+/* Clear the rings if @file is opened for that. */
+static void trace_truncate(struct inode *inode, const struct file *file)
+{
+	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC))
+		mctracer_clear(mctracer_inode_cpu(inode));
+}
+
 static int trace_open(struct inode *inode, struct file *file)
 {
 	struct trace_reader *reader;
@@ -91,17 +98,20 @@ static int trace_open(struct inode *inode, struct file *file)
 	if (ret)
 		return ret;
 
-	if ((file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC))
-		mctracer_clear(mctracer_inode_cpu(inode));
-	if (!(file->f_mode & FMODE_READ))
+	if (!(file->f_mode & FMODE_READ)) {
+		trace_truncate(inode, file);
 		return 0;
-
+	}
 	reader = __seq_open_private(file, &trace_seq_ops, sizeof(*reader));
 	if (!reader)
 		return -ENOMEM;
-	reader->snapshot = mctracer_ring_copy_take(mctracer_inode_cpu(inode));
+	/* First what may fail: then nothing is cleared. */
 	reader->text = mctracer_text_alloc(kallsyms_show_value(file->f_cred), false);
-	if (!reader->snapshot || !reader->text) {
+	if (reader->text) {
+		trace_truncate(inode, file);
+		reader->snapshot = mctracer_ring_copy_take(mctracer_inode_cpu(inode));
+	}
+	if (!reader->snapshot) {
 		trace_reader_free(reader);
 		seq_release_private(inode, file);
 		return -ENOMEM;

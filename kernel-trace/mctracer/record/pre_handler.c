@@ -107,6 +107,22 @@ static bool pre_run_action(struct mctracer_trigger *trigger, struct mctracer_tri
 	return done;
 }
 
+/* Begin to act; false if a trigger is acting. */
+static __always_inline bool pre_begin_acting(u8 level)
+{
+	if (this_cpu_read(acting) & level)
+		return false;
+	this_cpu_or(acting, level);
+	barrier();
+	return true;
+}
+
+static __always_inline void pre_end_acting(u8 level)
+{
+	barrier();
+	this_cpu_and(acting, ~level);
+}
+
 bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_trigger_context *context,
 		  bool wanted, bool done)
 {
@@ -114,14 +130,26 @@ bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_trigger_c
 
 	this_cpu_inc(*at->hits);
 	if (at->unknown || at->trigger->action == MCTRACER_DO_COUNT ||
-	    READ_ONCE(mctracer_ending) || (this_cpu_read(acting) & level))
+	    READ_ONCE(mctracer_ending) || !pre_begin_acting(level))
 		return done;
-	this_cpu_or(acting, level);
-	barrier();
 	done = pre_run_action(at->trigger, context, wanted, done);
-	barrier();
-	this_cpu_and(acting, ~level);
+	pre_end_acting(level);
 	return done;
+}
+
+/* A task that is not recorded may still free a followed object. */
+void mctracer_pre_handler_ends(const struct mctracer_triggered *at,
+			       struct mctracer_trigger_context *context)
+{
+	const unsigned long site = at ? at->site : 0;
+	const u8 level = BIT(interrupt_context_level());
+
+	if (!IS_ENABLED(CONFIG_MCOUNT_FILTER) || !at || !pre_begin_acting(level))
+		return;
+	for (; at->site == site; at++)
+		if (at->trigger->action == MCTRACER_DO_UNFOLLOW && !at->unknown)
+			mctracer_pre_handler_unfollow(at->trigger, context, false);
+	pre_end_acting(level);
 }
 
 /* Remember what @trigger needs when the call returns: a followed object, or the start time. */
@@ -166,8 +194,7 @@ static bool pre_run_triggers(const unsigned long *ips, const struct mcount_regs 
 	context.args.nr_data = 0;
 	context.args.calls_of = 0;
 	if (!mctracer_task_traced(current)) {
-		if (IS_ENABLED(CONFIG_MCOUNT_FILTER))
-			mctracer_pre_handler_ends(at, &context);
+		mctracer_pre_handler_ends(at, &context);
 		return recorded;
 	}
 	if (following &&

@@ -139,17 +139,6 @@ void mctracer_pre_handler_unfollow(struct mctracer_trigger *trigger,
 		pre_follow_end(trigger, at, pre_follow_operand(trigger->from, at), record);
 }
 
-/* Run only unfollow: a task that is not recorded may still free a followed object. */
-void mctracer_pre_handler_ends(const struct mctracer_triggered *at,
-			       struct mctracer_trigger_context *context)
-{
-	const unsigned long site = at ? at->site : 0;
-
-	for (; at && at->site == site; at++)
-		if (at->trigger->action == MCTRACER_DO_UNFOLLOW && !at->unknown)
-			mctracer_pre_handler_unfollow(at->trigger, context, false);
-}
-
 void mctracer_pre_handler_objects(struct mctracer_trigger_context *at)
 {
 	u32 number;

@@ -84,8 +84,7 @@ static bool return_run_triggers(const unsigned long *ips, const struct mcount_re
 		outcome->result = result;
 	}
 	if (!mctracer_task_traced(current)) {
-		if (IS_ENABLED(CONFIG_MCOUNT_FILTER))
-			mctracer_pre_handler_ends(at, &context);
+		mctracer_pre_handler_ends(at, &context);
 		return record;
 	}
 	for (; at->site == site; at++)

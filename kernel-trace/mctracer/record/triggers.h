@@ -116,6 +116,13 @@ mctracer_call_function(const struct mctracer_trigger_context *at)
 bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_trigger_context *context,
 		  bool record, bool done);
 
+/*
+ * pre_handler.c: run only unfollow, of the site's triggers from @at on, or none if NULL, for a task
+ * that is not traced. Any context, with preemption disabled.
+ */
+void mctracer_pre_handler_ends(const struct mctracer_triggered *at,
+			       struct mctracer_trigger_context *context);
+
 /* Load the argument registers, once. */
 static __always_inline void mctracer_take_args(struct mctracer_trigger_context *at)
 {
@@ -158,11 +165,6 @@ void mctracer_pre_handler_follow(struct mctracer_trigger *trigger,
 void mctracer_pre_handler_unfollow(struct mctracer_trigger *trigger,
 				   struct mctracer_trigger_context *at,
 				   bool record);
-/*
- * Run unfollow of the site's triggers from @at on, or none if NULL, for a task that is not traced.
- */
-void mctracer_pre_handler_ends(const struct mctracer_triggered *at,
-			       struct mctracer_trigger_context *context);
 /* Add a pending return, if the argument of "follow N -> ret" is a followed object. */
 void mctracer_pre_handler_await(const struct mctracer_trigger *trigger,
 				struct mctracer_trigger_context *at);

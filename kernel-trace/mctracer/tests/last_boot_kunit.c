@@ -61,7 +61,8 @@ static void write_ring(struct last_boot_test *t, int i, u32 calls)
 {
 	struct mctracer_state state = {
 		.known = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_CLOCK, .comm = "then",
-		.pid = 10 + i, .tgid = 10 + i, .clock.mult = 1, .time = 1000,
+		.pid = 10 + i, .tgid = 10 + i, .time = 1000,
+		.clock = { .mult = 1000000, .shift = 10 },
 		.context = MCTRACER_CONTEXT_UNKNOWN,
 	};
 	u64 sync[MCTRACER_SYNC_WORDS];
@@ -106,6 +107,7 @@ static void write_all(struct last_boot_test *t, u32 calls)
 	header.ring_size = RING_SIZE;
 	header.text -= MOVED;
 	header.text_end -= MOVED;
+	header.clock = (struct mctracer_clock) { .mult = 1000100, .shift = 10 };
 	write_headers(t, &header);
 	module[3] = (struct mctracer_persistent_module) {
 		.text = MODULE_AT, .size = SZ_64K, .name = "gone",
@@ -251,6 +253,34 @@ static void test_bad_words(struct kunit *test)
 	mctracer_last_boot_put(last);
 }
 
+/* Return the number of words that are bad if the first clock word has other @bits. */
+static u64 bad_clock(struct kunit *test, u64 bits)
+{
+	struct last_boot_test *t = test->priv;
+	struct mctracer_last_boot *last;
+	u64 *word = words_of(t, 0), bad;
+
+	write_all(t, WORDS / 2);
+	while (!mctracer_word_is_meta(*word, MCTRACER_CLOCK))
+		word++;
+	*word ^= bits;
+	last = take(test);
+	bad = last->sums.bad_words;
+	mctracer_last_boot_put(last);
+	return bad;
+}
+
+/* A clock word that is not like that boot's clock is damaged, and so is what continues it. */
+static void test_clock(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, bad_clock(test, 0), 0);
+	KUNIT_EXPECT_EQ(test, bad_clock(test, 1), 0);
+	KUNIT_EXPECT_EQ(test, bad_clock(test, BIT_ULL(31)), 2);
+	KUNIT_EXPECT_EQ(test, bad_clock(test, BIT_ULL(MCTRACER_CLOCK_SHIFT)), 2);
+	KUNIT_EXPECT_EQ(test, bad_clock(test, MCTRACER_CLOCK_IS_NS), 2);
+	KUNIT_EXPECT_EQ(test, bad_clock(test, MCTRACER_CLOCK_IS_NS << 1), 2);
+}
+
 static void test_header(struct kunit *test)
 {
 	struct last_boot_test *t = test->priv;
@@ -283,7 +313,7 @@ static void test_header(struct kunit *test)
 	EXPECT_REFUSED(ring_size, RING_SIZE + 8);
 	EXPECT_REFUSED(ring_size, 1ULL << 63);
 	EXPECT_REFUSED(text_end, header.text);
-	EXPECT_REFUSED(clock.shift, 64);
+	EXPECT_REFUSED(clock.shift, 32);
 	EXPECT_REFUSED(clock.mult, 0);
 	EXPECT_REFUSED(bits, 16);
 	EXPECT_REFUSED(words_version, MCTRACER_VERSION + 1);
@@ -469,6 +499,7 @@ static struct kunit_case last_boot_cases[] = {
 	KUNIT_CASE(test_whole),
 	KUNIT_CASE(test_bad_page),
 	KUNIT_CASE(test_bad_words),
+	KUNIT_CASE(test_clock),
 	KUNIT_CASE(test_header),
 	KUNIT_CASE(test_names),
 	KUNIT_CASE_SLOW(test_fuzz),
