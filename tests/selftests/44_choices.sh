@@ -320,8 +320,8 @@ equal "each call site is as expected after each random step" "" "$placed"
 equal "the selected functions are recorded, and no others" "" "$recorded"
 equal "all steps were made" "$steps" "$step"
 at_least "most lists were written back" $((writes / 4)) "$backs"
-diag "$writes writes, $refused of them refused, $backs lists written back, modules came and went $moves times," \
-	"$windows windows"
+diag "$writes writes, $refused of them refused, $backs lists written back," \
+	"modules came and went $moves times, $windows windows"
 
 # --- empty lists restore the beginning
 for name in $lists; do

@@ -134,7 +134,12 @@ told=$(awk -v "object=#$of_fifo" '
 	END {
 		for (task in reads) {
 			all++
-			if (later[task] >= 2) have++; else if (task in refused) lost++; else silent++
+			if (later[task] >= 2)
+				have++
+			else if (task in refused)
+				lost++
+			else
+				silent++
 		}
 		print all + 0, have + 0, lost + 0, silent + 0
 	}' "$MCT_TRACE")

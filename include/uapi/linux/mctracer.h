@@ -246,7 +246,7 @@
 #define MCTRACER_MARK_OFF	2	/* recording ends, on all CPUs */
 #define MCTRACER_MARK_OFF_SOON	3	/* recording will end after a delay */
 #define MCTRACER_MARK_SNAPSHOT	4	/* a copy of the rings is kept */
-#define MCTRACER_MARK_FOLLOW_FULL	5	/* an object or its call is not followed: too many */
+#define MCTRACER_MARK_FOLLOW_FULL	5	/* an object or call is not followed: too many */
 #define MCTRACER_MARK_DAMAGED	6	/* memory did not survive a reboot; in no ring */
 
 /* The smallest buffer for read(), in bytes. read() returns whole packets only. */

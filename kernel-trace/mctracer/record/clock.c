@@ -23,7 +23,7 @@
 #define pr_fmt(fmt) "mctracer: " fmt
 
 static bool use_cycles = true;	/* under hook_mutex (tracer.c) */
-static s64 mono_offset;		/* of the log's times to CLOCK_MONOTONIC, when it became the clock */
+static s64 mono_offset;		/* of the log's times to CLOCK_MONOTONIC when it became the clock */
 
 bool mctracer_clock_is_cycles(void)
 {

@@ -15,8 +15,9 @@
  * the stack is not aligned to its size, as a stack for interrupts need not be.
  *
  * Only code on a stack changes the stack's entry, or a caller that needs the entry of a call that
- * has returned unseen for another stack, or mctracer_nested_forget(). Entries have the states that follow.c describes. So the
- * loaded fields may belong to another stack: they are used only if where lies in the current stack.
+ * has returned unseen for another stack, or mctracer_nested_forget(). Entries have the states that
+ * follow.c describes. So the loaded fields may belong to another stack: they are used only if where
+ * lies in the current stack.
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>
