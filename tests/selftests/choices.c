@@ -579,7 +579,8 @@ static void show(FILE *file, const struct expressions *list, int with_counts)
 
 static char *line_end(char *text)
 {
-	return text + strcspn(text, "\n") + (strchr(text, '\n') != NULL);
+	text += strcspn(text, "\n");
+	return *text ? text + 1 : text;
 }
 
 /*
