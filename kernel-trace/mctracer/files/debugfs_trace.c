@@ -105,7 +105,7 @@ static int trace_open(struct inode *inode, struct file *file)
 	reader = __seq_open_private(file, &trace_seq_ops, sizeof(*reader));
 	if (!reader)
 		return -ENOMEM;
-	/* First what may fail: then nothing is cleared. */
+	/* The copy is of the cleared rings. Without memory for the text nothing is cleared. */
 	reader->text = mctracer_text_alloc(kallsyms_show_value(file->f_cred), false);
 	if (reader->text) {
 		trace_truncate(inode, file);
