@@ -4,7 +4,7 @@
 # place of the kernel's. scripts/guest/recorder tests the service itself.
 . "${0%/*}/../scripts/test-lib.sh"
 
-plan 20
+plan 23
 save=$REPO/tools/mctrace/service/save.sh
 mkdir "$T/bin" "$T/pstore"
 # A stand-in for "mctrace export --to mctrace --output NAME SOURCE": copies a raw file, or one of the tracer's folder, or
@@ -113,6 +113,26 @@ rotates()
 	touch -d 2026-01-03 "$T/state/2026-01-03T00.00.00Z.dat"
 	"$save" && has 2026-01-03T00.00.00Z.dat "$date.dat"
 }
+# The clock was set back: what was saved is the oldest by its time, and stays.
+keeps_latest()
+{
+	crashed && echo 'keep = 2' >"$T/config" || return
+	for old in 1 2; do
+		touch -d "2039-01-0$old" "$T/state/2039-01-0${old}T00.00.00Z.dat" || return
+	done
+	"$save" && has "$date.dat" 2039-01-02T00.00.00Z.dat
+}
+# Where nothing is saved, nothing is removed.
+keeps_only()
+{
+	crashed && rm -r "$T/tracer/last_boot" && echo 'keep = 1' >"$T/config" &&
+		echo >"$T/state/2026-01-01T00.00.00Z.dat" && "$save" && has 2026-01-01T00.00.00Z.dat
+}
+keeps_all()
+{
+	crashed "another one" && rm "$T/tracer/last_boot/raw" && echo 'keep = 1' >"$T/config" &&
+		echo >"$T/state/2026-01-01T00.00.00Z.dat" && ! "$save" && has 2026-01-01T00.00.00Z.dat
+}
 # The rings can't be read: no file may stay, but the recorder is noted.
 fails()
 {
@@ -138,6 +158,9 @@ check "only root can read what is saved" private
 check "calls in the kernel's log are saved, even if it was cut" dump
 check "a crash without calls is reported" nothing
 check "the oldest recordings are removed" rotates
+check "what was just saved is not the oldest, if the clock was set back" keeps_latest
+check "a boot without calls removes no recording" keeps_only
+check "a failure to save removes no recording" keeps_all
 check "a failure leaves no half of a recording" fails
 check "other arguments are refused" fails_saying '^usage: ' "$save" --other
 finish

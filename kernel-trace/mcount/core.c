@@ -148,6 +148,14 @@ static void mcount_switch_stub(mcount_direct_func_t entry)
 	cpus_read_unlock();
 }
 
+/* Tell users that hooks were not called for some time, before they are called again. */
+static void mcount_note_absence(void)
+{
+	WRITE_ONCE(mcount_away, mcount_away + 1);
+	if (resume_func)
+		resume_func();
+}
+
 /*
  * Set the state above, and switch the stub and the call sites accordingly. On return no hook or
  * pre-handler runs that the state no longer names; there is no wait if the stub jumped nowhere
@@ -190,6 +198,8 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 			mcount_set_plain_hook(old_entry ? plain_hook : NULL,
 					      old_entry ? selection : NULL);
 			mcount_set_pre_handler(old_entry ? selection : NULL);
+			if (old_entry && selection != new_selection)
+				mcount_note_absence();
 			mcount_switch_returns(old_entry ? selection : NULL);
 			mcount_switch_stub(old_entry);
 			return ret;
@@ -197,10 +207,8 @@ static int mcount_change(mcount_func_t plain, mcount_direct_func_t direct,
 	}
 
 	if (was_away) {
-		WRITE_ONCE(mcount_away, mcount_away + 1);
 		WRITE_ONCE(mcount_sees_only_returns, true);
-		if (resume_func)
-			resume_func();
+		mcount_note_absence();
 	}
 	WRITE_ONCE(plain_hook, plain);
 	WRITE_ONCE(direct_hook, direct);
@@ -364,6 +372,8 @@ int mcount_select(mcount_direct_func_t func, const struct mcount_selection *want
 	old = mcount_pre_handler;
 	old_plain = mcount_hook;
 	leaves = current_entry && mcount_sees_returns(selection) && selection != wanted;
+	if (current_entry && mcount_sites_error())	/* then no hook was called */
+		mcount_note_absence();
 	if (current_entry && wanted && wanted->pre_handler)
 		mcount_set_pre_handler(wanted);
 	if (current_entry && mcount_sees_returns(wanted))

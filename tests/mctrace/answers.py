@@ -930,6 +930,11 @@ def check_names_everywhere(mctrace, folder):
             got.decode("utf-8")
         except UnicodeDecodeError as error:
             wrong.append("%s: %s" % (" ".join(command), error))
+    for command in (["report"], ["report", "--tree"]):
+        wrong += compare(" ".join(command) + " --json", {
+            line["pid"]: line["comm"] for line in json_lines(mctrace.text(*command, "--json", case.path))}, texts)
+    wrong += compare("profile", dict.fromkeys(line["task"] for line in json_lines(
+        mctrace.text("profile", "--by-task", "--json", case.path))), dict.fromkeys(texts.values()))
     lines = mctrace.text("export", "--to", "folded", case.path).splitlines()
     wrong += compare("folded", {line.rsplit(";", 1)[0]: line.rsplit(" ")[-1] for line in lines},
                      {text.replace(";", ":"): "1002" if text != "<...>" else "2004"
@@ -1384,6 +1389,8 @@ def test_changed(tap, mctrace, folder):
             Case(folder, "twins", modules.twins_recording()))
     attempt(tap, "functions of one name in two modules: text, other programs", None, modules.check_twins_text, mctrace,
             folder)
+    attempt(tap, "exports have the latest names of addresses", None, modules.check_latest, mctrace, folder)
+    attempt(tap, "many symbol tables", None, modules.check_many_tables, mctrace, folder)
     attempt(tap, "functions without a name", None, modules.check_nameless, mctrace,
             Case(folder, "nameless", modules.nameless_recording(["lost_a", "lost_b", "lost_c"])))
     attempt(tap, "modules between two symbol tables", None, modules.check_counted, mctrace,
@@ -1404,6 +1411,8 @@ def test_packets(tap, mctrace, folder, growing):
     name = "packet: a growing recording"
     if growing:
         attempt(tap, name, None, packets.check_growing, mctrace, folder, os.path.abspath(growing))
+        attempt(tap, "packet: the disk that a growing recording takes", None, packets.check_dropped, mctrace, folder,
+                os.path.abspath(growing))
     else:
         tap.skip(name, "no --growing")
     libraries = [line.split()[0] for line in mctrace.text("--version").splitlines()]
@@ -1436,6 +1445,7 @@ def test_people(tap, mctrace, folder):
     test("--lines of graph", selection.check_lines_of_graph)
     test("selections that match nothing", selection.check_missing)
     test("long and numeric names of tasks", selection.check_names_of_tasks)
+    test("many names of tasks", selection.check_many_names)
     test("a selected depth includes the time of deeper calls", selection.check_depth_of_stacks)
     test("diff with a selection that only one recording has", selection.check_diff)
 

@@ -25,6 +25,7 @@
 
 #define TRACER	"/sys/kernel/debug/mctracer"
 #define SYSCTL	"/proc/sys/kernel/mcount_"
+#define DUMP	"/sys/module/mctracer/parameters/dump"
 #define NAMES	"/proc/kallsyms"
 #define PIDS	"/proc/self/ns/pid"
 
@@ -79,6 +80,8 @@ static const char *fake_path(const char *path, char room[PATH_MAX])
 		snprintf(room, PATH_MAX, "%s%s", fake, path + strlen(TRACER));
 	else if (!strncmp(path, SYSCTL, strlen(SYSCTL)))
 		snprintf(room, PATH_MAX, "%s/mcount_%s", fake, path + strlen(SYSCTL));
+	else if (!strcmp(path, DUMP))
+		snprintf(room, PATH_MAX, "%s/dump", fake);
 	else if (!strcmp(path, NAMES))
 		snprintf(room, PATH_MAX, "%s/kallsyms", fake);
 	else

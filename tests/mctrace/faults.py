@@ -227,6 +227,63 @@ def other_commands(tracer):
     shutil.rmtree(temporary(tracer))
 
 
+FORMS = ["trace.dat", "uftrace", "perfetto", "speedscope", "folded", "pprof", "ctf", "json"]
+ENDING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE]
+
+
+def take_results(tracer):
+    """Return the contents of all files in the folder results, by path, and empty the folder."""
+    got = {}
+    for folder, _, names in os.walk(tracer.path("results")):
+        got[folder] = None
+        for name in names:
+            got[os.path.join(folder, name)] = text_of_bytes(os.path.join(folder, name))
+    shutil.rmtree(tracer.path("results"))
+    os.mkdir(tracer.path("results"))
+    del got[tracer.path("results")]
+    return got
+
+
+def judge_output(tracer, status, kind, wanted):
+    """Return what is wrong after a signal, or after an error if @kind is 0: nothing is left, or the complete output."""
+    got = take_results(tracer)
+    complete = got == wanted
+    wrong = ["left behind: " + name for name in got] if not complete else []
+    if tracer.hit() and status != (-kind or 1) and not (complete and status == 0):
+        wrong.append("status %s" % status)
+    return wrong
+
+
+def outputs(tracer):
+    """A signal or an error at any step of export and flame leaves no unfinished file or folder behind. The status is
+    death by that signal."""
+    tracer.reset()
+    os.mkdir(tracer.path("results"))
+    path, new = tracer.path("recording"), tracer.path("results/new")
+    recordings.simulate(200, 1).write(path)
+    commands = [["export", "--to", form, "-o", new, path] for form in FORMS] + [["flame", "-o", new, path]]
+    for nr, command in enumerate(commands):
+        expect(" ".join(command[:3]), tracer, command)
+        whole = take_results(tracer)
+        for kind in ("error", int(ENDING[nr % len(ENDING)])):
+            sent = 0 if kind == "error" else kind
+            each_step(tracer, command, 0, kind, args.sparse, judged=lambda tracer, status, said, sent=sent, whole=whole:
+                      judge_output(tracer, status, sent, whole))
+    for form in ("ctf", "uftrace"):
+        command = ["export", "--to", form, "-o", new, path]
+        os.mkdir(new)
+        expect(form + ": a folder that exists", tracer, command, 1, "results/new: File exists")
+        os.rmdir(new)
+        command[4] = new + "/"
+        umask = os.umask(0o027)
+        expect(form + ": a folder's name with a slash", tracer, command)
+        os.umask(umask)
+        mode = os.stat(new).st_mode & 0o777
+        check(form + ": the folder has usual permissions", ["%o" % mode] if mode != 0o750 else [])
+        take_results(tracer)
+    shutil.rmtree(tracer.path("results"))
+
+
 def main():
     global args
     parser = argparse.ArgumentParser()
@@ -247,6 +304,7 @@ def main():
             for kind in (signal.SIGTERM, signal.SIGSEGV):
                 each_step(tracer, record, 0, int(kind), args.sparse)
             other_commands(tracer)
+            outputs(tracer)
         others(tracer, record)
     print("1..%d" % number)
     return failed
@@ -298,11 +356,26 @@ def others(tracer, record):
     killed(tracer)
     soon(tracer)
     stalled(tracer)
+    limited(tracer)
     tracer.reset(mcount_enabled="1\n")
     status, said = run(tracer, ["reset"])
     check("reset sets kernel.mcount_enabled to 0",
           [said] if status or text_of(tracer.path("mcount_enabled")) != "0\n" else [])
+    for text in ("50\n", None):         # a kernel without this file, too
+        tracer.reset(**({"dump": text} if text else {}))
+        status, said = run(tracer, ["reset"])
+        got = text_of(tracer.path("dump")) if text else None
+        check("reset sets mctracer.dump to 0" if text else "reset without mctracer.dump",
+              [] if (status, said, got) == (0, "", text and "0\n") else ["%s, %s, %s" % (status, said, got)])
+        if text:
+            os.unlink(tracer.path("dump"))
+    check("no file mctracer.dump was made", ["it is there"] if os.path.exists(tracer.path("dump")) else [])
+    live(tracer)
     tracer.reset(mcount_enabled="1\n", mcount_hook="count_call [mcount_sample]\n")
+    for command in (["start"], ["stream"]):
+        expect("%s while functions call another hook" % command[0], tracer, command, 1,
+               r"all functions call count_call \[mcount_sample\]")
+    expect("stop while functions call another hook", tracer, ["stop"])
     status, said = run(tracer, ["reset"])
     check("reset leaves kernel.mcount_enabled if functions call another hook",
           [said] if status or text_of(tracer.path("mcount_enabled")) != "1\n" else [])
@@ -419,6 +492,9 @@ vfs_*:count\t# 11 hits
 kfree:fail:snapshot:99\t# 1 hits, 2 returned by others
 kfree:fail:count\t# 4 hits
 foo [a_module]:count\t# 6 hits
+namesake:count\t# 7 hits
+#\t3\tnamesake
+#\t4\tnamesake [a_module]
 no_*:count\t# 0 hits, not loaded
 # 3 objects are followed
 """
@@ -446,11 +522,14 @@ mctracer_trigger_hits_total{trigger="vfs_*:count"} 11
 mctracer_trigger_hits_total{trigger="kfree:fail:snapshot"} 1
 mctracer_trigger_hits_total{trigger="kfree:fail:count"} 4
 mctracer_trigger_hits_total{trigger="foo [a_module]:count"} 6
+mctracer_trigger_hits_total{trigger="namesake:count"} 7
 mctracer_trigger_hits_total{trigger="no_*:count"} 0
 mctracer_function_calls_total{trigger="vfs_read:count",function="vfs_read"} 7
 mctracer_function_calls_total{trigger="vfs_*:count",function="vfs_write"} 8
 mctracer_function_calls_total{trigger="vfs_*:count",function="vfs_open [a_module]"} 2
 mctracer_function_calls_total{trigger="foo [a_module]:count",function="foo [a_module]"} 6
+mctracer_function_calls_total{trigger="namesake:count",function="namesake"} 3
+mctracer_function_calls_total{trigger="namesake:count",function="namesake [a_module]"} 4
 """
 
 
@@ -723,6 +802,34 @@ def typed(tracer):
     shutil.rmtree(temporary(tracer))
 
 
+def live(tracer):
+    """latency --live records no call that shows a sleep, so its output has no time on a CPU."""
+    waits = ["sh", "-c", "while [ ! -e %s ]; do sleep 0.05; done" % tracer.path("go")]
+    os.mkdir(temporary(tracer))
+    for options in ([], ["--json"]):
+        tracer.reset(kallsyms=OTHERS["kallsyms"] + "ffffffff81000200 T vfs_write\n")    # the end of vfs_read
+        with subprocess.Popen([args.mctrace, "latency", "vfs_read", *options, "--live", *waits], text=True,
+                              env={**os.environ, "FAKE": tracer.folder, "TMPDIR": temporary(tracer)},
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as latency:
+            end = time.monotonic() + PATIENCE
+            while tracer.files()["tracing_on"] != "1\n" and time.monotonic() < end:
+                time.sleep(0.01)
+            tracer.record_words(recordings.task_words(Task(1, 1, "init")) +
+                                [CALL, recordings.return_word(0x81000104, 0)])
+            put(tracer.path("go"), "")
+            printed, said = latency.communicate(timeout=PATIENCE)
+        os.unlink(tracer.path("go"))
+        wrong = judge(tracer, latency.returncode, said) + ([said] if said or latency.returncode else [])
+        if options:
+            lines = [json.loads(line) for line in printed.splitlines()]
+            wrong += [line for line in printed.splitlines() if "cpu" in line]
+            wrong += [printed] if not lines or lines[-1].get("calls") != 1 else []
+        elif "# 1 calls: " not in printed or "CPU" in printed:
+            wrong.append(printed)
+        check(" ".join(["latency", *options, "--live prints no time on a CPU"]), wrong)
+    shutil.rmtree(temporary(tracer))
+
+
 def temporary(tracer):
     """Return a folder for temporary files."""
     return os.path.join(os.path.dirname(tracer.folder), "temporary")
@@ -857,6 +964,35 @@ def stalled(tracer):
     check("settings are restored despite a stalled reader", judge(tracer, None, ""))
     os.close(reader)
     os.unlink(tracer.path("stalls"))
+
+
+def limited(tracer):
+    """A temporary recording of packet or object ends when it takes more of the disk than its limit."""
+    for most, wanted in ((16, 1), (1024, 0)):
+        tracer.reset()
+        out, words = tracer.path("out"), 0
+        with subprocess.Popen([args.mctrace, "record", "-q", "--most", str(most), "-o", out], stderr=subprocess.PIPE,
+                              env={**os.environ, "FAKE": tracer.folder}, text=True) as record:
+            while not os.path.exists(out):
+                time.sleep(0.01)
+            for words in (4000, 8000):
+                before = os.path.getsize(out)
+                tracer.record_calls(words)
+                end = time.monotonic() + PATIENCE
+                while os.path.getsize(out) == before and record.poll() is None and time.monotonic() < end:
+                    time.sleep(0.01)
+            if not wanted:
+                record.terminate()
+            try:
+                said = record.communicate(timeout=PATIENCE)[1]
+            except subprocess.TimeoutExpired:
+                record.kill()
+                said = "a hang"
+        size = os.path.getsize(out)
+        check("a temporary recording with a limit of %d KiB" % most, judge(tracer, None, said) +
+              ([] if record.returncode == wanted and ("has reached its limit, " in said) == bool(wanted) else
+               ["status %d, %s" % (record.returncode, said)]) +
+              ([] if (8 * 4000 < size < 8 * 8000) == bool(wanted) else ["%d bytes" % size]))
 
 
 def soon(tracer):

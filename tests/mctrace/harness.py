@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import resource
 import subprocess
 import sys
 
@@ -67,6 +68,13 @@ class Mctrace:
             raise Wrong("%s: status %d, %s" % (" ".join(arguments), ran.returncode,
                                                ran.stderr.decode(errors="replace")))
         return ran.stdout.decode("utf-8", "surrogateescape")
+
+
+def cpu_seconds(mctrace, *arguments):
+    """Return the time that mctrace takes in user space, on its CPU."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    mctrace.text(*arguments)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
 class Case:

@@ -88,6 +88,8 @@ def check_refused(mctrace, folder, paths):
     wrong = []
     for arguments, status, said in [
             (["profile", paths[0], calls], 1, "has returns and .* has none: they can't be summed up"),
+            (["diff", paths[0], calls], 1, "has returns and .* has none: they can't be compared"),
+            (["diff", calls, paths[0]], 1, "has returns and .* has none: they can't be compared"),
             (["profile", "--input", paths[0], paths[1], paths[2]], 2, "without --input"),
             (["export", "--to", "perfetto", *paths], 2, "perfetto takes one recording"),
             (["profile", "--task", "nosuch", *paths], 1, "no task in %d recordings is called nosuch" % len(paths)),

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import recordings
-from harness import Case, compare, compare_lists, json_lines, steps_of
+from harness import Case, compare, compare_lists, cpu_seconds, json_lines, steps_of
 
 OLD = ["old_open", "old_read"]
 NEW = ["new_open", "new_read"]
@@ -66,6 +66,43 @@ def check_modules(mctrace, case):
     for line in json_lines(mctrace.text("profile", "--json", case.path)):
         profile[line["function"]] += line["calls"]
     return wrong + compare("calls", profile, collections.Counter(map(titled, case.calls())))
+
+
+def check_latest(mctrace, folder):
+    """Exports give each address its latest name; of several names in one table the first."""
+    rec = changed_recording()
+    case = Case(folder, "latest names", rec)
+    out = os.path.join(folder, "latest.uftrace")
+    mctrace.text("export", "--to", "uftrace", "-o", out, case.path)
+    with open(os.path.join(out, "vmlinux.sym"), encoding="utf-8") as file:
+        got = [line.split(" T ") for line in file.read().splitlines() if " T " in line]
+    wanted = {}
+    for table in rec.tables:
+        names = {}
+        for line in table.splitlines():
+            address, kind, name = line.split(" ", 2)
+            if kind in "tT":
+                names.setdefault(int(address, 16), name.replace("\t", " "))
+        wanted.update(names)
+    shutil.rmtree(out)
+    return (compare("name", {int(address, 16) + recordings.STEXT: name for address, name in got}, wanted) +
+            compare_lists("number of names", [len(got)], [len(wanted)]))
+
+
+def check_many_tables(mctrace, folder):
+    """The time that symbol tables take is not quadratic in their number."""
+    took = {}
+    for nr in (10000, 40000):
+        rec = recordings.Recording(cpus=1, late=False)
+        rec.run(0, rec.task(65, "cat"))
+        rec.call(0, "vfs_read")
+        rec.leave(0)
+        begin = recordings.MODULES_BEGIN + (64 << 20)
+        rec.tables = [rec.functions.kallsyms()] + ["%016x t probe\t[m%d]\n" % (begin + 64 * i, i) for i in range(nr)]
+        rec.rings[0].tables = [0] + [len(rec.rings[0].runs)] * nr
+        case = Case(folder, "%d tables" % nr, rec)
+        took[nr] = cpu_seconds(mctrace, "export", "--to", "trace.dat", "-o", case.path + ".export", case.path)
+    return [] if took[40000] < 8 * max(took[10000], 0.05) else ["seconds by tables: %s" % took]
 
 
 def titled(name):

@@ -186,7 +186,22 @@ def check_wrong(mctrace, folder):
             (["slow", "--percent", "-1", "f"], "--percent wants a number, not '-1'"),
             (["export", "--to", "tracedat", path], "there is no form 'tracedat'"),
             (["help", "reprot"], "there is no command 'reprot': did you mean 'report'?"),
-            (["latency", "f", "--live", "-i", path], "either --live, or a recording")):
+            (["latency", "f", "--live", "-i", path], "either --live, or a recording"),
+            (["report", "--tree", "--btf", path, path],
+             "--btf names arguments in lines of text: not with --tree or --json"),
+            (["report", "--json", "--btf", path, path],
+             "--btf names arguments in lines of text: not with --tree or --json"),
+            (["graph", "vfs_read", "--json", "--btf", path, path],
+             "--btf prints a line of text: not with --json"),
+            (["export", "--to", "folded", "--json", path],
+             "export prints no JSON Lines: --to json writes Chrome's trace events"),
+            *((command + [option, "0"], option + " wants 1 at least") for command, option in (
+                (["report", path], "--lines"), (["report", "--tree", path], "--depth"),
+                (["profile", path], "--lines"), (["graph", "f", path], "--lines"),
+                (["graph", "f", path], "--depth"), (["slow", "f", path], "--lines"),
+                (["diff", path, path], "--lines"), (["why", "--from", path], "--lines"),
+                (["packet"], "--lines"), (["packet"], "--seconds"), (["object", "bio"], "--seconds"),
+                (["record"], "--seconds")))):
         ran = mctrace.run(*arguments)
         wrong += compare_lists(" ".join(arguments), [ran.returncode, *ran.stderr.decode().split("\n")][:2],
                                [2, "mctrace: " + says])

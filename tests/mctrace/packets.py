@@ -6,7 +6,7 @@ import struct
 import subprocess
 
 import recordings
-from harness import TIMEOUT, Case, compare_lists, json_lines
+from harness import TIMEOUT, Case, compare, compare_lists, json_lines
 
 RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/mctrace/rules")
 SETS = "skb bio request task_struct inode file folio".split()
@@ -688,6 +688,23 @@ def check_where(mctrace, folder):
             refused(mctrace, "there is no CPU 2", 1, *from_it, "--cpu", "2"))
 
 
+def check_names(mctrace, folder):
+    """JSON has a task's name in the same form as the JSON of other commands."""
+    names = {"\u00e9" * 7 + "\udcc3": "\u00e9" * 7 + "?", "a\tb": "a?b", "": "<...>", "\uffff!": "???!"}
+    net = Net()
+    net.begin(1)
+    for pid, name in enumerate(names, 66):
+        net.run(pid, name)
+        net.call("ip_rcv", "1:1")
+    net.end(1)
+    case = Case(folder, "packets of names", net.rec)
+    lines = json_lines(packet(mctrace, case, "--json"))
+    got = {event["pid"]: event["comm"] for event in lines[0]["events"] if event["pid"] != 65}
+    wrong = compare("packet", got, dict(enumerate(names.values(), 66)))
+    tree = {line["pid"]: line["comm"] for line in json_lines(mctrace.text("report", "--tree", "--json", case.path))}
+    return wrong + compare("report --tree", {pid: tree.get(pid) for pid in got}, got)
+
+
 def check_left_over(mctrace, folder):
     """An object in a register that is no argument of the function does not count."""
     net = Net()
@@ -900,6 +917,29 @@ def check_growing(mctrace, folder, growing):
     return wrong
 
 
+def check_dropped(mctrace, folder, growing):
+    """A growing recording takes little of the disk: what was read is freed."""
+    many = Many(8)
+    for i in range(60000):
+        if not i % 50:
+            many.look()
+        many.step(many.rng.randrange(3) if i < 20000 else 0)    # two CPUs become idle
+    many.look()
+    path, grown = os.path.join(folder, "dropped.dat"), os.path.join(folder, "grown")
+    write_in_order(path, many.rec, many.parts)
+    size, step = os.path.getsize(path), 20000
+    environment = dict(os.environ, GROWING=path, GROWING_BY=str(step), GROWN=grown)
+    ran = subprocess.run([growing, "packet", "--rules", RULES + "/skb.rules"], env=environment, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, check=False, timeout=TIMEOUT)
+    with open(grown, encoding="utf-8") as file:
+        most = int(file.read())
+    wanted = blocks(mctrace.text("packet", "--rules", RULES + "/skb.rules", "-i", path))
+    symbols = len(many.rec.functions.kallsyms())
+    room = symbols + 8 * step + 3 * 65536       # what is held back, and a part of a step of freeing
+    return compare_lists("block", blocks(ran.stdout.decode()), wanted) + (
+        [] if most < room and size > 3 * room else ["%d bytes of %d, not less than %d" % (most, size, room)])
+
+
 def tests(libraries):
     """Yield name, check, and the reason to skip it, a missing library, or None."""
     for name, check, needs in (
@@ -923,6 +963,7 @@ def tests(libraries):
             ("packet: the first packets", check_first, "libpcap"),
             ("packet: a recording without rules", check_without_rules, None),
             ("packet: of CPUs and times", check_where, None),
+            ("packet: names of tasks", check_names, None),
             ("packet: registers that are no arguments", check_left_over, "libbpf"),
             ("packet: missing calls are reported", check_missing, None),
             ("object: a user's own rules", check_object, None),

@@ -6,7 +6,7 @@ import re
 
 import recordings
 import ways
-from harness import Case, compare, compare_lists, json_lines, plain
+from harness import Case, compare, compare_lists, cpu_seconds, json_lines, plain
 
 NAMES = ["vfs_*", "kfree,vfs_read", "*[a-f]", "vfs_read"]
 
@@ -275,6 +275,24 @@ def check_names_of_tasks(mctrace, folder):
                                                             name, case.path))]
            for name in ("kworker/1:1-writeback", "kworker/*", "=65", "65", "65,=65")]
     return compare_lists("task", got, [[66] * 2, [66] * 2, [70], [65] * 4, [65] * 4 + [70]])
+
+
+def check_many_names(mctrace, folder):
+    """The time that --task takes does not depend on the number of names of other tasks."""
+    took = {}
+    for nr in (50, 4000):
+        rec = recordings.Recording(cpus=1, late=False)
+        tasks = [rec.task(100 + i, "task%d" % i) for i in range(nr)]
+        for i in range(40000):
+            rec.run(0, tasks[i % nr])
+            rec.call(0, "dput")
+            rec.leave(0)
+        case = Case(folder, "%d names" % nr, rec)
+        took[nr] = cpu_seconds(mctrace, "report", "--task", "task7", case.path)
+        said = mctrace.run("report", "--task", "task5x", case.path).stderr.decode()
+        if not said.endswith(" is called task5x: did you mean task5\n"):
+            return [said]
+    return [] if took[4000] < 3 * max(took[50], 0.03) else ["seconds by names: %s" % took]
 
 
 def check_lines_of_graph(mctrace, folder):

@@ -347,6 +347,11 @@ def check_log(mctrace, folder):
     wanted = ["Panic#1 Part1", "mctracer: frozen: panic; the last 2 calls", "CPU 0: a:1 b+0x5/0x9 [m] <-- c+0x1/0x2",
               "[1.234] CPU 0: a:1 b+0x5/0x9 <-- c+0x1/0x2", "mctracer: end of the last calls"]
     wrong = compare_lists("line", mctrace.text("report", log).splitlines(), wanted)
+    for options in (["--json"], ["--lines", "1"], ["--func", "b"], ["--tree"], ["--task", "a"], ["--btf", log],
+                    ["--vmlinux", log], ["--kallsyms", log]):
+        ran = mctrace.run("report", *options, log)
+        wrong += compare_lists(" ".join(options), [ran.returncode, ran.stdout, ran.stderr.decode().split("\n")[0]], [
+            2, b"", "mctrace: %s is text of the kernel's log: no option selects or converts its lines" % log])
     status, says = limited(mctrace, ["report", put(folder, "log", b"a text of the kernel's log\n")])
     if status != 1 or "is no recording" not in says:
         wrong.append("another text: status %d, %s" % (status, says))

@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 42
+plan 45
 
 pids=$MCT_DIR/pid
 badwrite=$MCT_BIN/badwrite
@@ -142,13 +142,47 @@ if unshare -pf true 2>/dev/null; then
 	equal "in another pid namespace the process has no number" \
 		"# a process of another pid namespace" "$(head -n 1 "$MCT_TMP/inside")"
 	equal "a number that is written there belongs to that namespace" \
-		1 "$(sed -n 2p "$MCT_TMP/inside")"
+		1 "$(tail -n 1 "$MCT_TMP/inside")"
+	check "a write there leaves expressions of this namespace" grep -qx "$sleeper" "$pids"
 	check "the same process has another number here" not grep -qx 1 "$pids"
 else
-	for name in 1 2 3; do
+	for name in 1 2 3 4; do
 		skip "pid namespaces $name" "there are none"
 	done
 fi
+
+# A process ends, but not its child, and another process gets its number.
+pid_max=$(cat /proc/sys/kernel/pid_max)
+put 800 /proc/sys/kernel/pid_max
+# until_number LEAST MOST: start processes until one has such a number, which stays
+until_number()
+{
+	while :; do
+		sleep 1000 &
+		number=$!
+		[ "$number" -lt "$1" ] || [ "$number" -gt "$2" ] || return 0
+		kill -9 "$number"	# it may still be this shell, with its traps
+		wait "$number" 2>/dev/null
+	done
+}
+until_number 400 600
+kill -9 "$number"
+wait "$number" 2>/dev/null
+sh -c 'sleep 1000 & echo $! > "$0"; exec sleep 2' "$MCT_TMP/orphan" &
+reused=$!
+sleep 1
+put "$reused children" "$pids"
+wait "$reused"
+until_number "$reused" "$reused"
+check "a reused number can be set" put "$number children" "$pids"
+trace_clear
+trace_on
+kill "$number"
+wait "$number" 2>/dev/null
+trace_off
+check "the process that has the number now is recorded" eval "who | grep -qw $number"
+kill "$(cat "$MCT_TMP/orphan")"
+put "$pid_max" /proc/sys/kernel/pid_max
 
 kill "$sleeper"
 wait "$sleeper" 2>/dev/null

@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 106
+plan 107
 
 filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
@@ -344,7 +344,7 @@ check "the counts add up after that" counts_add_up
 
 # --- modules
 if reason=$(missing testmod:mct_target); [ -n "$reason" ]; then
-	for name in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
+	for name in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do
 		skip "modules $name" "$reason"
 	done
 else
@@ -364,6 +364,8 @@ else
 	check "the list no longer shows that the module is not loaded" not grep -q loaded "$filter"
 	check "functions lists the module's functions" \
 		grep -qx 'mct_target_leaf \[mct_target\]' "$MCT_DIR/functions"
+	check "a function of the module's init can be selected again when it is gone" \
+		put 'mct_target_init_step:mod:mct_target' "$filter"
 	put 'mct_target_l* [mct_target]' "$filter"
 	traced mod_set mct_target calls 10
 	equal "one function of a module can be selected" \

@@ -27,7 +27,7 @@ if [ "$(set_to 'vfs_read:follow 1')" = "write EOPNOTSUPP" ]; then
 fi
 put "" "$triggers"
 
-plan 19
+plan 21
 
 # about: print each call and return with its objects, "FUNCTION #NUMBER:ROLE...". Numbers begin
 # with 1.
@@ -167,4 +167,15 @@ for bad in shape_six:follow 'shape_six:follow 0' 'shape_six:follow 7' 'shape_six
 done
 equal "an invalid trigger is refused" refused "$result"
 equal "the list stays empty after these errors" "" "$(lines)"
+
+# The module comes while the tracer is off.
+trace_off
+mod_unload mct_shapes
+put 'shape_use:mod:mct_shapes:follow 2' "$triggers"
+mod_load mct_shapes
+traced mod_set mct_shapes shape objects
+at_least "an object is followed by a module that came while the tracer was off" 1 \
+	"$(grep -c ' shape_use+.* +#' "$MCT_TRACE")"
+equal "calls of other objects are not recorded then" "" \
+	"$(grep ' shape_' "$MCT_TRACE" | grep -v '#')"
 finish

@@ -18,7 +18,7 @@
 # one such piece, its last. A line that would end with an earlier piece gets an additional space. A
 # text for pieces of one byte is a single line.
 
-plan 49
+plan 50
 
 filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
@@ -405,4 +405,10 @@ put vfs_read "$filter"
 equal "a writer that is killed before it writes leaves the list as it was" \
 	"137 vfs_read" "$(killed "")"
 equal "so does one that is killed before the end of its text" "137 vfs_read" "$(killed vfs_open)"
+exec 3> "$filter"
+# shellcheck disable=SC2016
+sh -c 'printf vfs_open >&3; kill -KILL $$' 2> /dev/null
+exec 3>&-
+equal "so does one that is killed while another process has the file open" vfs_read \
+	"$(brief "$filter")"
 finish

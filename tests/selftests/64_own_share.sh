@@ -22,7 +22,7 @@ case " $(cat /proc/cmdline) " in
 	esac ;;
 esac
 
-plan 66
+plan 67
 
 ring_kb=65536		# more words than the worst operation makes calls
 most_calls=20000
@@ -191,6 +191,7 @@ few "tracing_on, 0 and 1" "echo 0 > $on; echo 1 > $on"
 few "ctrl, 0 and 1" "echo 0 > $MCT_CTRL; echo 1 > $MCT_CTRL"
 few "kernel.mcount_enabled, 0 and 1" "echo 0 > $MCT_SYSCTL; echo 1 > $MCT_SYSCTL"
 few "kernel.mcount_enabled, read" "exec cat $MCT_SYSCTL > /dev/null"
+few "trace, seek" "exec dd if=$MCT_TRACE of=/dev/null bs=64k skip=100 count=1 2> /dev/null"
 few "trace, clear" "echo > $MCT_TRACE"
 few "per_cpu trace, clear" "echo > $(per_cpu 0 trace)"
 few "snapshot, 1" "echo 1 > $snapshot"

@@ -535,7 +535,7 @@ static int check_effects(struct expressions *list)
 			continue;
 		}
 		selects |= !e->remove;
-		if (e->fresh && !matches_any(e) && !(e->waits && !module_is_loaded(e->module)))
+		if (e->fresh && !matches_any(e) && !e->waits)
 			return -ENOENT;
 		i++;
 	}

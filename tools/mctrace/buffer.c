@@ -103,14 +103,11 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 {
 	va_list args;
 	char *text;
-	int n;
 
 	va_start(args, format);
-	n = vasprintf(&text, format, args);
+	text = xvasprintf(format, args);
 	va_end(args);
-	if (n < 0)
-		die_errno("a string");
-	buffer_put(buffer, text, n);
+	buffer_puts(buffer, text);
 	free(text);
 }
 

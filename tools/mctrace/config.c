@@ -14,8 +14,6 @@
 #include "tracer.h"
 #include "util.h"
 
-#define DUMP	"/sys/module/mctracer/parameters/dump"
-
 /* A word, or a trigger, that is written to a file of the tracer. */
 struct item {
 	const char *file;
@@ -101,7 +99,7 @@ static void take_dump(struct setup *setup, char *value, unsigned int line)
 {
 	(void)setup;
 	check_number("dump", value, line);
-	add_item(DUMP, value, line);
+	add_item(TRACER_DUMP, value, line);
 }
 
 /* Only check keep: it is for the program that saves recordings. */
@@ -130,18 +128,12 @@ static const struct {
 /* Return the key that @name may have been meant for; NULL: none. */
 static const char *key_meant(const char *name)
 {
-	unsigned int changes, least = ~0U;
-	const char *found = NULL;
+	struct guess guess = { .typed = name };
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(keys); i++) {
-		changes = changes_between(name, keys[i].name);
-		if (changes < least && is_slip(changes, keys[i].name)) {
-			least = changes;
-			found = keys[i].name;
-		}
-	}
-	return found;
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		guess_consider(&guess, keys[i].name);
+	return guess.meant;
 }
 
 /* Return @text without white space at its begin and end, which is cut off. */
@@ -240,9 +232,9 @@ void config_apply(void)
 			continue;
 		}
 		place = xasprintf("%s line %u: ", config_path, item->line);
-		if (!strcmp(item->file, DUMP) && !tracer_has(DUMP))
+		if (!strcmp(item->file, TRACER_DUMP) && !tracer_has(TRACER_DUMP))
 			die("%sthis kernel can't print calls when it crashes: it has no %s", place,
-			    DUMP);
+			    TRACER_DUMP);
 		session_add(item->file, item->word, place);
 		free(place);
 	}

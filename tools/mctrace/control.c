@@ -136,6 +136,8 @@ int cmd_reset(int argc, char **argv)
 		tracer_write("mode", "function");
 	tracer_write("snapshot", "0");
 	tracer_write("max_stack", "0");
+	if (tracer_has(TRACER_DUMP))
+		tracer_write(TRACER_DUMP, "0");
 	tracer_write("trace", "");
 	tracer_write("tracing_on", "1");	/* this also thaws the rings */
 	/* Switch function calls off only if no other hook uses them. */

@@ -13,6 +13,7 @@
 #include "select.h"
 #include "tally.h"
 #include "util.h"
+#include "walk.h"
 
 static const char usage[] = "diff [OPTION...] A B";
 static const char help[] =
@@ -27,7 +28,7 @@ static struct {
 
 static const struct option options[] = {
 	OPT_BOOLEAN('I', "interrupts", &asked.interrupts, "include the calls of interrupts"),
-	OPT_NUMBER(0, "lines", &asked.lines, "N", "the N greatest differences of each list (20)"),
+	OPT_COUNT(0, "lines", &asked.lines, "N", "the N greatest differences of each list (20)"),
 	OPT_PARENT(select_depth_options)
 };
 
@@ -238,7 +239,7 @@ static void put_functions(const struct diff *diff, bool both)
 		if (is_in_both(function) != both || !(function->calls[A] + function->calls[B]))
 			continue;
 		if (both && function->calls[A] == function->calls[B] &&
-		    function->total[A] == function->total[B])
+		    (!diff->times || function->total[A] == function->total[B]))
 			continue;
 		if (shown == diff->lines) {
 			left++;
@@ -275,6 +276,24 @@ static void put_all(struct diff *diff)
 	put_functions(diff, true);
 }
 
+/*
+ * End mctrace if only one recording has returns, because the paths of the other one differ. A raw
+ * file of an idle CPU may have calls alone.
+ */
+static void check_returns(const struct diff *diff)
+{
+	const struct recording *a = diff->views[A].from, *b = diff->views[B].from;
+
+	if (has_returns(a) == has_returns(b))
+		return;
+	if (a->is_raw || b->is_raw)
+		warning("%s has no returns: times can't be compared",
+			has_returns(a) ? b->path : a->path);
+	else
+		die("%s has returns and %s has none: they can't be compared",
+		    has_returns(a) ? a->path : b->path, has_returns(a) ? b->path : a->path);
+}
+
 int cmd_diff(int argc, char **argv)
 {
 	struct diff diff = { };
@@ -295,6 +314,9 @@ int cmd_diff(int argc, char **argv)
 		diff.views[who].check_later = true;
 		diff.views[who].sums = diff.ids;
 		view_open(&diff.views[who], files[who]);
+	}
+	check_returns(&diff);
+	for (who = A; who < NR; who++) {
 		tally_begin(&diff.tallies[who], &diff.views[who]);
 		diff.tallies[who].no_interrupts = !asked.interrupts;
 		tally_walk(&diff.tallies[who]);

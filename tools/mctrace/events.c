@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Decode the words of all CPUs into events, in time order. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -386,14 +385,15 @@ static void add_cursor(struct events *events, unsigned int cpu)
 	events->nr++;
 }
 
-static bool has_cursor(const struct events *events, unsigned int cpu)
+/* Return the cursor of @cpu; NULL if it has none yet. */
+static struct cursor *cursor_of(const struct events *events, unsigned int cpu)
 {
 	unsigned int i;
 
 	for (i = 0; i < events->nr; i++)
 		if (events->cursors[i].nr == cpu)
-			return true;
-	return false;
+			return &events->cursors[i];
+	return NULL;
 }
 
 uint64_t events_more(struct events *events)
@@ -406,7 +406,7 @@ uint64_t events_more(struct events *events)
 		if (events->cursors[i].found == FOUND_NOTHING)
 			advance(&events->cursors[i]);
 	for (i = 0; i < events->from->nr_cpus; i++)
-		if (events->from->cpus[i].nr && !has_cursor(events, i))
+		if (events->from->cpus[i].nr && !cursor_of(events, i))
 			add_cursor(events, i);
 	for (i = 0; i < events->nr; i++) {
 		ahead = events->cursors[i];
@@ -418,15 +418,50 @@ uint64_t events_more(struct events *events)
 	return latest;
 }
 
+/*
+ * Return the first word of @cpu's run that @cursor has not read to its end; NULL: it has read all
+ * runs. @cursor may be NULL.
+ */
+static const uint64_t *first_needed(const struct recording_cpu *cpu, const struct cursor *cursor)
+{
+	size_t run = cursor ? cursor->run : 0;
+
+	if (cursor && cursor->i == cpu->runs[run].nr)
+		run++;
+	return run < cpu->nr ? cpu->runs[run].words : NULL;
+}
+
+uint64_t events_forget(struct events *events)
+{
+	const struct recording *from = events->from;
+	uint64_t needed = from->at, offset;
+	struct cursor *cursor;
+	const uint64_t *word;
+	unsigned int i;
+
+	for (i = 0; i < from->nr_cpus; i++) {
+		if (!from->cpus[i].nr)
+			continue;
+		cursor = cursor_of(events, i);
+		word = first_needed(&from->cpus[i], cursor);
+		offset = word ? (uint64_t)((const char *)word - from->data) : from->at;
+		if (offset < needed)
+			needed = offset;
+		if (!cursor)
+			continue;
+		recording_forget_runs(cursor->cpu, cursor->run);
+		cursor->run = 0;
+	}
+	return needed;
+}
+
 void event_comm(const struct event *event, char *comm)
 {
 	bool known = event->state->known & MCTRACER_KNOWS_TASK;
 
 	snprintf(comm, MCTRACER_COMM_LEN + 1, "%.*s", MCTRACER_COMM_LEN,
 		 known ? event->state->comm : "<...>");
-	for (; *comm; comm++)
-		if (iscntrl((unsigned char)*comm))
-			*comm = '?';
+	replace_controls(comm, "");
 }
 
 /* Return true for U+FFFE and U+FFFF: they are no characters, and XML does not allow them. */
@@ -435,12 +470,12 @@ static bool is_no_character(const char *at, int length)
 	return length == 3 && !memcmp(at, "\xef\xbf", 2) && (unsigned char)at[2] >= 0xbe;
 }
 
-void event_name(const struct event *event, char *comm)
+void comm_clean(char *comm)
 {
 	int length;
 	char *at;
 
-	event_comm(event, comm);
+	replace_controls(comm, "");
 	for (at = comm; *at; at += length ?: 1) {
 		length = utf8_length(at);
 		if (is_no_character(at, length))
@@ -450,6 +485,12 @@ void event_name(const struct event *event, char *comm)
 	}
 	if (!comm[strspn(comm, " ")])
 		snprintf(comm, MCTRACER_COMM_LEN + 1, "<...>");
+}
+
+void event_name(const struct event *event, char *comm)
+{
+	event_comm(event, comm);
+	comm_clean(comm);
 }
 
 const char *event_mark(const struct event *event)

@@ -79,6 +79,11 @@ bool events_next(struct events *events, struct event *event);
 bool events_next_before(struct events *events, struct event *event, uint64_t ns);
 /* Continue after recording_more(). Return the time of the latest event of all CPUs. */
 uint64_t events_more(struct events *events);
+/*
+ * Forget the words of a growing recording that were read. Return the file offset of the first chunk
+ * data that events_next_before() still needs.
+ */
+uint64_t events_forget(struct events *events);
 void events_end(struct events *events);
 /* Return the part that was read, from 0 to 1. To be called once per EVENTS_PROGRESS events. */
 double events_done(const struct events *events);
@@ -91,9 +96,12 @@ double events_done(const struct events *events);
 void event_comm(const struct event *event, char *comm);
 
 /*
- * Copy the name as valid UTF-8: bytes that are no character become '?', and an empty or blank name
- * becomes "<...>".
+ * Make a task's name valid text: control characters and bytes that are no character become '?', and
+ * an empty or blank name becomes "<...>". @comm has MCTRACER_COMM_LEN + 1 bytes.
  */
+void comm_clean(char *comm);
+
+/* As event_comm(), and then comm_clean(). */
 void event_name(const struct event *event, char *comm);
 
 /* Return the name of a mark: "traceon". */

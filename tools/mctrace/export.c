@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mctrace export: convert a recording to the format of another program. */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "export.h"
 #include "mctrace.h"
 #include "select.h"
+#include "unfinished.h"
 #include "util.h"
 #include "walk.h"
 
@@ -59,38 +56,19 @@ static const struct form {
 	{ "mctrace",	export_recording,	.binary = true },
 };
 
-static const char *unfinished;	/* a directory that must not stay */
-
-/* Remove the files of an export that failed. They are in no directories below. */
-static void remove_unfinished(void)
-{
-	DIR *directory = unfinished ? opendir(unfinished) : NULL;
-	struct dirent *entry;
-
-	while (directory && (entry = readdir(directory)))
-		unlinkat(dirfd(directory), entry->d_name, 0);
-	if (directory)
-		closedir(directory);
-	if (unfinished)
-		rmdir(unfinished);
-}
-
 void export_directory(const char *output)
 {
-	if (mkdir(output, 0777))
+	if (!unfinished_folder(output))
 		die_errno("%s", output);
-	unfinished = output;
-	atexit(remove_unfinished);
 }
 
-FILE *export_in(const char *output, const char *name)
+FILE *export_in(const char *name)
 {
-	char *path = xasprintf("%s/%s", output, name);
+	const char *path = unfinished_in(name);
 	FILE *to = fopen(path, "w");
 
 	if (!to)
 		die_errno("%s", path);
-	free(path);
 	return to;
 }
 
@@ -123,6 +101,9 @@ int cmd_export(int argc, char **argv)
 	argc = options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
 	output = asked.output;
 	form = form_of(asked.to);
+	if (view_asked.json)
+		die_usage("export",
+			  "export prints no JSON Lines: --to json writes Chrome's trace events");
 	if (argc > 2 && !form->sum_up)
 		die_usage("export", "%s takes one recording", form->name);
 	if (form->directory && (!output || !strcmp(output, "-")))
@@ -138,6 +119,7 @@ int cmd_export(int argc, char **argv)
 		die("%s has no returns, which %s needs: 'mctrace record -g' records them",
 		    view.from->path, form->name);
 	form->export(&view, output);
-	unfinished = NULL;
+	if (form->directory && !unfinished_name(output))
+		die_errno("%s", output);
 	return view_close(&view);
 }

@@ -24,9 +24,12 @@ void export_pprof(struct view *view, char **files, const char *output);
 
 /* --- shared by the formats, in export.c; failures end mctrace --- */
 
-/* Create a directory; and a file in it, and flush and close such a file. */
+/*
+ * Create the directory @output, with a temporary name; and a file in the directory, and flush and
+ * close such a file.
+ */
 void export_directory(const char *output);
-FILE *export_in(const char *output, const char *name);
+FILE *export_in(const char *name);
 void export_close(FILE *to, const char *path);
 
 #endif /* _MCTRACE_EXPORT_H */

@@ -147,12 +147,12 @@ void export_ctf(struct view *view, const char *output)
 	FILE *to;
 
 	export_directory(output);
-	to = export_in(output, "metadata");
+	to = export_in("metadata");
 	fputs(metadata, to);
 	export_close(to, "metadata");
 	for (cpu = 0; cpu < view->from->nr_cpus; cpu++) {
 		snprintf(name, sizeof(name), "cpu%u", cpu);
-		streams[cpu].to = export_in(output, name);
+		streams[cpu].to = export_in(name);
 	}
 	select_prepare(view->select, true);
 	events_begin(&events, view->from);

@@ -94,7 +94,9 @@ static void put(struct speedscope *to, struct track *track, bool closes, uint32_
 	to->kept += sizeof(event);
 	if (track->events.length >= BLOCK)
 		put_block(to, track);
-	for (i = 0; to->kept >= MOST && i < to->nr; i++)
+	if (to->kept < MOST)
+		return;
+	for (i = 0; i < to->nr; i++)
 		put_block(to, &to->tracks[i]);
 }
 

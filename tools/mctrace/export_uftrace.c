@@ -13,6 +13,7 @@
 
 #include "buffer.h"
 #include "export.h"
+#include "unfinished.h"
 #include "util.h"
 #include "walk.h"
 
@@ -53,13 +54,13 @@ struct header {
 struct track {
 	struct buffer records;
 	uint32_t tid, tgid;
+	const char *path;	/* of the file TID.dat */
 	uint64_t first;
 };
 
 struct uftrace {
 	struct walker walker;
 	struct view *view;
-	const char *output;
 	struct track *tracks;
 	uint32_t nr;
 	uint64_t base;		/* lowest address of a function */
@@ -67,17 +68,15 @@ struct uftrace {
 	struct buffer symbols;
 };
 
-static void flush(struct uftrace *to, struct track *track)
+static void flush(struct track *track)
 {
-	char *path = xasprintf("%s/%u.dat", to->output, track->tid);
-	FILE *file = fopen(path, "a");
+	FILE *file = fopen(track->path, "a");
 
 	if (!file)
-		die_errno("%s", path);
+		die_errno("%s", track->path);
 	buffer_write(&track->records, file);
 	if (fclose(file))
-		die_errno("%s", path);
-	free(path);
+		die_errno("%s", track->path);
 }
 
 /* Return the number that names the task's file: its pid, if that is not taken. */
@@ -91,6 +90,7 @@ static uint32_t tid_of(const struct uftrace *to, const struct task_calls *task)
 static struct track *track_of(struct uftrace *to, struct task_calls *task, uint64_t ns)
 {
 	struct track *track;
+	char name[32];
 
 	if (!task->track) {
 		to->tracks = xrealloc(to->tracks, to->nr + 1, sizeof(*to->tracks));
@@ -99,6 +99,8 @@ static struct track *track_of(struct uftrace *to, struct task_calls *task, uint6
 			.tid = tid_of(to, task),
 			.first = ns,
 		};
+		snprintf(name, sizeof(name), "%u.dat", track->tid);
+		track->path = unfinished_in(name);
 		track->tgid = task->tgid ? task->tgid : track->tid;
 		if (!to->nr || ns < to->first)
 			to->first = ns;
@@ -122,7 +124,7 @@ static void put(struct uftrace *to, struct task_calls *task, const struct call *
 		    (address - to->base + PROGRAM) << RECORD_ADDRESS_SHIFT;
 	buffer_put(&track->records, record, sizeof(record));
 	if (track->records.length >= FLUSH)
-		flush(to, track);
+		flush(track);
 }
 
 static void enter(struct walker *walker, struct task_calls *task, struct call *call)
@@ -167,13 +169,13 @@ static void put_symbol(void *arg, uint64_t address, const char *name, size_t len
 
 static void put_symbols(struct uftrace *to)
 {
-	FILE *file = export_in(to->output, "vmlinux.sym");
+	FILE *file = export_in("vmlinux.sym");
 
 	symbols_each(to->view->symbols, to, put_symbol);
 	buffer_puts(&to->symbols, "000000007fffffff ? __sym_end\n");
 	buffer_write(&to->symbols, file);
 	export_close(file, "vmlinux.sym");
-	file = export_in(to->output, "sid-" SESSION ".map");
+	file = export_in("sid-" SESSION ".map");
 	/* uftrace ignores the last line, unless it is the stack's. */
 	fprintf(file, "%08llx-%08llx r-xp 00000000 00:00 0                          /vmlinux\n"
 		"7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0                          [stack]\n",
@@ -183,7 +185,7 @@ static void put_symbols(struct uftrace *to)
 
 static void put_tasks(struct uftrace *to)
 {
-	FILE *file = export_in(to->output, "task.txt");
+	FILE *file = export_in("task.txt");
 	uint32_t i, j;
 
 	for (i = 0; i < to->nr; i++) {
@@ -215,7 +217,7 @@ static void put_info(struct uftrace *to)
 		.infos = INFO_EXE_NAME | INFO_CMDLINE | INFO_TASKS,
 		.max_stack = RECORD_DEPTH_MAX,
 	};
-	FILE *file = export_in(to->output, "info");
+	FILE *file = export_in("info");
 	uint32_t i;
 
 	fwrite(&header, sizeof(header), 1, file);
@@ -233,7 +235,6 @@ void export_uftrace(struct view *view, const char *output)
 	struct uftrace to = {
 		.walker = { .enter = enter, .leave = leave },
 		.view = view,
-		.output = output,
 		.base = UINT64_MAX,
 	};
 	uint32_t i;
@@ -245,7 +246,7 @@ void export_uftrace(struct view *view, const char *output)
 	put_tasks(&to);
 	put_info(&to);
 	for (i = 0; i < to.nr; i++) {
-		flush(&to, &to.tracks[i]);
+		flush(&to.tracks[i]);
 		buffer_free(&to.tracks[i].records);
 	}
 	free(to.tracks);

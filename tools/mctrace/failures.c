@@ -324,9 +324,11 @@ static void find_handed(const struct event *event, struct failure *failure)
  * Return true for calls of mctrace itself, and of its child before exec(). The child's name is
  * "exe" at first, because it begins as /proc/self/exe.
  */
-static bool is_own(const struct failure_list *list, const struct task_calls *task)
+static bool is_own(const struct failures *failures, const struct failure_list *list,
+		   const struct task_calls *task)
 {
-	return !list->executed && (!strcmp(task->comm, "mctrace") || !strcmp(task->comm, "exe"));
+	return !failures->client.running && !list->executed &&
+	       (!strcmp(task->comm, "mctrace") || !strcmp(task->comm, "exe"));
 }
 
 static uint32_t add_failure(struct failure_list *list, const struct failure *failure)
@@ -371,7 +373,7 @@ void failures_enter(struct failures *failures, const struct walker *walker,
 		.depth = call - task->calls,
 		.known = true,
 		.apart = is_apart(walker, call),
-		.hidden = !call->shown || is_own(list, task),
+		.hidden = !call->shown || is_own(failures, list, task),
 	}, *top;
 
 	while (list->top != NO_FAILURE && list->failures[list->top].jumped &&

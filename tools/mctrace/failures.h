@@ -62,6 +62,8 @@ struct failures_client {
 	/* A signal's handler returned: @error is the result of the system call it interrupted. */
 	void (*resumed)(void *arg, const struct task_calls *task, int error);
 	void *arg;
+	/* The tasks ran before: none of them is a child of mctrace that has yet to call exec(). */
+	bool running;
 };
 
 struct failures *failures_new(const struct failures_client *client);

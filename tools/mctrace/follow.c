@@ -124,6 +124,8 @@ static void put_words(struct follow_cpu *follow, const uint64_t *words, size_t n
 	};
 	uint64_t own, calls = count_calls(follow, words, nr, pos, &own);
 
+	if (recording_is_full(follow->to))
+		return;
 	recording_put_by(follow->to, follow->compressor, &chunk, words);
 	if (READ_ONCE(follow->to->error))
 		return;
@@ -328,7 +330,10 @@ static void run(int fd, int ready, struct recording_writer *to, struct follow_co
 		recording_put_text(to, RECORDING_END, end);
 		free(end);
 	}
-	if (!recording_finish(to))
+	if (!recording_finish(to) && to->is_full)
+		die("the temporary file has reached its limit, %llu KiB: see mctrace-packet(1)",
+		    (unsigned long long)to->most / 1024);
+	if (to->error)
 		die("the recording can't be written: %s; the part before that can be read",
 		    strerror(to->error));
 	exit(EXIT_SUCCESS);

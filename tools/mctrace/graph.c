@@ -23,8 +23,8 @@ static struct {
 } asked;
 
 static const struct option options[] = {
-	OPT_NUMBER('D', "depth", &asked.depth, "N", "at most N levels below and above FUNCTION"),
-	OPT_NUMBER(0, "lines", &asked.lines, "N", "the first N lines of each list"),
+	OPT_COUNT('D', "depth", &asked.depth, "N", "at most N levels below and above FUNCTION"),
+	OPT_COUNT(0, "lines", &asked.lines, "N", "the first N lines of each list"),
 	OPT_TEXT(0, "btf", &asked.btf, "FILE",
 		 "print FUNCTION's prototype, by the types in FILE"),
 	OPT_PARENT(select_options)
@@ -204,6 +204,8 @@ int cmd_graph(int argc, char **argv)
 		die_usage("graph", "graph of which function?");
 	if (argc > 3)
 		die_usage("graph", "one function, and one recording, at a time");
+	if (asked.btf && view_asked.json)
+		die_usage("graph", "--btf prints a line of text: not with --json");
 	function = argv[1];
 	graph.depth = asked.depth;
 	view_open(&graph.view, argv[2]);

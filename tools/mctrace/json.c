@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "events.h"
 #include "json.h"
 
 void json_string(struct buffer *to, const char *text)
@@ -45,6 +46,21 @@ void json_number(struct buffer *to, const char *name, uint64_t value)
 {
 	put_name(to, name);
 	buffer_number(to, value, 1);
+}
+
+void json_comm(struct buffer *to, const char *name, const char *comm)
+{
+	char clean[MCTRACER_COMM_LEN + 1];
+
+	snprintf(clean, sizeof(clean), "%s", comm);
+	comm_clean(clean);
+	json_text(to, name, clean);
+}
+
+void json_task(struct buffer *to, const char *comm, uint32_t pid)
+{
+	json_comm(to, "comm", comm);
+	json_number(to, "pid", pid);
 }
 
 /* Append the key of a part: "name" of "function", "caller_name" of "caller". */

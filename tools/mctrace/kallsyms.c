@@ -38,6 +38,9 @@ bool kallsyms_parse(const char *text, size_t length, struct kallsyms_line *line)
 	if (p == text || end - p < 4 || p[0] != ' ' || p[2] != ' ' || !is_function(p[1]))
 		return false;
 	name = p + 3;
+	for (p = name; p < end; p++)
+		if ((*p < ' ' || *p > '~') && *p != '\t')
+			return false;	/* no function's name: a terminal may obey it */
 	module = memchr(name, '\t', end - name);
 	line->name = name;
 	line->name_length = (module ?: end) - name;

@@ -15,7 +15,8 @@
 static const char usage[] = "latency FUNCTION [OPTION...] [FILE | --live [COMMAND...]]";
 static const char help[] =
 "How long the calls of FUNCTION took, as a histogram: each line covers twice the time of the line\n"
-"before. ON CPU counts the calls by the part of that time during which their task was on a CPU.\n";
+"before. ON CPU counts the calls by the part of that time during which their task was on a CPU;\n"
+"--live records too little for ON CPU.\n";
 
 static struct {
 	bool hide_empty, live;
@@ -31,6 +32,7 @@ static const struct option options[] = {
 
 #define LINES	64
 #define BEFORE_BAR	51	/* width of a line before the bar */
+#define ON_CPU	13	/* part of it that ON CPU takes */
 #define BAR	10	/* least width; else the rest of the terminal */
 
 struct latency {
@@ -38,6 +40,7 @@ struct latency {
 	struct view view;
 	const char *function;
 	bool hide_empty;
+	bool no_cpu;		/* the time on a CPU is not known */
 	uint64_t lines[LINES];	/* calls by the base-2 logarithm of ns */
 	uint64_t lines_cpu[LINES];	/* the same by the time on a CPU */
 	uint64_t calls, total, min, max, open;
@@ -89,7 +92,7 @@ static uint64_t average(const struct latency *latency, uint64_t total)
 
 static bool is_empty(const struct latency *latency, int line)
 {
-	return !latency->lines[line] && !latency->lines_cpu[line];
+	return !latency->lines[line] && (latency->no_cpu || !latency->lines_cpu[line]);
 }
 
 static uint64_t begin_of(int line)
@@ -110,7 +113,8 @@ static void put_json(const struct latency *latency)
 		json_number(&to, "from_ns", begin_of(line));
 		json_number(&to, "to_ns", line < 63 ? 2ULL << line : UINT64_MAX);
 		json_number(&to, "count", latency->lines[line]);
-		json_number(&to, "count_cpu", latency->lines_cpu[line]);
+		if (!latency->no_cpu)
+			json_number(&to, "count_cpu", latency->lines_cpu[line]);
 		buffer_puts(&to, "}\n");
 	}
 	buffer_char(&to, '{');
@@ -121,9 +125,11 @@ static void put_json(const struct latency *latency)
 	json_number(&to, "avg_ns", average(latency, latency->total));
 	json_number(&to, "max_ns", latency->max);
 	json_number(&to, "total_ns", latency->total);
-	json_number(&to, "avg_cpu_ns", average(latency, latency->total_cpu));
-	json_number(&to, "max_cpu_ns", latency->max_cpu);
-	json_number(&to, "total_cpu_ns", latency->total_cpu);
+	if (!latency->no_cpu) {
+		json_number(&to, "avg_cpu_ns", average(latency, latency->total_cpu));
+		json_number(&to, "max_cpu_ns", latency->max_cpu);
+		json_number(&to, "total_cpu_ns", latency->total_cpu);
+	}
 	json_number(&to, "open", latency->open);
 	json_bool(&to, "estimated", latency->estimated);
 	buffer_puts(&to, "}\n");
@@ -164,9 +170,11 @@ static void put_summary(const struct latency *latency)
 	buffer_puts(&to, " at least, ");
 	put_times(&to, latency, latency->total, latency->max);
 	buffer_puts(&to, latency->estimated ? "; estimated\n" : "\n");
-	buffer_puts(&to, "# on a CPU: ");
-	put_times(&to, latency, latency->total_cpu, latency->max_cpu);
-	buffer_puts(&to, "\n");
+	if (!latency->no_cpu) {
+		buffer_puts(&to, "# on a CPU: ");
+		put_times(&to, latency, latency->total_cpu, latency->max_cpu);
+		buffer_puts(&to, "\n");
+	}
 	buffer_write(&to, stdout);
 	buffer_free(&to);
 }
@@ -174,6 +182,7 @@ static void put_summary(const struct latency *latency)
 static void put_text(const struct latency *latency)
 {
 	int first = 0, last = LINES - 1, line, bar, width;
+	unsigned int before = BEFORE_BAR;
 	uint64_t most = 1;
 
 	for (line = 0; line < LINES; line++)
@@ -183,8 +192,11 @@ static void put_text(const struct latency *latency)
 		last--;
 	while (first < last && is_empty(latency, first))
 		first++;
-	width = latency->view.width > BEFORE_BAR + BAR ? latency->view.width - BEFORE_BAR : BAR;
-	view_heading(&latency->view,
+	if (latency->no_cpu)
+		before -= ON_CPU;
+	width = latency->view.width > before + BAR ? latency->view.width - before : BAR;
+	view_heading(&latency->view, latency->no_cpu ?
+		     "#   DURATION            |      COUNT | GRAPH OF COUNT" :
 		     "#   DURATION            |      COUNT |     ON CPU | GRAPH OF COUNT");
 	for (line = first; line <= last; line++) {
 		if (latency->hide_empty && is_empty(latency, line))
@@ -193,8 +205,9 @@ static void put_text(const struct latency *latency)
 		fputs(" - ", stdout);
 		put_bound(begin_of(line + 1));
 		bar = latency->lines[line] * width / most;
-		printf("  | %10llu | %10llu | ", (unsigned long long)latency->lines[line],
-		       (unsigned long long)latency->lines_cpu[line]);
+		printf("  | %10llu | ", (unsigned long long)latency->lines[line]);
+		if (!latency->no_cpu)
+			printf("%10llu | ", (unsigned long long)latency->lines_cpu[line]);
 		while (bar--)
 			putchar('#');
 		putchar('\n');
@@ -205,7 +218,10 @@ static void put_text(const struct latency *latency)
 		       (unsigned long long)latency->open);
 }
 
-/* Record only @function, while @command runs. Return the file's name. */
+/*
+ * Record only @function, while @command runs. Return the file's name. The recording has no call of
+ * schedule() or finish_task_switch(), so it does not show when a task slept: see walk.h.
+ */
 static char *record_function(const char *function, char **command)
 {
 	const char * const options[] = { "-g", "-t", "-l", function, NULL };
@@ -234,6 +250,7 @@ function:
 	if (asked.live && view_asked.input)
 		die_usage("latency", "either --live, or a recording");
 	latency->hide_empty = asked.hide_empty;
+	latency->no_cpu = asked.live;
 	return argc;
 }
 

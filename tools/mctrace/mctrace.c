@@ -80,20 +80,14 @@ static void show_version(void)
 }
 
 /* Return the command that @name may have been meant for; NULL if there is none. */
-static const char *nearest(const char *name)
+static const char *command_meant(const char *name)
 {
-	unsigned int changes, least = ~0U;
-	const char *found = NULL;
+	struct guess guess = { .typed = name };
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(commands); i++) {
-		changes = changes_between(name, commands[i].name);
-		if (changes < least && is_slip(changes, commands[i].name)) {
-			least = changes;
-			found = commands[i].name;
-		}
-	}
-	return found;
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		guess_consider(&guess, commands[i].name);
+	return guess.meant;
 }
 
 static const struct command *find_command(const char *name)
@@ -107,7 +101,7 @@ static const struct command *find_command(const char *name)
 	for (i = 0; i < ARRAY_SIZE(others); i++)
 		if (!strcmp(name, others[i].name))
 			die_usage(NULL, "there is no command '%s': %s", name, others[i].instead);
-	meant = nearest(name);
+	meant = command_meant(name);
 	die_usage(NULL, "there is no command '%s'%s%s%s", name, meant ? ": did you mean '" : "",
 		  meant ?: "", meant ? "'?" : "");
 }

@@ -205,6 +205,8 @@ static void put_hits(struct buffer *to, const char *triggers)
 /* The calls that one trigger counts, of each function. Functions of one name are one. */
 struct counted {
 	const char *trigger;
+	char *function;			/* the only one that the trigger names, or NULL, */
+	unsigned long long hits;	/* and its calls, unless lines for functions follow */
 	struct names functions;
 	unsigned long long *calls;	/* by number of the function */
 };
@@ -231,6 +233,10 @@ static void put_counted(struct buffer *to, struct counted *counted)
 {
 	uint32_t i;
 
+	if (counted->function && !counted->functions.nr)
+		add_calls(counted, counted->function, counted->hits);
+	free(counted->function);
+	counted->function = NULL;
 	for (i = 0; i < counted->functions.nr; i++) {
 		buffer_printf(to, "%s{trigger=", calls.name);
 		put_quoted(to, counted->trigger);
@@ -243,8 +249,8 @@ static void put_counted(struct buffer *to, struct counted *counted)
 
 /*
  * Append the calls of the functions of "count" triggers. The line of a trigger for one function has
- * its count. Below a trigger for several functions are lines "#\tN\tFUNCTION" of those that were
- * called; several functions may have one name, but two counters may not.
+ * its count. Below a trigger for several functions, or several of one name, are lines
+ * "#\tN\tFUNCTION" of those that were called; two counters may not have one name.
  */
 static void put_calls(struct buffer *to, const char *triggers)
 {
@@ -268,9 +274,8 @@ static void put_calls(struct buffer *to, const char *triggers)
 		end = strrchr(line, ':');
 		if (!end || strcmp(end, count))
 			continue;
-		function = xasprintf("%.*s", (int)(end - line), line);
-		add_calls(&counted, function, n);
-		free(function);
+		counted.function = xasprintf("%.*s", (int)(end - line), line);
+		counted.hits = n;
 	}
 	put_counted(to, &counted);
 	free(counted.calls);

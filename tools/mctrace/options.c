@@ -105,21 +105,14 @@ static const char *option_meant(const char *text)
 {
 	const struct option *option;
 	char *name = xstrdup(text);
-	unsigned int changes, least = ~0U;
-	const char *found = NULL;
+	struct guess guess = { .typed = name };
 
 	name[strcspn(name, "=")] = '\0';
-	for (option = first_option(parsing.options); option; option = next_option(option)) {
-		if (!option->long_name || option->flags & PARSE_OPT_HIDDEN)
-			continue;
-		changes = changes_between(name, option->long_name);
-		if (changes < least && is_slip(changes, option->long_name)) {
-			least = changes;
-			found = option->long_name;
-		}
-	}
+	for (option = first_option(parsing.options); option; option = next_option(option))
+		if (option->long_name && !(option->flags & PARSE_OPT_HIDDEN))
+			guess_consider(&guess, option->long_name);
 	free(name);
-	return found;
+	return guess.meant;
 }
 
 /* Print what is wrong with the option @letter, by its long name if it has one. */
@@ -260,6 +253,15 @@ int option_take_number(const struct option *option, const char *argument, int un
 		die_usage(parsing.command, "--%s wants a number, not '%s'", option->long_name,
 			  argument);
 	return 0;
+}
+
+int option_take_count(const struct option *option, const char *argument, int unset)
+{
+	int ret = option_take_number(option, argument, unset);
+
+	if (!*(unsigned long *)option->value)
+		die_usage(parsing.command, "--%s wants 1 at least", option->long_name);
+	return ret;
 }
 
 /* Return "A, B or C" of "A|B|C"; the caller frees it. */

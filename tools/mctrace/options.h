@@ -25,6 +25,9 @@
 /* A number; @v is an unsigned long. */
 #define OPT_NUMBER(s, l, v, a, h) \
 	OPT_CALL(s, l, check_vtype(v, unsigned long *), a, h, option_take_number)
+/* As OPT_NUMBER(), but at least 1: 0 means that the option was not given. */
+#define OPT_COUNT(s, l, v, a, h) \
+	OPT_CALL(s, l, check_vtype(v, unsigned long *), a, h, option_take_count)
 /* One of the words in @a, which are separated by '|'. */
 #define OPT_WORD(s, l, v, a, h) \
 	OPT_CALL(s, l, check_vtype(v, const char **), a, h, option_take_word)
@@ -41,7 +44,7 @@
 	  .callback = option_instead, \
 	  .flags = PARSE_OPT_NONEG | PARSE_OPT_HIDDEN | PARSE_OPT_OPTARG }
 
-parse_opt_cb option_take_number, option_take_word, option_instead;
+parse_opt_cb option_take_number, option_take_count, option_take_word, option_instead;
 
 /* The end of each table of options: --help. */
 extern const struct option common_options[];

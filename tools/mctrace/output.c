@@ -8,19 +8,13 @@
 
 #include "output.h"
 #include "recording.h"
+#include "unfinished.h"
 #include "util.h"
 
 static struct {
 	FILE *file;
-	char *path;		/* without symbolic links */
-	char *temporary;	/* the name until then; NULL: none */
+	char *path;		/* without symbolic links; NULL: no temporary name */
 } output;
-
-static void remove_temporary(void)
-{
-	if (output.temporary)
-		unlink(output.temporary);
-}
 
 static bool is_recording(const char *path)
 {
@@ -62,15 +56,8 @@ FILE *output_open(const char *path)
 	output.path = exists ? realpath(path, NULL) : xstrdup(path);
 	if (!output.path || (exists && access(path, W_OK)))
 		die_errno("%s", path);
-	output.temporary = xasprintf("%s.XXXXXX", output.path);
-	fd = mkostemp(output.temporary, O_CLOEXEC);
-	if (fd < 0) {
-		free(output.temporary);
-		output.temporary = NULL;
-		die_errno("%s", path);
-	}
-	atexit(remove_temporary);
-	if (fchmod(fd, exists ? old.st_mode & 0777 : new_mode()))
+	fd = unfinished_file(output.path);
+	if (fd < 0 || fchmod(fd, exists ? old.st_mode & 0777 : new_mode()))
 		die_errno("%s", path);
 	output.file = fdopen(fd, "w");
 	if (!output.file)
@@ -86,12 +73,10 @@ void output_close(FILE *file, const char *path)
 		return;
 	if (fclose(file) || failed)
 		die_errno("%s", path);
-	if (!output.temporary)
+	if (!output.path)
 		return;
-	if (rename(output.temporary, output.path))
+	if (!unfinished_name(output.path))
 		die_errno("%s", path);
-	free(output.temporary);
 	free(output.path);
-	output.temporary = NULL;
 	output.path = NULL;
 }

@@ -81,13 +81,16 @@ static const struct option options[] = {
 		 "the rules to follow objects by: a FILE, or the name of a set"),
 	OPT_TEXT(0, "btf", &asked.btf, "FILE",
 		 "the kernel's types, if the kernel has no BTF"),
-	OPT_NUMBER(0, "seconds", &asked.seconds, "N", "end after N seconds"),
-	OPT_NUMBER(0, "lines", &asked.lines, "N", "print the first N blocks; recording continues"),
+	OPT_COUNT(0, "seconds", &asked.seconds, "N", "end after N seconds"),
+	OPT_COUNT(0, "lines", &asked.lines, "N", "print the first N blocks; recording continues"),
 	OPT_BOOLEAN(0, "triggers", &asked.triggers, "only show which triggers would be set"),
 	OPT_TEXT(0, "functions", &asked.functions, "FILE",
 		 "... for these functions, in the format of the tracer's file"),
 	OPT_PARENT(select_where_options)
 };
+
+/* The temporary recording takes at most this much of the disk: what was read is freed. */
+#define MOST_KIB	"1048576"
 
 /*
  * A growing recording is read every NAP_MS milliseconds. An event is held back for up to NAPS naps,
@@ -311,8 +314,7 @@ static void json_events(struct buffer *to, const struct object *object)
 		json_bool(to, "exact", event->exact);
 		json_number(to, "cpu", event->cpu);
 		json_function(to, "function", event->symbol->text);
-		json_text(to, "comm", event->comm);
-		json_number(to, "pid", event->pid);
+		json_task(to, event->comm, event->pid);
 		if (event->caller)
 			json_function(to, "caller", event->caller->text);
 		if (event->below)
@@ -472,8 +474,8 @@ static char *all_words(char **words)
 
 static void record(const struct packets *packets, struct recorder *recorder)
 {
-	const char *how[16] = { "-c", "-t", "--rules", packets->rules };
-	int n = 4;
+	const char *how[16] = { "-c", "-t", "--most", MOST_KIB, "--rules", packets->rules };
+	int n = 6;
 
 	if (packets->btf) {
 		how[n++] = "--btf";
@@ -580,6 +582,7 @@ static void go_along(struct packets *packets, struct recorder *recorder)
 			objects_take(&packets->objects, &event);
 		if (now < before)			/* no new event in NAPS naps */
 			objects_wait(&packets->objects, ~0ULL);
+		recording_drop(packets->view.from, events_forget(&events));
 		fflush(stdout);
 	}
 	if (!ended)
@@ -622,8 +625,7 @@ static void run_now(struct packets *packets)
 	go_along(packets, &recorder);
 	if (!from->ended)
 		warning("the recording is not complete");
-	if (packets->command)
-		packets->status = recorder_status(&recorder);
+	packets->status = recorder_status(&recorder);
 	free(recorder.path);
 }
 

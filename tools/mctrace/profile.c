@@ -31,7 +31,7 @@ static const struct option options[] = {
 		 "sort by this column"),
 	OPT_BOOLEAN(0, "callers", &asked.callers, "below each function, its callers"),
 	OPT_BOOLEAN(0, "by-task", &asked.by_task, "a table for each task name"),
-	OPT_NUMBER(0, "lines", &asked.lines, "N", "the first N functions"),
+	OPT_COUNT(0, "lines", &asked.lines, "N", "the first N functions"),
 	OPT_INSTEAD('c', NULL, "-c is --context in other commands: --callers"),
 	OPT_INSTEAD('b', NULL, "-b is --buffer-size in other commands: --by-task"),
 	OPT_PARENT(select_depth_options)
@@ -271,7 +271,7 @@ static void put_json(const struct profile *profile, const struct entry *entry, c
 
 	buffer_char(&line, '{');
 	if (task)
-		json_text(&line, "task", task);
+		json_comm(&line, "task", task);
 	json_function(&line, "function", title_of(profile, entry));
 	put_values(&line, entry, profile->returns);
 	if (profile->callers) {

@@ -29,28 +29,20 @@ static const char help[] =
 
 static struct {
 	const char *output, *compress;
-	unsigned long seconds;
+	unsigned long seconds, most;
 	bool all, quiet;
 } asked = { .output = RECORDING_DEFAULT };
-
-static int take_seconds(const struct option *option, const char *argument, int unset)
-{
-	int ret = option_take_number(option, argument, unset);
-
-	if (!asked.seconds)
-		die_usage("record", "--seconds wants 1 at least");
-	return ret;
-}
 
 static const struct option options[] = {
 	OPT_TEXT('o', "output", &asked.output, "FILE",
 		 "the file (" RECORDING_DEFAULT "); '-': a pipe"),
 	OPT_BOOLEAN('a', "all", &asked.all, "with COMMAND: also record all other processes"),
-	OPT_CALL(0, "seconds", &asked.seconds, "N", "end after N seconds, at least 1",
-		 take_seconds),
+	OPT_COUNT(0, "seconds", &asked.seconds, "N", "end after N seconds, at least 1"),
 	OPT_WORD(0, "compress", &asked.compress, "zstd|none",
 		 "a smaller file, for more time of the processor"),
 	OPT_BOOLEAN('q', "quiet", &asked.quiet, "print nothing while recording, nor at the end"),
+	/* for packet.c: end if the file takes more KiB of the disk */
+	OPT_CALL_HIDDEN(0, "most", &asked.most, option_take_number),
 	OPT_PARENT(setup_options)
 };
 
@@ -427,6 +419,7 @@ int cmd_record(int argc, char **argv)
 	info = info_before(&setup_asked);
 	recording_put_text(&to, RECORDING_INFO, info);
 	to.compress = record.compress;
+	to.most = 1024ULL * asked.most;
 	recording_put_text_by(&to, compressor, RECORDING_SYMBOLS, symbols);
 	recording_put_modules(&to, modules);
 	compressor_free(compressor);

@@ -76,10 +76,12 @@ struct recording_writer {
 	int fd;
 	pthread_mutex_t mutex;
 	bool compress;		/* threads with a compressor compress */
+	uint64_t most;		/* bytes of the disk that the file may take; 0: any */
 	uint64_t size;		/* bytes written so far; read by other threads */
 	int error;		/* the first errno; nothing is written after it */
+	bool is_full;		/* the error is that the file takes more than @most */
 	char *path;		/* the final name; NULL: already named */
-	char *temporary;	/* the name until then; NULL: no name */
+	bool is_unfinished;	/* the file has a temporary name until then; false: no name */
 };
 
 /*
@@ -89,6 +91,11 @@ struct recording_writer {
 void recording_create(struct recording_writer *to, const char *path);
 /* Give the recording its final name. Rename an existing non-empty file to PATH.old. */
 void recording_name(struct recording_writer *to);
+/*
+ * Return true, and let all further writes fail, if the file takes more than @to->most bytes of the
+ * disk.
+ */
+bool recording_is_full(struct recording_writer *to);
 /* Write one chunk. Threads may call this concurrently. */
 void recording_put(struct recording_writer *to, const struct recording_chunk *chunk,
 		   const void *data);
@@ -153,6 +160,7 @@ struct recording {
 	uint64_t become_symbols, become_words;	/* decompressed sizes in total, in bytes */
 	int fd;			/* of a growing recording; else -1 */
 	uint64_t at;		/* offset of the next unread chunk of a growing recording */
+	uint64_t dropped;	/* the file has no data from the first symbols to this offset */
 	bool is_raw;		/* raw kernel rings, which have no symbols */
 	bool is_live;		/* raw, and a file or the folder of the running kernel's tracer */
 	bool is_own;		/* live, and this boot's rings: MCTRACER_MODULES counts here */
@@ -182,6 +190,13 @@ void recording_add_names(struct recording *from, char *kallsyms, int64_t modules
 struct recording *recording_open_growing(const char *path);
 /* Read the chunks that were added since. */
 void recording_more(struct recording *from);
+/* Forget the first @nr runs of a CPU of a growing recording. */
+void recording_forget_runs(struct recording_cpu *cpu, size_t nr);
+/*
+ * Free the disk space of a growing recording before the offset @needed, except for the first
+ * symbols. Do nothing if the file system can't punch holes.
+ */
+void recording_drop(struct recording *from, uint64_t needed);
 /*
  * Decompress @run. Free the words of the run before the previous one. End mctrace if the data is
  * damaged.

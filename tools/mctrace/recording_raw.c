@@ -171,8 +171,7 @@ static void add_bare_words(struct recording *from, struct found_in_words *found)
 	mctracer_decode(&state, words[0]);
 	version = state.value >> MCTRACER_STREAM_VERSION_SHIFT;
 	if (version != MCTRACER_VERSION)
-		die("%s is of version %llu, this mctrace knows %u: use that of its kernel",
-		    from->path, (unsigned long long)version, MCTRACER_VERSION);
+		ring_die_version(from->path, version);
 	if (chunk.size > 2 * WORD) {
 		mctracer_decode(&state, words[1]);
 		mctracer_decode(&state, words[2]);
@@ -243,8 +242,7 @@ static bool copy_ring(struct recording *from, int fd, struct found_in_words *fou
 	header = *mapped;
 	munmap((void *)mapped, sizeof(*mapped));
 	if (header.magic == MCTRACER_MAGIC && header.version != MCTRACER_VERSION)
-		die("%s is of version %u, this mctrace knows %u: use that of its kernel",
-		    from->path, header.version, MCTRACER_VERSION);
+		ring_die_version(from->path, header.version);
 	size = header.header_size + header.ring_size;
 	errno = EINVAL;
 	if (!is_whole(&header, UINT64_MAX) || !is_long_enough(from, fd, size))

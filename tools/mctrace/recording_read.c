@@ -26,7 +26,9 @@
 #define TOO_MUCH	"more is compressed here than a file of this size can have"
 
 /* A growing recording is mapped once, with this size as its limit. */
-#define GROWN		(sizeof(long) == 8 ? 1ULL << 40 : 1ULL << 29)
+#define GROWN		(sizeof(long) == 8 ? 1ULL << 44 : 1ULL << 29)
+/* Free a growing recording in pieces of this many bytes: a multiple of the file system's blocks. */
+#define DROP		65536ULL
 /* Fixed, so that the array of CPUs never moves: cursors keep pointers into it. */
 #define GROWING_CPUS	8192
 
@@ -181,6 +183,7 @@ void recording_add_info(struct recording *from, const char *text, size_t size)
 	memcpy(from->info + from->info_size, text, size);
 	from->info_size += size;
 	from->info[from->info_size] = '\0';
+	replace_controls(from->info + before, "\n\t");
 	base = find_info(from->info + before, "base");
 	if (base)
 		from->base = strtoull(base, NULL, 16);
@@ -277,7 +280,9 @@ void recording_more(struct recording *from)
 
 	if (fstat(from->fd, &st))
 		die_errno("%s", from->path);
-	from->size = (uint64_t)st.st_size < from->mapped ? (uint64_t)st.st_size : from->mapped;
+	if ((uint64_t)st.st_size > from->mapped)
+		die("more than %llu GiB were recorded: mctrace can't go on", GROWN >> 30);
+	from->size = st.st_size;
 	while (from->size >= from->at + sizeof(*chunk)) {
 		chunk = (const struct recording_chunk *)(from->data + from->at);
 		if (chunk->mark != RECORDING_MARK || chunk->cpu >= GROWING_CPUS)
@@ -287,7 +292,32 @@ void recording_more(struct recording *from)
 			break;
 		add_chunk(from, chunk, chunk + 1, chunk->size);
 		from->at += sizeof(*chunk) + chunk->size;
+		if (from->nr_symbols && !from->dropped)
+			from->dropped = from->at;
 	}
+}
+
+void recording_forget_runs(struct recording_cpu *cpu, size_t nr)
+{
+	cpu->nr -= nr;
+	memmove(cpu->runs, cpu->runs + nr, cpu->nr * sizeof(*cpu->runs));
+}
+
+void recording_drop(struct recording *from, uint64_t needed)
+{
+	uint64_t first;
+
+	needed &= -DROP;
+	if (needed <= from->dropped)
+		return;
+	fallocate(from->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from->dropped,
+		  needed - from->dropped);
+	/* Free the page tables, too; the addresses stay reserved until recording_close(). */
+	first = (from->dropped + DROP - 1) & -DROP;
+	if (first < needed)
+		mmap((char *)from->data + first, needed - first, PROT_NONE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	from->dropped = needed;
 }
 
 struct recording *recording_open_growing(const char *path)
@@ -298,7 +328,7 @@ struct recording *recording_open_growing(const char *path)
 	from->at = sizeof(struct recording_header);
 	from->cpus = xcalloc(GROWING_CPUS, sizeof(*from->cpus));
 	from->mapped = GROWN;
-	from->fd = open(path, O_RDONLY | O_CLOEXEC);
+	from->fd = open(path, O_RDWR | O_CLOEXEC);	/* recording_drop() writes */
 	if (from->fd >= 0)
 		from->data = mmap(NULL, from->mapped, PROT_READ, MAP_SHARED | MAP_NORESERVE,
 				  from->fd, 0);

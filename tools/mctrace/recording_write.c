@@ -11,6 +11,7 @@
 
 #include "compress.h"
 #include "recording.h"
+#include "unfinished.h"
 #include "util.h"
 
 #define NAP_NS	20000000	/* between two looks for a reader */
@@ -24,15 +25,6 @@ static void put(struct recording_writer *to, const void *data, size_t size)
 		__atomic_fetch_add(&to->size, size, __ATOMIC_RELAXED);
 	else
 		__atomic_store_n(&to->error, errno, __ATOMIC_RELAXED);
-}
-
-static struct recording_writer *unnamed;	/* the recording with a temporary name */
-static pid_t creator;
-
-static void remove_unnamed(void)
-{
-	if (unnamed && getpid() == creator)
-		unlink(unnamed->temporary);
 }
 
 /*
@@ -50,14 +42,8 @@ static int create_unnamed(struct recording_writer *to)
 	free(folder);
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
 		return fd;
-	to->temporary = xasprintf("%s.XXXXXX", to->path);
-	fd = mkostemp(to->temporary, O_CLOEXEC);
-	if (fd >= 0) {
-		unnamed = to;
-		creator = getpid();
-		atexit(remove_unnamed);
-	}
-	return fd;
+	to->is_unfinished = true;
+	return unfinished_file(to->path);
 }
 
 /* Return true if a signal that should end mctrace came while it was blocked. */
@@ -134,10 +120,9 @@ static void recording_link(struct recording_writer *to, const char *path)
 {
 	char *unnamed_file = xasprintf("/proc/self/fd/%d", to->fd);
 
-	if (to->temporary ? rename(to->temporary, path) :
+	if (to->is_unfinished ? !unfinished_name(path) :
 	    linkat(AT_FDCWD, unnamed_file, AT_FDCWD, path, AT_SYMLINK_FOLLOW))
 		die_errno("%s", path);
-	unnamed = NULL;
 	free(unnamed_file);
 }
 
@@ -185,6 +170,21 @@ void recording_name(struct recording_writer *to)
 			die_errno("%s", to->path);
 		recording_link(to, to->path);
 	}
+}
+
+bool recording_is_full(struct recording_writer *to)
+{
+	struct stat st;
+
+	if (!to->most || fstat(to->fd, &st) || (uint64_t)st.st_blocks * 512 <= to->most)
+		return false;
+	pthread_mutex_lock(&to->mutex);
+	if (!to->error) {
+		to->is_full = true;
+		__atomic_store_n(&to->error, EFBIG, __ATOMIC_RELAXED);
+	}
+	pthread_mutex_unlock(&to->mutex);
+	return true;
 }
 
 void recording_put(struct recording_writer *to, const struct recording_chunk *chunk,

@@ -29,7 +29,7 @@ static struct {
 static const struct option options[] = {
 	OPT_BOOLEAN(0, "tree", &asked.tree,
 		    "nested calls by task, with durations if returns were recorded"),
-	OPT_NUMBER(0, "lines", &asked.lines, "N", "the first N events; of --tree, calls"),
+	OPT_COUNT(0, "lines", &asked.lines, "N", "the first N events; of --tree, calls"),
 	OPT_TEXT(0, "btf", &asked.btf, "FILE",
 		 "recorded arguments by name and type, with the types in FILE"),
 	OPT_TEXT(0, "vmlinux", &asked.vmlinux, "FILE",
@@ -141,6 +141,22 @@ static const char *without_prefix(const char *line)
 	return *at == ' ' ? at + 1 : line;
 }
 
+static void put_log_line(char *line)
+{
+	replace_controls(line, "\t");
+	puts(without_prefix(line));
+}
+
+/* End mctrace if an option selects or converts a recording's events, which a log's text lacks. */
+static void check_log_options(const char *path)
+{
+	if (asked.tree || asked.lines || asked.btf || asked.vmlinux || view_asked.json ||
+	    view_asked.kallsyms || select_is_asked())
+		die_usage("report",
+			  "%s is text of the kernel's log: no option selects or converts its lines",
+			  path);
+}
+
 /*
  * Print the calls in @path if it is text of the kernel's log with the calls that the kernel printed
  * when it crashed. Return false if it is another file.
@@ -158,9 +174,11 @@ static bool put_log(const char *path)
 	text = read_file(path);
 	found = text && (strstr(text, "mctracer: frozen: ") ||
 			 strstr(text, "mctracer: end of the last calls"));
-	if (found)
+	if (found) {
+		check_log_options(path);
 		for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-			puts(without_prefix(line));
+			put_log_line(line);
+	}
 	free(text);
 	return found;
 }
@@ -173,6 +191,9 @@ int cmd_report(int argc, char **argv)
 	argc = options_parse(argc, argv, options, usage, help, OPTIONS_ANYWHERE);
 	if (argc > 2)
 		die_usage("report", "one recording at a time");
+	if (asked.btf && (asked.tree || view_asked.json))
+		die_usage("report",
+			  "--btf names arguments in lines of text: not with --tree or --json");
 	if (put_log(argv[1] ?: view_asked.input))
 		return flush_output();
 	view_open(&view, argv[1]);

@@ -83,6 +83,12 @@ static void find_start(struct ring *ring)
 		ring->pos = next_notes(ring, head - ring->size);
 }
 
+void ring_die_version(const char *name, uint64_t version)
+{
+	die("%s is of version %llu, this mctrace knows %u: use that of its kernel", name,
+	    (unsigned long long)version, MCTRACER_VERSION);
+}
+
 bool ring_header_is_known(const struct mctracer_ring_header *header)
 {
 	return header->magic == MCTRACER_MAGIC && header->version == MCTRACER_VERSION &&
@@ -104,8 +110,7 @@ void ring_open(struct ring *ring, int cpu)
 	if (header == MAP_FAILED)
 		die_errno("mapping %s", tracer_path(file));
 	if (!ring_header_is_known(header))
-		die("%s is of version %u, this mctrace knows %u: use that of the running kernel",
-		    tracer_path(file), header->version, MCTRACER_VERSION);
+		ring_die_version(tracer_path(file), header->version);
 	ring->size = header->ring_size;
 	ring->notes = header->sync_every;
 	ring->mapped = header->header_size + ring->size;

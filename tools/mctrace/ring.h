@@ -24,6 +24,8 @@ struct ring {
 
 /* Return true if this mctrace can read a ring with this header. */
 bool ring_header_is_known(const struct mctracer_ring_header *header);
+/* End mctrace, because the ring @name is of this other @version. */
+void ring_die_version(const char *name, uint64_t version) __attribute__((noreturn));
 /*
  * Map the ring of @cpu, and start at the last clear, or at the oldest sync point that is still
  * there. End mctrace on failure.

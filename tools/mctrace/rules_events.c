@@ -125,15 +125,16 @@ static void put_number(struct buffer *to, const struct rules_at *at, const char 
 static void put_data(struct buffer *to, const struct rules_at *at, const char *type)
 {
 	const struct mctracer_state *state = at->event->state;
+	char text[MCTRACER_DATA_MAX + 1];
 	uint64_t value = 0;
-	uint32_t i;
 
 	if (!state->nr_data) {
 		buffer_char(to, '?');
 	} else if (!strcmp(type, "string")) {
-		for (i = 0; i < state->nr_data && state->data[i]; i++)
-			buffer_char(to, state->data[i] < ' ' || state->data[i] == 127 ? '?' :
-				    (char)state->data[i]);
+		snprintf(text, sizeof(text), "%.*s", (int)state->nr_data,
+			 (const char *)state->data);
+		replace_controls(text, "");
+		buffer_puts(to, text);
 	} else {
 		memcpy(&value, state->data, state->nr_data < 8 ? state->nr_data : 8);
 		put_number(to, at, type, value);

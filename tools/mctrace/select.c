@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "functions.h"
+#include "names.h"
 #include "select.h"
 #include "util.h"
 #include "view.h"
@@ -265,8 +266,8 @@ const struct option select_options[] = {
 };
 
 const struct option select_depth_options[] = {
-	OPT_NUMBER('D', "depth", &asked.depth, "N",
-		   "only N levels of nested calls, counted from --within if given"),
+	OPT_COUNT('D', "depth", &asked.depth, "N",
+		  "only N levels of nested calls, counted from --within if given"),
 	OPT_PARENT(select_options)
 };
 
@@ -307,8 +308,7 @@ struct select {
 		char comm[MCTRACER_COMM_LEN + 1];
 		bool wanted, known;
 	} task;
-	char **names;			/* names of tasks */
-	size_t nr_names;
+	struct names names;		/* of tasks */
 };
 
 static bool is_deep(void)
@@ -326,12 +326,17 @@ static void check_cpus(const struct view *view)
 			    view->from->path, view->from->nr_cpus - 1);
 }
 
+bool select_is_asked(void)
+{
+	return is_deep() || asked.functions.nr || asked.notrace.nr || asked.tasks.nr ||
+	       asked.cpus.nr || asked.from || asked.to;
+}
+
 struct select *select_new(const struct view *view)
 {
 	struct select *select;
 
-	if (!is_deep() && !asked.functions.nr && !asked.notrace.nr && !asked.tasks.nr &&
-	    !asked.cpus.nr && !asked.from && !asked.to)
+	if (!select_is_asked())
 		return NULL;
 	if (!view->several)
 		check_cpus(view);
@@ -352,13 +357,9 @@ void select_always(struct select *select, const char *function)
 
 void select_free(struct select *select)
 {
-	size_t i;
-
 	if (!select)
 		return;
-	for (i = 0; i < select->nr_names; i++)
-		free(select->names[i]);
-	free(select->names);
+	names_free(&select->names);
 	free(select->functions);
 	free(select->frames);
 	free(select->shown);
@@ -417,15 +418,8 @@ static unsigned int function_bits(struct select *select, uint32_t id)
 
 static void remember(struct select *select, const char *comm)
 {
-	size_t i;
-
-	for (i = 0; i < select->nr_names; i++)
-		if (!strcmp(select->names[i], comm))
-			return;
-	if (i == NAMES)
-		return;
-	select->names = xrealloc(select->names, i + 1, sizeof(*select->names));
-	select->names[select->nr_names++] = xstrdup(comm);
+	if (select->names.nr < NAMES)
+		names_number(&select->names, comm);
 }
 
 static bool is_task(const struct one *one, uint32_t pid, uint32_t tgid, const char *comm)
@@ -662,18 +656,12 @@ void select_prepare(struct select *select, bool events)
 /* Return the name of a task that @text may have been meant for; NULL: none. */
 static const char *task_meant(const struct select *select, const char *text)
 {
-	unsigned int changes, least = ~0U;
-	const char *found = NULL;
-	size_t i;
+	struct guess guess = { .typed = text };
+	uint32_t i;
 
-	for (i = 0; i < select->nr_names; i++) {
-		changes = changes_between(text, select->names[i]);
-		if (changes < least && is_slip(changes, select->names[i])) {
-			least = changes;
-			found = select->names[i];
-		}
-	}
-	return found;
+	for (i = 0; i < select->names.nr; i++)
+		guess_consider(&guess, select->names.all[i]);
+	return guess.meant;
 }
 
 static void check_tasks(const struct select *select)

@@ -33,6 +33,8 @@ extern const struct option select_depth_options[];
  * For a command that records the process.
  */
 const char *select_take_pid(void);
+/* Return true if an option selects a part of the recording. */
+bool select_is_asked(void);
 /*
  * Return the selection for @view; NULL if everything is selected. End mctrace if an option can't be
  * met.

@@ -30,7 +30,7 @@ static struct setting settings[] = {
 	{ .file = "mode" },
 	{ .file = "triggers" },
 	{ .file = "options" },
-	{ .file = "/sys/module/mctracer/parameters/dump" },
+	{ .file = TRACER_DUMP },
 	{ .file = "ctrl" },
 };
 

@@ -25,7 +25,7 @@ static struct {
 
 static const struct option options[] = {
 	OPT_NUMBER(0, "percent", &asked.percent, "N", "the slowest N % (1)"),
-	OPT_NUMBER(0, "lines", &asked.lines, "N", "show the N greatest differences (20)"),
+	OPT_COUNT(0, "lines", &asked.lines, "N", "show the N greatest differences (20)"),
 	OPT_INSTEAD('p', NULL, "-p is --pid in other commands: --percent N"),
 	OPT_PARENT(select_options)
 };

@@ -161,7 +161,7 @@ static void put_json(void)
 		json_text(&to, "other_hook", hook);
 	if (pid) {
 		json_number(&to, "user_pid", pid);
-		json_text(&to, "user_comm", comm);
+		json_comm(&to, "user_comm", comm);
 	}
 	for (i = 0; i < ARRAY_SIZE(settings); i++)
 		if (tracer_has(settings[i].file))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "addresses.h"
 #include "functions.h"
 #include "kallsyms.h"
 #include "lines.h"
@@ -56,7 +57,7 @@ static void parse(struct table *table, const char *text, size_t size)
 		if (!kallsyms_parse(text, eol - text, &line))
 			continue;
 		if (table->nr == room) {
-			room = room ? 2 * room : 65536;
+			room = room ? 2 * room : 64;
 			table->lines = xrealloc(table->lines, room, sizeof(*table->lines));
 		}
 		table->lines[table->nr++] = line;
@@ -641,19 +642,18 @@ uint64_t symbols_address(const struct symbols *symbols, uint32_t id)
 	return functions_address(symbols->functions, id);
 }
 
-/* Return true if a later table names this address, too: the later name counts. */
-static bool is_known_later(const struct symbols *symbols, const struct table *than,
-			   uint64_t address)
+/* Give each address the number of the latest table that names the address, counted from 1. */
+static void find_latest(const struct symbols *symbols, struct addresses *latest)
 {
-	const struct table *table = symbols->tables + symbols->nr_tables;
 	const struct kallsyms_line *line;
+	const struct table *table;
+	unsigned int nr;
 
-	while (--table > than) {
-		line = find_line(table, address);
-		if (line && line->address == address)
-			return true;
+	for (nr = 1; nr <= symbols->nr_tables; nr++) {
+		table = &symbols->tables[nr - 1];
+		for (line = table->lines; line < table->lines + table->nr; line++)
+			addresses_set(latest, line->address, nr);
 	}
-	return false;
 }
 
 void symbols_each(const struct symbols *symbols, void *arg,
@@ -661,14 +661,20 @@ void symbols_each(const struct symbols *symbols, void *arg,
 			     const char *module, size_t module_length))
 {
 	const struct kallsyms_line *line;
+	struct addresses latest = { };
 	const struct table *table;
+	unsigned int nr;
 
-	for (table = symbols->tables; table < symbols->tables + symbols->nr_tables; table++)
+	find_latest(symbols, &latest);
+	for (nr = 1; nr <= symbols->nr_tables; nr++) {
+		table = &symbols->tables[nr - 1];
 		for (line = table->lines; line < table->lines + table->nr; line++)
 			if ((line == table->lines || line->address != line[-1].address) &&
-			    !is_known_later(symbols, table, line->address))
+			    addresses_number(&latest, line->address) == nr)
 				fn(arg, line->address, line->name, line->name_length,
 				   module_of(line), line->module_length);
+	}
+	addresses_free(&latest);
 }
 
 void symbols_free(struct symbols *symbols)

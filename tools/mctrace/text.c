@@ -515,8 +515,7 @@ static void put_json(struct text *text, const struct event *event)
 	json_bool(line, "exact", event->exact);
 	json_number(line, "cpu", event->cpu);
 	event_comm(event, comm);
-	json_text(line, "comm", comm);
-	json_number(line, "pid", state->pid);
+	json_task(line, comm, state->pid);
 	json_number(line, "tgid", state->tgid);
 	json_function(line, "function", symbol_of(text->symbols, state->ip)->text);
 	if (event->found == FOUND_CALL)

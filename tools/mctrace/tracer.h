@@ -10,8 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All functions below accept this file, too. */
+/* All functions below accept these files, too. */
 #define TRACER_SYSCTL	"/proc/sys/kernel/mcount_enabled"
+/* How many calls the kernel prints when it crashes. */
+#define TRACER_DUMP	"/sys/module/mctracer/parameters/dump"
 
 /* Find the tracer's directory, or load the module that creates it. Call this first. */
 void tracer_find(void);

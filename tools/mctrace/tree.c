@@ -261,8 +261,7 @@ static void leave_json(struct walker *walker, struct task_calls *task, struct ca
 	if (call->implied)
 		return;
 	buffer_char(line, '{');
-	json_text(line, "comm", task->comm);
-	json_number(line, "pid", task->pid);
+	json_task(line, task->comm, task->pid);
 	json_number(line, "depth", task->nr - 1);
 	json_number(line, "ns", call->ns);
 	json_function(line, "function", call->symbol->text);

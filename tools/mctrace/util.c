@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Print errors and exit, and small helpers that the C library lacks. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -65,8 +66,11 @@ void die_usage(const char *command, const char *format, ...)
 	exit(EXIT_USAGE);
 }
 
-/* The Wagner-Fischer algorithm (1974), with one row of its table. */
-unsigned int changes_between(const char *a, const char *b)
+/*
+ * Return how many characters must be changed, added or removed to turn @a into @b. The
+ * Wagner-Fischer algorithm (1974), with one row of its table.
+ */
+static unsigned int changes_between(const char *a, const char *b)
 {
 	unsigned int row[64], left, above, i, j, nr = strnlen(b, ARRAY_SIZE(row) - 1);
 
@@ -87,9 +91,15 @@ unsigned int changes_between(const char *a, const char *b)
 	return row[nr];
 }
 
-bool is_slip(unsigned int changes, const char *name)
+void guess_consider(struct guess *guess, const char *word)
 {
-	return changes <= 2 && changes < strlen(name) / 2;
+	const unsigned int changes = changes_between(guess->typed, word);
+
+	if (changes > 2 || changes >= strlen(word) / 2 ||
+	    (guess->meant && changes >= guess->changes))
+		return;
+	guess->meant = word;
+	guess->changes = changes;
 }
 
 void *xcalloc(size_t n, size_t size)
@@ -119,18 +129,36 @@ char *xstrdup(const char *text)
 	return copy;
 }
 
+char *xvasprintf(const char *format, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0)
+		die_errno("a string");
+	return text;
+}
+
 char *xasprintf(const char *format, ...)
 {
 	va_list args;
 	char *text;
-	int n;
 
 	va_start(args, format);
-	n = vasprintf(&text, format, args);
+	text = xvasprintf(format, args);
 	va_end(args);
-	if (n < 0)
-		die_errno("a string");
 	return text;
+}
+
+void replace_controls(char *text, const char *keep)
+{
+	for (; *text; text++) {
+		if (iscntrl((unsigned char)*text) && !strchr(keep, *text)) {
+			*text = '?';
+		} else if (*text == '\xc2' && ((unsigned char)text[1] & 0xe0) == 0x80) {
+			text[0] = '?';
+			text[1] = '?';
+		}
+	}
 }
 
 double seconds_since(const struct timespec *then)

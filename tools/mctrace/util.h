@@ -6,6 +6,7 @@
 #ifndef _MCTRACE_UTIL_H
 #define _MCTRACE_UTIL_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,18 +38,30 @@ void die_usage(const char *command, const char *format, ...)
 /* Print how to get help on @command; NULL: on mctrace. */
 void say_try(const char *command);
 
-/* Return how many characters must be changed, added or removed to turn @a into @b. */
-unsigned int changes_between(const char *a, const char *b);
-/* Return true if @changes is so small that @name may have been meant. */
-bool is_slip(unsigned int changes, const char *name);
+/* The word that a mistyped one may have been meant for. */
+struct guess {
+	const char *typed;
+	const char *meant;	/* the most similar word so far; NULL: none */
+	unsigned int changes;	/* from one to the other */
+};
+
+/* Take @word for what was meant if it is more similar than all before it, and similar enough. */
+void guess_consider(struct guess *guess, const char *word);
 
 /* Allocate memory, or end mctrace. */
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *old, size_t n, size_t size);
 char *xstrdup(const char *text);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *xvasprintf(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 struct timespec;
+
+/*
+ * Replace control characters by '?', but not those of @keep: a terminal may obey them. Those of two
+ * bytes, U+0080 to U+009F, are replaced, too.
+ */
+void replace_controls(char *text, const char *keep);
 
 /* Return the seconds since @then, by CLOCK_MONOTONIC. */
 double seconds_since(const struct timespec *then);

@@ -377,8 +377,8 @@ static const char *module_of(const char *title)
 void check_function(const struct view *view, const char *name)
 {
 	const struct functions *met = symbols_sums(view->symbols);
-	unsigned int changes, least = ~0U;
-	const char *other, *meant = NULL, *first = NULL;
+	struct guess guess = { .typed = name };
+	const char *other, *first = NULL;
 	size_t i;
 
 	for (i = 0; i < functions_nr(met); i++) {
@@ -392,14 +392,9 @@ void check_function(const struct view *view, const char *name)
 			first = other;
 			continue;
 		}
-		other = functions_name(met, i);
-		changes = changes_between(name, other);
-		if (changes < least && is_slip(changes, other)) {
-			least = changes;
-			meant = other;
-		}
+		guess_consider(&guess, functions_name(met, i));
 	}
 	if (first)
 		return;
-	die_not_called(view, name, meant);
+	die_not_called(view, name, guess.meant);
 }

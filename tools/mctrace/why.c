@@ -35,7 +35,7 @@ static const struct option options[] = {
 	OPT_TEXT('e', "errno", &asked.error, "ERRNO", "only this error: EINVAL, or 22"),
 	OPT_TEXT(0, "seconds", &asked.seconds, "N", "end after N seconds"),
 	OPT_BOOLEAN(0, "all", &asked.all, "also errors that a caller handled"),
-	OPT_NUMBER(0, "lines", &asked.lines, "N", "the first N failures"),
+	OPT_COUNT(0, "lines", &asked.lines, "N", "the first N failures"),
 	OPT_TEXT(0, "vmlinux", &asked.vmlinux, "FILE",
 		 "add source lines to places; FILE has debug information"),
 	OPT_TEXT(0, "from", &view_asked.input, "FILE",
@@ -313,8 +313,7 @@ static void put_json(const struct chain *chain)
 	json_text(&line, "first", first->at->name);
 	json_number(&line, "times", chain->times);
 	json_number(&line, "ns", chain->ns);
-	json_text(&line, "comm", chain->comm);
-	json_number(&line, "pid", chain->pid);
+	json_task(&line, chain->comm, chain->pid);
 	json_bool(&line, "assumed", chain->assumed);
 	if (chain->interrupts)
 		json_number(&line, "eintr", chain->interrupts);
@@ -574,6 +573,7 @@ int cmd_why(int argc, char **argv)
 	if (asked.vmlinux)
 		symbols_show_lines(why.view.symbols, asked.vmlinux,
 				   recording_info(why.view.from, "build_id"));
+	client.running = pid;
 	why.failures = failures_new(&client);
 	walk(&why.view, &why.walker);
 	if (!recorded)

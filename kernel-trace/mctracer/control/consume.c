@@ -2,6 +2,7 @@
 /* Consume the events of all CPUs, oldest first: see consume.h. */
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
+#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 
@@ -42,6 +43,21 @@ static bool consume_stream_is_current(const struct mctracer_stream *stream,
 	       stream->cursor.state.known & MCTRACER_KNOWS_COUNT;
 }
 
+/*
+ * Until the next time is known, an event's time is estimated from the pace of the calls before. It
+ * may lie ahead, and would keep the event back; but the event has happened. So limit it to now.
+ */
+static void consume_limit_time(struct mctracer_cursor *cursor)
+{
+	struct mctracer_clock clock;
+	u64 time;
+
+	if (!live || cursor->sure || cursor->ns <= horizon)
+		return;
+	time = mctracer_clock_read(&clock);
+	cursor->ns = min(cursor->ns, mctracer_clock_ns(&clock, time));
+}
+
 /* Find the next event of @cpu, unless the stream has it already. */
 static void consume_look(int cpu)
 {
@@ -72,6 +88,7 @@ static void consume_look(int cpu)
 			stream->found = mctracer_cursor_next(cursor);
 		again = true;
 	}
+	consume_limit_time(cursor);
 	if (stream->found == MCTRACER_FOUND_NOTHING && !stream->missed &&
 	    cursor->state.known & MCTRACER_KNOWS_COUNT)
 		mctracer_ring_set_read(ring, cursor->pos, cursor->state.calls);

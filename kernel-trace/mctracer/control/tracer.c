@@ -421,21 +421,36 @@ static const struct mcount_selection *tracer_selection(void)
 									&all_functions;
 }
 
-/* The selection that mcount got last. Under hook_mutex. */
+/*
+ * The selection that mcount takes, or took last; NULL: it took none. Written under hook_mutex, and
+ * before mcount waits: a module that is loaded meanwhile need not wait, too.
+ */
 static const struct mcount_selection *given_selection;
 
 static int tracer_register_hook(void)
 {
+	const struct mcount_selection *selection = tracer_selection();
+	int ret;
+
 	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
 		return register_mcount_direct(hook);
-	given_selection = tracer_selection();
-	return register_mcount_direct_selected(hook, given_selection);
+	WRITE_ONCE(given_selection, selection);
+	ret = register_mcount_direct_selected(hook, selection);
+	if (ret)
+		WRITE_ONCE(given_selection, NULL);
+	return ret;
 }
 
 static int tracer_apply_selection(void)
 {
-	given_selection = tracer_selection();
-	return mcount_select(hook, given_selection);
+	const struct mcount_selection *selection = tracer_selection();
+	int ret;
+
+	WRITE_ONCE(given_selection, selection);
+	ret = mcount_select(hook, selection);
+	if (ret)
+		WRITE_ONCE(given_selection, NULL);
+	return ret;
 }
 
 /*
@@ -455,6 +470,9 @@ static int tracer_apply_following(void)
 		ret = tracer_exchange_hook(tracer_hook_for(mctracer_options, now));
 	if (ret)
 		return ret;
+	/* Calls from before are not known to have returned. */
+	if (now == MCTRACER_FOLLOW_CALLS && before != now)
+		mctracer_nested_forget();
 	WRITE_ONCE(mctracer_following, now);
 	ret = tracer_apply_selection();
 	if (!ret && now && hook != tracer_hook_for(mctracer_options, now))
@@ -622,8 +640,8 @@ static int tracer_module_event(struct notifier_block *nb, unsigned long event, v
 	if (!changed)
 		return NOTIFY_DONE;
 	mctracer_invalidate_tasks(false);
-	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) && mctracer_started() &&
-	    tracer_selection_is_stale()) {
+	/* While the tracer is off this changes nothing, and tracer_start() does it. */
+	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) && tracer_selection_is_stale()) {
 		ret = tracer_apply_functions(NULL);
 		if (ret)
 			mctracer_report_failure("functions of a module that came", ret);
@@ -663,8 +681,11 @@ static int tracer_start(struct mctracer_ring __percpu *new)
 	was_registered = mcount_direct_registered(hook);
 	static_branch_enable(&mctracer_in_use);
 	if (!was_registered) {
-		if (IS_ENABLED(CONFIG_MCOUNT_FILTER))
+		if (IS_ENABLED(CONFIG_MCOUNT_FILTER)) {
 			mctracer_follow_forget();	/* their ends may have been missed */
+			/* A module may have come with functions that triggers wait for. */
+			WRITE_ONCE(mctracer_following, READ_ONCE(mctracer_follow_triggered));
+		}
 		tracer_set_hook(tracer_hook_for(mctracer_options, READ_ONCE(mctracer_following)));
 		WRITE_ONCE(mctracer_pairs, tracer_hook_needs_pairs(hook));
 		mcount_on_resume(mctracer_add_hole);

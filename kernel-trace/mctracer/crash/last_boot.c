@@ -22,6 +22,49 @@
 
 #define GFP_LAST	(GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
+/* Return true if @low, a return address, is of code in the range: it may be the range's end. */
+static bool last_boot_range_has(u32 low, u32 begin, u32 size)
+{
+	return low - begin - 1 < size;
+}
+
+static const struct mctracer_old_module *last_boot_module(const struct mctracer_last_boot *last,
+							  u32 low)
+{
+	const struct mctracer_old_module *module;
+
+	for (module = last->modules; module < last->modules + last->nr_modules; module++)
+		if (last_boot_range_has(low, module->was.text, module->was.size))
+			return module;
+	return NULL;
+}
+
+/* Return @word with @map(@last, address, @modules) in place of each address. */
+static u64 last_boot_map_word(const struct mctracer_last_boot *last, u64 word,
+			      u32 (*map)(const struct mctracer_last_boot *last, u32 low,
+					 u32 modules),
+			      u32 modules)
+{
+	const u64 low_half = U32_MAX, data = mctracer_word_data(word);
+	u64 parent;
+
+	if (!(word & MCTRACER_WORD_VALID))
+		return 0;
+	if (mctracer_word_is_call(word)) {
+		parent = map(last, word >> 32 | BIT(31), modules);
+		return parent << 32 | MCTRACER_WORD_VALID | map(last, word, modules);
+	}
+	if (mctracer_word_type(word) == MCTRACER_RETURN)
+		return mctracer_word(MCTRACER_RETURN,
+				     (data & ~(u64)(u32)INT_MAX) |
+				     (map(last, data | BIT(31), modules) & INT_MAX));
+	if (mctracer_word_is_meta(word, MCTRACER_FRAME) ||
+	    mctracer_word_is_meta(word, MCTRACER_MARK))
+		return mctracer_word(MCTRACER_META,
+				     (data & ~low_half) | map(last, data, modules));
+	return word;
+}
+
 static void last_boot_free(struct mctracer_last_boot *last)
 {
 	u32 i;
@@ -54,6 +97,33 @@ static bool last_boot_copy_modules(struct mctracer_last_boot *last, const void *
 	return true;
 }
 
+/* Return @low, or MCTRACER_NOWHERE if the module there was loaded after the count @modules. */
+static u32 last_boot_known_at(const struct mctracer_last_boot *last, u32 low, u32 modules)
+{
+	const struct mctracer_old_module *module = last_boot_module(last, low);
+
+	return module && (s32)(modules - module->was.since) < 0 ? MCTRACER_NOWHERE : low;
+}
+
+/* Forget the addresses of modules that were unloaded before another module took their place. */
+static void last_boot_forget_unloaded(const struct mctracer_last_boot *last,
+				      const struct mctracer_copy *copy)
+{
+	u32 modules = 0;
+	bool known = false;
+	u64 i;
+
+	for (i = 0; i < copy->end / MCTRACER_WORD_SIZE; i++) {
+		if (mctracer_word_is_meta(copy->words[i], MCTRACER_MODULES)) {
+			modules = mctracer_word_data(copy->words[i]);
+			known = true;
+		} else if (known) {
+			copy->words[i] = last_boot_map_word(last, copy->words[i],
+							    last_boot_known_at, modules);
+		}
+	}
+}
+
 static bool last_boot_copy_ring(struct mctracer_last_boot *last, u32 i, const u64 *ring)
 {
 	struct mctracer_stream *stream = &last->streams[i];
@@ -68,6 +138,7 @@ static bool last_boot_copy_ring(struct mctracer_last_boot *last, u32 i, const u6
 		return false;
 	mctracer_validate_words(copy->words, ring, &range, &last->header, &last->sums);
 	copy->end = range.words * MCTRACER_WORD_SIZE;
+	last_boot_forget_unloaded(last, copy);
 	mctracer_cursor_begin(&stream->cursor, last->shape, copy, false, 0, false);
 	if (!(stream->cursor.state.known & MCTRACER_KNOWS_CLOCK)) {
 		stream->cursor.state.clock = last->header.clock;
@@ -121,23 +192,6 @@ void mctracer_last_boot_put(struct mctracer_last_boot *last)
 		last_boot_free(last);
 }
 
-/* Return true if @low, a return address, is of code in the range: it may be the range's end. */
-static bool last_boot_range_has(u32 low, u32 begin, u32 size)
-{
-	return low - begin - 1 < size;
-}
-
-static const struct mctracer_old_module *last_boot_module(const struct mctracer_last_boot *last,
-							  u32 low)
-{
-	const struct mctracer_old_module *module;
-
-	for (module = last->modules; module < last->modules + last->nr_modules; module++)
-		if (last_boot_range_has(low, module->was.text, module->was.size))
-			return module;
-	return NULL;
-}
-
 static bool last_boot_is_text(const struct mctracer_last_boot *last, u32 low)
 {
 	return last_boot_range_has(low, last->header.text,
@@ -179,7 +233,7 @@ size_t mctracer_last_boot_name(const void *data, char *name, u32 *low)
 	return scnprintf(name, KSYM_SYMBOL_LEN, "[unknown]");
 }
 
-static u32 last_boot_convert(const struct mctracer_last_boot *last, u32 low)
+static u32 last_boot_convert(const struct mctracer_last_boot *last, u32 low, u32 modules)
 {
 	if (last_boot_relocate(last, &low))
 		return low | BIT(31);
@@ -190,24 +244,7 @@ static u32 last_boot_convert(const struct mctracer_last_boot *last, u32 low)
 
 u64 mctracer_last_boot_word(const struct mctracer_last_boot *last, u64 word)
 {
-	const u64 low_half = U32_MAX, data = mctracer_word_data(word);
-	u64 parent;
-
-	if (!(word & MCTRACER_WORD_VALID))
-		return 0;
-	if (mctracer_word_is_call(word)) {
-		parent = last_boot_convert(last, word >> 32 | BIT(31));
-		return parent << 32 | MCTRACER_WORD_VALID | last_boot_convert(last, word);
-	}
-	if (mctracer_word_type(word) == MCTRACER_RETURN)
-		return mctracer_word(MCTRACER_RETURN,
-				     (data & ~(u64)(u32)INT_MAX) |
-				     (last_boot_convert(last, data | BIT(31)) & INT_MAX));
-	if (mctracer_word_is_meta(word, MCTRACER_FRAME) ||
-	    mctracer_word_is_meta(word, MCTRACER_MARK))
-		return mctracer_word(MCTRACER_META,
-				     (data & ~low_half) | last_boot_convert(last, data));
-	return word;
+	return last_boot_map_word(last, word, last_boot_convert, 0);
 }
 
 static bool possible;

@@ -18,7 +18,7 @@
 #include <uapi/linux/mctracer_decode.h>
 
 #define MCTRACER_PERSISTENT_MAGIC		0x6b74636d	/* "mctk" */
-#define MCTRACER_PERSISTENT_VERSION		1
+#define MCTRACER_PERSISTENT_VERSION		2
 #define MCTRACER_PERSISTENT_HEADER(i)		((i) * SZ_4K)
 #define MCTRACER_PERSISTENT_MODULES_AT	SZ_8K
 #define MCTRACER_PERSISTENT_MODULES		1024
@@ -49,6 +49,7 @@ struct mctracer_persistent_module {
 	u32 text;
 	u32 size;		/* 0: unused entry */
 	u32 symbols;		/* a sum over the symbols' names and offsets in the text */
+	u32 since;		/* mctracer_module_count() at loading: earlier calls are others' */
 	char name[64];
 };
 

@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "../record/record.h"
 #include "persistent.h"
 
 static_assert(sizeof_field(struct mctracer_persistent_module, name) >= MODULE_NAME_LEN);
@@ -48,6 +49,7 @@ void mctracer_persistent_module_of(struct mctracer_persistent_module *to, struct
 	to->text = (unsigned long)mod->mem[MOD_TEXT].base;
 	to->size = mod->mem[MOD_TEXT].size;
 	strscpy(to->name, mod->name);
+	to->since = mctracer_module_count();
 	module_kallsyms_on_each_symbol(mod->name, modrec_add_symbol, to);
 	to->sum = mctracer_persistent_module_sum(to);
 }

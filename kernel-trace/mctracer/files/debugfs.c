@@ -192,7 +192,7 @@ static const struct file_operations options_fops = {
 	.open		= options_open,
 	.read		= mctracer_seq_read,
 	.write		= options_write,
-	.llseek		= seq_lseek,
+	.llseek		= mctracer_seq_lseek,
 	.release	= single_release,
 };
 
@@ -229,7 +229,7 @@ static const struct file_operations mode_fops = {
 	.open		= mode_open,
 	.read		= mctracer_seq_read,
 	.write		= mode_write,
-	.llseek		= seq_lseek,
+	.llseek		= mctracer_seq_lseek,
 	.release	= single_release,
 };
 
@@ -258,7 +258,7 @@ static const struct file_operations max_stack_fops = {
 	.open		= max_stack_open,
 	.read		= mctracer_seq_read,
 	.write		= max_stack_write,
-	.llseek		= seq_lseek,
+	.llseek		= mctracer_seq_lseek,
 	.release	= single_release,
 };
 
@@ -298,7 +298,7 @@ static const struct file_operations stats_fops = {
 	.owner		= THIS_MODULE,
 	.open		= stats_open,
 	.read		= mctracer_seq_read,
-	.llseek		= seq_lseek,
+	.llseek		= mctracer_seq_lseek,
 	.release	= single_release,
 };
 

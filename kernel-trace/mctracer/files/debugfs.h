@@ -49,7 +49,9 @@ __poll_t mctracer_poll(struct file *file, struct poll_table_struct *table, int o
 
 /* Call seq_read() without recording its calls: those of each line would soon fill the ring. */
 ssize_t mctracer_seq_read(struct file *file, char __user *buf, size_t count, loff_t *pos);
-/* Call seq_lseek(), but not for a file opened only for writing: it has no seq_file. */
+/* Call seq_lseek() likewise: it makes all the text before the offset. */
+loff_t mctracer_seq_lseek(struct file *file, loff_t offset, int whence);
+/* The same, but not for a file opened only for writing: it has no seq_file. */
 loff_t mctracer_trace_llseek(struct file *file, loff_t offset, int whence);
 
 /* Create the files that are lists, in @dir. */

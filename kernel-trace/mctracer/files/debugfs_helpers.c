@@ -45,6 +45,13 @@ ssize_t mctracer_seq_read(struct file *file, char __user *buf, size_t count, lof
 	return seq_read(file, buf, count, pos);
 }
 
+loff_t mctracer_seq_lseek(struct file *file, loff_t offset, int whence)
+{
+	CLASS(mctracer_own_work, own)();
+
+	return seq_lseek(file, offset, whence);
+}
+
 char *mctracer_written_word(const char __user *buf, size_t count, loff_t pos)
 {
 	char *text, *word;

@@ -14,11 +14,9 @@
 #include <linux/cleanup.h>
 #include <linux/debugfs.h>
 #include <linux/fs.h>
-#include <linux/kallsyms.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
@@ -43,6 +41,7 @@ struct list_opened {
 	struct mutex mutex;	/* serializes users of the open file; protects: */
 	bool replace;		/* the next text replaces the list; ... */
 	bool written;		/* ... unless this is set, close() empties the list */
+	pid_t writer;		/* the process that wrote last */
 	char *kept;		/* text that has not taken effect yet, */
 	size_t length, room;	/* its bytes, and those of its memory */
 };
@@ -173,6 +172,7 @@ static ssize_t list_write(struct file *file, const char __user *buf, size_t coun
 	count = min_t(size_t, count, SZ_512K);
 	guard(mutex)(&opened->mutex);
 	opened->written = true;
+	opened->writer = task_tgid_nr(current);
 	ret = list_keep_text(opened, buf, count);
 	if (ret)
 		list_drop_text(opened);
@@ -182,26 +182,27 @@ static ssize_t list_write(struct file *file, const char __user *buf, size_t coun
 }
 
 /* Return true if a signal has killed the current process, which then closes its files. */
-static bool list_writer_is_killed(void)
+static bool list_user_is_killed(void)
 {
 	return current->flags & PF_EXITING && current->signal->group_exit_code & 0x7f;
 }
 
-/*
- * Do what remains when the file is closed: apply the kept text, or empty the list. A writer that
- * was killed might have written more.
- */
+/* Drop the kept text if the current process wrote it and was killed: it might have written more. */
+static void list_drop_of_killed(struct list_opened *opened)
+{
+	if (list_user_is_killed() && opened->writer == task_tgid_nr(current))
+		list_drop_text(opened);
+}
+
+/* Do what remains when the file is closed: apply the kept text, or empty the list. */
 static int list_finish(struct list_opened *opened)
 {
 	char nothing[] = "";
 
-	if (list_writer_is_killed()) {
-		list_drop_text(opened);
-		opened->written = true;
-	}
+	list_drop_of_killed(opened);
 	if (opened->length)
 		return list_apply_text(opened);
-	if (opened->replace && !opened->written) {
+	if (opened->replace && !opened->written && !list_user_is_killed()) {
 		opened->written = true;
 		return list_set(opened, nothing);
 	}
@@ -214,10 +215,11 @@ static int list_flush(struct file *file, fl_owner_t id)
 	struct seq_file *m = file->private_data;
 	struct list_opened *opened = m->private;
 
-	if (file_count(file) > 1)
-		return 0;
 	guard(mutex)(&opened->mutex);
-	return list_finish(opened);
+	if (file_count(file) == 1)
+		return list_finish(opened);
+	list_drop_of_killed(opened);	/* other processes share the file */
+	return 0;
 }
 
 static int list_release(struct inode *inode, struct file *file)
@@ -235,7 +237,7 @@ static const struct file_operations list_fops = {
 	.open		= list_open,
 	.read		= mctracer_seq_read,
 	.write		= list_write,
-	.llseek		= seq_lseek,
+	.llseek		= mctracer_seq_lseek,
 	.flush		= list_flush,
 	.release	= list_release,
 };
@@ -261,17 +263,8 @@ static void functions_stop(struct seq_file *m, void *v)
 
 static int functions_show(struct seq_file *m, void *v)
 {
-	unsigned long site = *(unsigned long *)v, size, offset;
-	char buffer[KSYM_NAME_LEN], *module;
-	const char *name;
-
-	guard(rcu)();	/* keeps the module's name valid */
-	name = kallsyms_lookup(site, &size, &offset, &module, buffer);
-	if (!name)
-		return SEQ_SKIP;	/* the site's module was unloaded */
-	seq_puts(m, name);
-	if (module)
-		seq_printf(m, " [%s]", module);
+	if (!mctracer_function_show(*(unsigned long *)v, m))
+		return SEQ_SKIP;
 	seq_putc(m, '\n');
 	return 0;
 }
@@ -316,7 +309,7 @@ static const struct file_operations functions_fops = {
 	.owner		= THIS_MODULE,
 	.open		= functions_open,
 	.read		= mctracer_seq_read,
-	.llseek		= seq_lseek,
+	.llseek		= mctracer_seq_lseek,
 	.release	= functions_release,
 };
 

@@ -5,8 +5,11 @@
  * rings that is kept; writing 1 makes the copy, 0 frees it.
  */
 #include <linux/debugfs.h>
+#include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_buf.h>
 #include <linux/seq_file.h>
 
@@ -44,6 +47,10 @@ static void *trace_next(struct seq_file *m, void *v, loff_t *pos)
 	struct trace_reader *reader = m->private;
 
 	(*pos)++;
+	/* A seek makes all the text before it. */
+	mctracer_cond_resched();
+	if (fatal_signal_pending(current))
+		return ERR_PTR(-EINTR);
 	if (v != SEQ_START_TOKEN) {
 		mctracer_ring_copy_advance(reader->snapshot);
 		reader->next = mctracer_ring_copy_next(reader->snapshot, &reader->cpu);
@@ -177,7 +184,7 @@ loff_t mctracer_trace_llseek(struct file *file, loff_t offset, int whence)
 {
 	if (!(file->f_mode & FMODE_READ))
 		return 0;
-	return seq_lseek(file, offset, whence);
+	return mctracer_seq_lseek(file, offset, whence);
 }
 
 static int trace_release(struct inode *inode, struct file *file)

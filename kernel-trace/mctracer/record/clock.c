@@ -8,6 +8,7 @@
  * the conversion changes, so no earlier event loses its time. Later times still match the log.
  */
 #include <linux/cc_platform.h>
+#include <linux/irqflags.h>
 #include <linux/printk.h>
 #include <linux/sched/clock.h>
 #include <linux/timekeeping.h>
@@ -45,8 +46,12 @@ bool mctracer_clock_is_lost(void)
 
 void mctracer_clock_to_ns(void)
 {
+	unsigned long flags;
+
 	pr_warn("the cycle counter can't be used: tracing more slowly, by CLOCK_MONOTONIC\n");
+	local_irq_save(flags);	/* nothing may come between the two readings */
 	mono_offset = local_clock() - ktime_get_mono_fast_ns();
+	local_irq_restore(flags);
 	smp_store_release(&use_cycles, false);	/* after mono_offset */
 }
 

@@ -500,6 +500,8 @@ unsigned long mctracer_emit_task(unsigned long unused)
 			if (!emit_task_is_recorded())
 				return 0;
 		}
+		if (emit_is_own_task() && !interrupt_context_level())
+			return emit_own_task(ring);
 		held = emit_is_held();
 		smp_rmb();	/* mctracer_stopped before the ring: with tracer_resume_writers() */
 		/* The skipped task must come here again, to invalidate the task cached now. */

@@ -111,16 +111,27 @@ static struct stack *nested_stack_at(unsigned long base)
 	return NULL;
 }
 
-/* Claim @stack if its first call has returned unseen. Return true if the caller has claimed it. */
+/* Return true if the first call of @stack has returned unseen. */
+static bool nested_is_over(const struct stack *stack)
+{
+	return READ_ONCE(stack->since) != READ_ONCE(mcount_away) ||
+	       mctracer_has_returned(READ_ONCE(stack->where), READ_ONCE(stack->parent_ip));
+}
+
+/*
+ * Claim @stack if its first call has returned unseen. Return true if the caller has claimed it.
+ * Look again after the claim: meanwhile the stack may have another first call.
+ */
 static bool nested_claim_returned(struct stack *stack)
 {
-	const unsigned long its = READ_ONCE(stack->base);
+	const unsigned long its = smp_load_acquire(&stack->base);	/* B1: base before fields */
 
-	if (its <= CLAIMED ||
-	    (READ_ONCE(stack->since) == READ_ONCE(mcount_away) &&
-	     !mctracer_has_returned(READ_ONCE(stack->where), READ_ONCE(stack->parent_ip))) ||
-	    !nested_claim(stack, its))
+	if (its <= CLAIMED || !nested_is_over(stack) || !nested_claim(stack, its))
 		return false;
+	if (!nested_is_over(stack)) {
+		smp_store_release(&stack->base, its);	/* B1: fields before base */
+		return false;
+	}
 	nested_filter_remove(its);
 	return true;
 }

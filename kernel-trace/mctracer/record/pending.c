@@ -98,15 +98,27 @@ struct mctracer_object mctracer_pending_take(const struct mctracer_trigger_conte
 	return object;
 }
 
-/* Claim @call if its return was missed. Return true if the caller has claimed it. */
+/* Return true if the return of @call, the call at @where, was missed. */
+static bool pending_is_missed(const struct pending_call *call, unsigned long where)
+{
+	return READ_ONCE(call->since) != pending_since() ||
+	       mctracer_has_returned((const unsigned long *)where, READ_ONCE(call->parent_ip));
+}
+
+/*
+ * Claim @call if its return was missed. Return true if the caller has claimed it. Look again after
+ * the claim: meanwhile the entry may have become that of a later call at the same place.
+ */
 static bool pending_claim_returned(struct pending_call *call)
 {
 	const unsigned long its = smp_load_acquire(&call->where);	/* before the fields */
 
-	return its > CLAIMED &&
-	       (READ_ONCE(call->since) != pending_since() ||
-		mctracer_has_returned((const unsigned long *)its, READ_ONCE(call->parent_ip))) &&
-	       pending_claim(call, its);
+	if (its <= CLAIMED || !pending_is_missed(call, its) || !pending_claim(call, its))
+		return false;
+	if (pending_is_missed(call, its))
+		return true;
+	smp_store_release(&call->where, its);		/* after the loads */
+	return false;
 }
 
 /* Claim a free entry, or else one whose return was missed. NULL: there is none. */

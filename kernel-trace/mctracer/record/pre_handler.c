@@ -205,7 +205,8 @@ static bool pre_run_triggers(const unsigned long *ips, const struct mcount_regs 
 			pre_begin_call(at->trigger, &context);
 		else if (at->trigger->when != MCTRACER_WHEN_FOLLOWED || context.args.nr_objects)
 			done = mctracer_act(at, &context, recorded, done);
-	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && following && context.args.calls_of &&
+	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && context.args.calls_of &&
+	    READ_ONCE(mctracer_following) == MCTRACER_FOLLOW_CALLS &&
 	    !mctracer_nested_begin(ips + 1, &context.args))
 		mctracer_emit_mark(ip, MCTRACER_MARK_FOLLOW_FULL, false);
 	if ((context.args.recorded || context.args.nr_objects) && !done) {

@@ -21,8 +21,10 @@
 #include <linux/overflow.h>
 #include <linux/preempt.h>
 #include <linux/printk.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
@@ -458,12 +460,11 @@ int mctracer_functions_check(const char *file, struct mctracer_expressions *expr
 		if (!selects)
 			return mctracer_expression_refuse(file, -ENOENT, e->name,
 				      "no function was selected before");
-		if (e->module && !mctracer_module_is_loaded(e->module)) {
-			if (e->may_wait)
-				continue;
+		if (e->may_wait)
+			continue;	/* a module's init functions may be gone */
+		if (e->module && !mctracer_module_is_loaded(e->module))
 			return mctracer_expression_refuse(file, -ENOENT, e->module,
 				      "is not loaded (to wait for it: FUNCTION:mod:MODULE)");
-		}
 		if (!e->symbols)
 			why = "no such function, or it is inlined wherever it is called";
 		else if (e->remove && e->traceable)
@@ -610,6 +611,22 @@ int mctracer_functions_set(enum mctracer_function_list which, char *text, bool a
 		return ret;
 	}
 	return function_set_expressions(which, expressions, apply);
+}
+
+bool mctracer_function_show(unsigned long address, struct seq_file *m)
+{
+	char buffer[KSYM_NAME_LEN], *module;
+	unsigned long size, offset;
+	const char *name;
+
+	guard(rcu)();	/* keeps the module's name valid */
+	name = kallsyms_lookup(address, &size, &offset, &module, buffer);
+	if (!name)
+		return false;
+	seq_puts(m, name);
+	if (module)
+		seq_printf(m, " [%s]", module);
+	return true;
 }
 
 void mctracer_functions_show(enum mctracer_function_list which, struct seq_file *m)

@@ -271,6 +271,33 @@ static int pids_find(const struct line *line, unsigned long among, unsigned long
 	return -1;
 }
 
+/* Return the expressions for tasks whose pid now belongs to others, although some may be living. */
+static unsigned long pids_reused(const struct line *line)
+{
+	unsigned long reused = 0;
+	const struct pid *now;
+	int nr;
+
+	guard(rcu)();
+	now = find_vpid(line->number);
+	for_each_set_bit(nr, &used, BITS_PER_LONG)
+		if (now && pids_number(nr) == line->number && expressions[nr].pid != now)
+			reused |= BIT(nr);
+	return reused;
+}
+
+/* Return the expressions that a text written in the current task's namespace can't contain. */
+static unsigned long pids_foreign(void)
+{
+	unsigned long foreign = 0;
+	int nr;
+
+	for_each_set_bit(nr, &used, BITS_PER_LONG)
+		if (!pids_number(nr))
+			foreign |= BIT(nr);
+	return foreign;
+}
+
 static int pids_mark_line(int nr, const struct line *line)
 {
 	struct expression e = { .pid = find_get_pid(line->number), .kind = line->kind };
@@ -297,15 +324,16 @@ static unsigned long pids_gone(struct write *write)
 }
 
 /*
- * Add the expression of @line. If an equal one has only exited tasks, and the pid has been reused,
- * the expression gets a new number if one is free.
+ * Add the expression of @line. If the pid of an equal one has been reused, the expression gets a
+ * new number if one is free, and the old one goes if its tasks have all exited.
  */
 static int pids_add(const struct line *line, struct write *write)
 {
 	const unsigned long bits = pids_bits_for(line->kind);
 	const bool look = pids_find(line, used, 0) >= 0 || !(bits & ~used);
 	unsigned long gone = look ? pids_gone(write) : 0;
-	int nr = pids_find(line, used, gone), old = pids_find(line, used & gone, 0), ret;
+	int nr = pids_find(line, used, gone | pids_reused(line));
+	int old = pids_find(line, used & gone, 0), ret;
 	char word[16];
 
 	snprintf(word, sizeof(word), "%d", line->number);
@@ -379,7 +407,7 @@ int mctracer_set_pids(char *text, bool append)
 	guard(mutex)(&pids_mutex);
 	before = used;
 	marked = 0;
-	write.wanted = append ? used : 0;
+	write.wanted = append ? used : pids_foreign();
 	ret = pids_apply(copy, NULL) ?: pids_apply(text, &write);
 	if (ret)
 		write.wanted = before & ~marked;

@@ -61,6 +61,8 @@ int mctracer_functions_check(const char *file, struct mctracer_expressions *expr
 unsigned int mctracer_modules_seen(void);
 /* Select functions of @mod, which is being loaded. Return true if the selection has changed. */
 bool mctracer_functions_module_coming(struct module *mod);
+/* Print the name of the function at @address. Return false if it has none: its module is gone. */
+bool mctracer_function_show(unsigned long address, struct seq_file *m);
 /* Return the call sites of all functions, or ERR_PTR(-ENOMEM). Free them with kvfree(). */
 struct mctracer_sites *mctracer_functions_all(void);
 /*

@@ -1136,8 +1136,12 @@ static struct sites_of trigger_find_sites(const struct mctracer_trigger *trigger
 
 static void trigger_show_function(struct seq_file *m, u64 hits, unsigned long begin)
 {
-	if (hits)
-		seq_printf(m, "#\t%llu\t%ps\n", hits, (void *)begin);
+	if (!hits)
+		return;
+	seq_printf(m, "#\t%llu\t", hits);
+	if (!mctracer_function_show(begin, m))
+		seq_puts(m, "of a module that is gone");
+	seq_putc(m, '\n');
 }
 
 /* Print each function that has hits. Sites without a symbol were in a module that is gone. */

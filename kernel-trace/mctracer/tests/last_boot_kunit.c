@@ -375,6 +375,39 @@ static void test_names(struct kunit *test)
 	mctracer_last_boot_put(last);
 }
 
+/* A module that took another's place has no calls from before. */
+static void test_unloaded(struct kunit *test)
+{
+	struct last_boot_test *t = test->priv;
+	struct mctracer_persistent_module *module = t->area + MCTRACER_PERSISTENT_MODULES_AT;
+	const u64 its = MCTRACER_WORD_VALID | MCTRACER_WORD_CALL |
+			(u64)(MODULE_AT + 1) << 32 | (MODULE_AT + 5);
+	const u64 nowhere = MCTRACER_WORD_VALID | MCTRACER_WORD_CALL |
+			    (u64)MCTRACER_NOWHERE << 32 | MCTRACER_NOWHERE;
+	struct mctracer_last_boot *last;
+	const struct mctracer_copy *copy;
+	u64 i, count = 0, n[4] = {};
+
+	write_all(t, 0);
+	for (i = 0; i < 4; i++) {
+		mctracer_ring_put_at_rest(t->ring, mctracer_meta_word(MCTRACER_MODULES, 6 + i));
+		mctracer_ring_put_at_rest(t->ring, its);
+	}
+	module[3].since = 8;
+	module[3].sum = mctracer_persistent_module_sum(&module[3]);
+	last = take(test);
+	copy = &last->rings[RINGS - 1].copy;
+	for (i = 0; i < copy->end / sizeof(u64); i++) {
+		if (mctracer_word_is_meta(copy->words[i], MCTRACER_MODULES))
+			count = (u32)mctracer_word_data(copy->words[i]);
+		else if (mctracer_word_is_call(copy->words[i]) && count - 6 < 4)
+			n[count - 6] += copy->words[i] == (count < 8 ? nowhere : its);
+	}
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ_MSG(test, n[i], 1, "count %llu", 6 + i);
+	mctracer_last_boot_put(last);
+}
+
 static void damage(struct last_boot_test *t)
 {
 	static const u32 lengths[] = { 1, 8, 64, SZ_4K, SZ_16K };
@@ -503,6 +536,7 @@ static struct kunit_case last_boot_cases[] = {
 	KUNIT_CASE(test_clock),
 	KUNIT_CASE(test_header),
 	KUNIT_CASE(test_names),
+	KUNIT_CASE(test_unloaded),
 	KUNIT_CASE_SLOW(test_fuzz),
 	KUNIT_CASE(test_noise),
 	{}

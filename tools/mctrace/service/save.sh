@@ -134,13 +134,18 @@ save_frozen()
 	echo >"$tracer/trace" && echo 1 >"$tracer/tracing_on"
 }
 
-# rotate: remove the oldest recordings
+# rotate: remove the oldest recordings, but not the one just saved, whose time is the oldest if the
+# clock was set back
 rotate()
 {
 	keep=$(sed -n 's/[[:space:]]//g; s/^keep=0*\([1-9][0-9]*\)$/\1/p' "$config" | tail -n 1)
 	keep=${keep:-10}
-	find "$folder" -mindepth 1 -maxdepth 1 -name '[0-9]*.*' -printf '%T@ %p\n' | sort -n |
-		head -n "-$keep" | cut -d ' ' -f 2- |
+	others=$keep
+	for new in "${name:-/}".*; do
+		[ ! -e "$new" ] || others=$((keep - 1))
+	done
+	find "$folder" -mindepth 1 -maxdepth 1 -name '[0-9]*.*' ! -path "${name:-/}.*" \
+		-printf '%T@ %p\n' | sort -n | head -n "-$others" | cut -d ' ' -f 2- |
 		while IFS= read -r old; do
 			echo "removing $old: $keep recordings are kept"
 			rm -r "$old"
