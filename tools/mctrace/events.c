@@ -455,12 +455,18 @@ uint64_t events_forget(struct events *events)
 	return needed;
 }
 
-void event_comm(const struct event *event, char *comm)
+/* Copy the name of the event's task as the kernel recorded it. */
+static void copy_comm(const struct event *event, char *comm)
 {
 	bool known = event->state->known & MCTRACER_KNOWS_TASK;
 
 	snprintf(comm, MCTRACER_COMM_LEN + 1, "%.*s", MCTRACER_COMM_LEN,
 		 known ? event->state->comm : "<...>");
+}
+
+void event_comm(const struct event *event, char *comm)
+{
+	copy_comm(event, comm);
 	replace_controls(comm, "");
 }
 
@@ -489,7 +495,7 @@ void comm_clean(char *comm)
 
 void event_name(const struct event *event, char *comm)
 {
-	event_comm(event, comm);
+	copy_comm(event, comm);
 	comm_clean(comm);
 }
 

@@ -101,7 +101,7 @@ void event_comm(const struct event *event, char *comm);
  */
 void comm_clean(char *comm);
 
-/* As event_comm(), and then comm_clean(). */
+/* Copy the name, and clean it by comm_clean(). */
 void event_name(const struct event *event, char *comm);
 
 /* Return the name of a mark: "traceon". */

@@ -427,30 +427,24 @@ static const struct mcount_selection *tracer_selection(void)
  */
 static const struct mcount_selection *given_selection;
 
-static int tracer_register_hook(void)
+static int tracer_give_selection(int (*give)(mcount_direct_func_t func,
+					     const struct mcount_selection *wanted))
 {
 	const struct mcount_selection *selection = tracer_selection();
 	int ret;
 
-	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
-		return register_mcount_direct(hook);
 	WRITE_ONCE(given_selection, selection);
-	ret = register_mcount_direct_selected(hook, selection);
+	ret = give(hook, selection);
 	if (ret)
 		WRITE_ONCE(given_selection, NULL);
 	return ret;
 }
 
-static int tracer_apply_selection(void)
+static int tracer_register_hook(void)
 {
-	const struct mcount_selection *selection = tracer_selection();
-	int ret;
-
-	WRITE_ONCE(given_selection, selection);
-	ret = mcount_select(hook, selection);
-	if (ret)
-		WRITE_ONCE(given_selection, NULL);
-	return ret;
+	return IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) ?
+	       tracer_give_selection(register_mcount_direct_selected) :
+	       register_mcount_direct(hook);
 }
 
 /*
@@ -474,7 +468,7 @@ static int tracer_apply_following(void)
 	if (now == MCTRACER_FOLLOW_CALLS && before != now)
 		mctracer_nested_forget();
 	WRITE_ONCE(mctracer_following, now);
-	ret = tracer_apply_selection();
+	ret = tracer_give_selection(mcount_select);
 	if (!ret && now && hook != tracer_hook_for(mctracer_options, now))
 		ret = tracer_exchange_hook(tracer_hook_for(mctracer_options, now));
 	if (ret && ret != -ENOENT) {
@@ -502,7 +496,7 @@ static int tracer_apply_functions(u8 *map)
 	if (IS_ENABLED(CONFIG_MCOUNT_DYNAMIC)) {
 		guard(mutex)(&hook_mutex);
 		ret = IS_ENABLED(CONFIG_MCOUNT_FILTER) ? tracer_apply_following() :
-		      tracer_apply_selection();
+		      tracer_give_selection(mcount_select);
 		mctracer_add_hole();
 		return ret == -ENOENT ? 0 : ret;
 	}

@@ -5,6 +5,7 @@
 #include <linux/errno.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/overflow.h>
@@ -91,8 +92,10 @@ static bool last_boot_copy_modules(struct mctracer_last_boot *last, const void *
 		return false;
 	for (i = 0; i < MCTRACER_PERSISTENT_MODULES; i++) {
 		one = from[i];
-		if (mctracer_validate_module(&one))
-			last->modules[last->nr_modules++].was = one;
+		if (!mctracer_validate_module(&one))
+			continue;
+		last->modules[last->nr_modules++].was = one;
+		last->latest = max(last->latest, one.since);
 	}
 	return true;
 }
@@ -102,10 +105,13 @@ static u32 last_boot_known_at(const struct mctracer_last_boot *last, u32 low, u3
 {
 	const struct mctracer_old_module *module = last_boot_module(last, low);
 
-	return module && (s32)(modules - module->was.since) < 0 ? MCTRACER_NOWHERE : low;
+	return module && modules < module->was.since ? MCTRACER_NOWHERE : low;
 }
 
-/* Forget the addresses of modules that were unloaded before another module took their place. */
+/*
+ * Forget the addresses of modules that were unloaded before another module took their place. There
+ * are none behind the load of the latest module. O(words before that * modules).
+ */
 static void last_boot_forget_unloaded(const struct mctracer_last_boot *last,
 				      const struct mctracer_copy *copy)
 {
@@ -117,6 +123,8 @@ static void last_boot_forget_unloaded(const struct mctracer_last_boot *last,
 		if (mctracer_word_is_meta(copy->words[i], MCTRACER_MODULES)) {
 			modules = mctracer_word_data(copy->words[i]);
 			known = true;
+			if (modules >= last->latest)
+				return;
 		} else if (known) {
 			copy->words[i] = last_boot_map_word(last, copy->words[i],
 							    last_boot_known_at, modules);

@@ -20,6 +20,7 @@ struct mctracer_last_boot {
 	bool same;		/* the earlier boot ran the same build */
 	struct mctracer_old_module *modules;
 	unsigned int nr_modules;
+	u32 latest;		/* the count at which the latest of these was loaded */
 	struct mctracer_ring *shape;	/* has the size of each ring */
 	struct mctracer_validate_sums sums;
 	struct mctracer_stream *streams;	/* of each ring, at its first event */

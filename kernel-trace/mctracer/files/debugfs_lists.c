@@ -202,7 +202,9 @@ static int list_finish(struct list_opened *opened)
 	list_drop_of_killed(opened);
 	if (opened->length)
 		return list_apply_text(opened);
-	if (opened->replace && !opened->written && !list_user_is_killed()) {
+	if (list_user_is_killed())
+		opened->written = true;		/* also if another task calls release() */
+	if (opened->replace && !opened->written) {
 		opened->written = true;
 		return list_set(opened, nothing);
 	}

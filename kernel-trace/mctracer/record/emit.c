@@ -458,20 +458,23 @@ static bool emit_is_own_task(void)
 	return false;
 }
 
+/* Count a call of the current task, which does work for the tracer. */
+static void emit_count_own(struct mctracer_ring *ring)
+{
+	WRITE_ONCE(ring->task, NULL);
+	this_cpu_inc(mctracer_own_calls);
+}
+
 /*
- * Count a call of the current task, which does work for the tracer, and return 0. In an interrupt,
- * return 1: its calls are recorded. The ring does not cache the task, so each call comes here; but
- * the task's description is written only once.
+ * Describe the current task, which does work for the tracer, for a call in an interrupt. Return 1:
+ * these calls are recorded. The ring does not cache the task, so each of them comes here; but the
+ * description is written only once.
  */
-static unsigned long emit_own_task(struct mctracer_ring *ring)
+static unsigned long emit_interrupted_own(struct mctracer_ring *ring)
 {
 	unsigned int what = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME;
 
 	WRITE_ONCE(ring->task, NULL);
-	if (!interrupt_context_level()) {
-		this_cpu_inc(mctracer_own_calls);
-		return 0;
-	}
 	if (emit_must_renew(ring))
 		what |= MCTRACER_SYNC;
 	if (READ_ONCE(ring->described) != current || what & MCTRACER_KNOWS_COUNT)
@@ -500,8 +503,10 @@ unsigned long mctracer_emit_task(unsigned long unused)
 			if (!emit_task_is_recorded())
 				return 0;
 		}
-		if (emit_is_own_task() && !interrupt_context_level())
-			return emit_own_task(ring);
+		if (emit_is_own_task() && !interrupt_context_level()) {
+			emit_count_own(ring);
+			return 0;
+		}
 		held = emit_is_held();
 		smp_rmb();	/* mctracer_stopped before the ring: with tracer_resume_writers() */
 		/* The skipped task must come here again, to invalidate the task cached now. */
@@ -517,7 +522,7 @@ unsigned long mctracer_emit_task(unsigned long unused)
 			return 0;
 		}
 		if (emit_is_own_task())
-			return emit_own_task(ring);
+			return emit_interrupted_own(ring);
 		what = MCTRACER_KNOWS_TASK | MCTRACER_KNOWS_TIME | EMIT_REMEMBER;
 		if (emit_must_renew(ring))
 			what |= MCTRACER_SYNC;
