@@ -59,7 +59,7 @@ struct caught_call {
 
 /* NULL until a selection wants returns for the first time. */
 static struct rethook *rethook;
-/* The selection whose functions call the pre-handler; NULL: they do not. */
+/* The selection whose functions call, or called last, the pre-handler. */
 static const struct mcount_selection *called;
 /* The selection whose handlers get the returns; NULL: nothing gets them. */
 static const struct mcount_selection *returned;
@@ -69,10 +69,10 @@ static DEFINE_PER_CPU(unsigned int, calls_without_node);
 
 /*
  * Functions that do not return to where they were called: in another task, or to no caller. An
- * idle task's first functions don't return when its CPU goes offline, and begin anew afterwards.
+ * idle task's functions don't return when its CPU goes offline, and begin anew afterwards.
  */
 static const char * const left_out_names[] = {
-	"__switch_to", "bpf_throw", "cpu_startup_entry", "do_idle",
+	"__switch_to", "arch_cpu_idle_dead", "bpf_throw", "cpu_startup_entry", "do_idle",
 };
 
 /* A hash table, at most half full, of the call sites of these functions and of the blacklisted. */
@@ -300,9 +300,9 @@ int mcount_rethook_prepare(const struct mcount_selection *of)
 
 bool mcount_rethook_plain(unsigned long site, unsigned long parent_ip)
 {
-	const struct mcount_selection *of = READ_ONCE(called);
+	const struct mcount_selection *of = READ_ONCE(returned);	/* valid until dropped */
 
-	if (!of || of->kind(site) != MCOUNT_HOOK)
+	if (!of || !mcount_sees_returns(of) || of->kind(site) != MCOUNT_HOOK)
 		return false;
 	of->plain(site + MCOUNT_SITE_SIZE, parent_ip);
 	if (mcount_must_catch(of, site))

@@ -12,7 +12,7 @@
 cpus=$(cpu_list online)
 nr_cpus=$(echo "$cpus" | wc -l)
 
-plan $((45 + 11 * nr_cpus))
+plan $((48 + 11 * nr_cpus))
 
 rawreader=$MCT_BIN/rawreader
 badwrite=$MCT_BIN/badwrite
@@ -110,6 +110,24 @@ for size in 512 65536; do
 done
 equal "the ring is empty after the reads" 0 "$(left)"
 check "the counts add up" counts_add_up
+
+# Another reader consumes calls in between, and then they are cleared.
+trace_clear
+storm
+exec 3< "$raw0"
+dd bs=4096 count=1 <&3 > "$MCT_TMP/stream" 2>/dev/null
+dd if="$raw0" bs=8192 count=1 of=/dev/null 2>/dev/null
+dd bs=4096 count=1 <&3 >> "$MCT_TMP/stream" 2>/dev/null
+trace_clear
+work
+moment
+dd bs=4096 count=1 <&3 >> "$MCT_TMP/stream" 2>/dev/null
+exec 3<&-
+"$rawreader" read "$MCT_TMP/stream" > "$got"
+equal "a reader beside others gets valid records" 0 $?
+at_least "each part that is missing has a gap" 2 "$(value gaps)"
+equal "a reader beside others skips no other record" 0 "$(value skipped)"
+trace_clear
 
 # poll() waits for records of this CPU, and splice() returns the same as read().
 pipecheck=$MCT_BIN/pipecheck

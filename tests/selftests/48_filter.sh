@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 107
+plan 109
 
 filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
@@ -344,7 +344,7 @@ check "the counts add up after that" counts_add_up
 
 # --- modules
 if reason=$(missing testmod:mct_target); [ -n "$reason" ]; then
-	for name in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do
+	for name in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
 		skip "modules $name" "$reason"
 	done
 else
@@ -393,6 +393,14 @@ else
 	check "triggers shows no address of the unloaded module" \
 		not grep -qE '[0-9a-f]{8}' "$MCT_DIR/triggers"
 	put "" "$MCT_DIR/triggers"
+	put 'mct_*:mod:mct_target mct_target_leaf:mod:mct_target' "$filter"
+	add '!mct_target_leaf:mod:mct_target'
+	mod_load mct_target
+	traced mod_set mct_target calls 10
+	equal "a function that was excluded before the load is not recorded" \
+		0 "$(called | grep -cx mct_target_leaf)"
+	at_least "the other functions are recorded" 1 "$(called | grep -c mct_target_branch)"
+	mod_unload mct_target
 	put "" "$filter"
 fi
 if reason=$(missing testmod:mct_target; missing testmod:mct_twin); [ -n "$reason" ]; then

@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 127
+plan 129
 
 triggers=$MCT_DIR/triggers
 filter=$MCT_DIR/filter
@@ -490,7 +490,7 @@ equal "a trigger can be removed" "vfs_write:mark:3" "$(lines)"
 
 # --- modules
 if reason=$(missing testmod:mct_target); [ -n "$reason" ]; then
-	for name in 1 2 3 4; do
+	for name in 1 2 3 4 5 6; do
 		skip "modules $name" "$reason"
 	done
 else
@@ -504,7 +504,17 @@ else
 	mod_load mct_target
 	traced mod_set mct_target calls 5
 	equal "the count continues when the module loads again" 15 "$(hits mct_target_leaf)"
+	put 'mct_target_leaf:mark' "$triggers"
 	mod_unload mct_target
+	add "$(lines)"
+	equal "a trigger that waits is the same as the line that is shown" \
+		"mct_target_leaf:mod:mct_target:mark" "$(lines)"
+	put "" "$triggers"
+	mod_load mct_target
+	put 'mct_target_leaf:mark' "$triggers"
+	mod_unload mct_target
+	add "!$(lines)"
+	equal "a trigger that waits can be removed by the line that is shown" "" "$(lines)"
 fi
 if reason=$(missing testmod:mct_target; missing testmod:mct_twin); [ -n "$reason" ]; then
 	for name in 1 2 3 4 5; do

@@ -22,7 +22,7 @@ case " $(cat /proc/cmdline) " in
 	esac ;;
 esac
 
-plan 67
+plan 69
 
 ring_kb=65536		# more words than the worst operation makes calls
 most_calls=20000
@@ -202,6 +202,23 @@ few "stats, read" "exec cat $MCT_STATS > /dev/null"
 few "buffer_size_kb, smaller" "echo $((ring_kb / 2)) > $MCT_SIZE"
 few "buffer_size_kb, larger" "echo $ring_kb > $MCT_SIZE"
 few "buffer_size_kb, read" "exec cat $MCT_SIZE > /dev/null"
+
+# --- the tracer's own calls perform no action: else a COUNT would be used up for lines that are not
+# written
+put "mutex_unlock:mark:1 mutex_lock:traceoff" "$triggers"
+trace_clear
+trace_on
+echo '!mutex_lock:traceoff' >> "$triggers"
+wait_until 10 grep -q '^mutex_unlock:mark:0' "$triggers"
+marks=$(grep -c '^# .*mutex_unlock' "$MCT_TRACE")
+equal "a trigger with a count of 1 writes one line" "0 1" \
+	"$(sed -n 's/^mutex_unlock:mark:\([0-9]*\).*/\1/p' "$triggers") $marks"
+on_before=$(cat "$on")
+equal "if recording is off, the trace says why" "$((1 - on_before))" \
+	"$(grep -c '^# traceoff.*mutex_lock' "$MCT_TRACE")"
+trace_off
+put 1 "$on"
+put "" "$triggers"
 
 # --- a module's load, with functions that lists select: as many calls as without lists
 if reason=$(missing testmod:mct_target); [ -n "$reason" ]; then

@@ -17,7 +17,7 @@
 static struct mctracer_streams all;
 static unsigned int nr_rings;	/* how many have memory */
 static u64 horizon;	/* when the current reader began, in ns */
-static bool live;	/* the tracer runs: uncommitted words will be committed */
+static bool live;	/* uncommitted words will be committed */
 
 int mctracer_consume_prepare(void)
 {
@@ -102,7 +102,7 @@ int mctracer_consume_begin(void)
 
 	if (ret)
 		return ret;
-	live = mctracer_started();
+	live = mctracer_may_commit();
 	time = mctracer_clock_read(&clock);
 	horizon = mctracer_clock_ns(&clock, time);
 	nr_rings = 0;

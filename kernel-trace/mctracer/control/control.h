@@ -93,8 +93,10 @@ void mctracer_unmapped(void);
 int mctracer_start(void);
 /* Unregister the hook, if it is mctracer's. On return nothing more is recorded. */
 void mctracer_stop(void);
-/* Return true if mctracer's hook is registered: then hooks will commit all reserved words. */
+/* Return true if mctracer's hook is registered. */
 bool mctracer_started(void);
+/* Return true if hooks may run, also after a stop: then they will commit all reserved words. */
+bool mctracer_may_commit(void);
 
 #define MCTRACER_ALL_CPUS	-1
 

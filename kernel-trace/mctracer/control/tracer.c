@@ -629,8 +629,10 @@ static int tracer_module_event(struct notifier_block *nb, unsigned long event, v
 	if (event != MODULE_STATE_COMING)
 		return NOTIFY_DONE;
 	CLASS(mctracer_own_work, own)();
+	mctracer_modules_note();
 	changed = mctracer_functions_module_coming(data);
 	changed |= mctracer_triggers_module_coming(data);
+	mctracer_modules_note();
 	if (!changed)
 		return NOTIFY_DONE;
 	mctracer_invalidate_tasks(false);
@@ -770,6 +772,11 @@ void mctracer_stop(void)
 bool mctracer_started(void)
 {
 	return mcount_direct_is_current(READ_ONCE(hook)) && !mcount_error();
+}
+
+bool mctracer_may_commit(void)
+{
+	return static_key_enabled(&mctracer_in_use);
 }
 
 void mctracer_clear(int only)

@@ -40,6 +40,7 @@ struct raw_reader {
 	bool begun;		/* the reader has got the sync words ... */
 	u64 pos;		/* ... that the word at this position needs ... */
 	u32 moves;		/* ... while the ring's moves is this */
+	u64 calls;		/* the count of calls at pos */
 	u64 words[CHUNK];	/* for copies to iterators other than a user buffer */
 };
 
@@ -64,7 +65,9 @@ static int raw_put_sync_words(struct raw_reader *reader, struct mctracer_ring *r
 	if (!(cursor->state.known & MCTRACER_KNOWS_COUNT) ||
 	    (!missed && cursor->pos == mctracer_ring_end(ring)))
 		return 0;
-	if (!reader->begun)
+	if (reader->begun)
+		missed = cursor->state.calls - reader->calls;
+	else
 		n = mctracer_compose_stream(words, ring->user.cpu);
 	if (missed)
 		words[n++] = mctracer_meta_word(MCTRACER_GAP, missed | MCTRACER_GAP_OVERWRITTEN);
@@ -74,6 +77,7 @@ static int raw_put_sync_words(struct raw_reader *reader, struct mctracer_ring *r
 	reader->begun = true;
 	reader->pos = cursor->pos;
 	reader->moves = ring->moves;
+	reader->calls = cursor->state.calls;
 	mctracer_ring_set_read(ring, reader->pos, cursor->state.calls);
 	return 1;
 }
@@ -149,7 +153,7 @@ static size_t raw_whole_packets(const struct mctracer_ring *ring, u64 pos, size_
 		return n;
 	for (; n; n--) {
 		word = mctracer_ring_load(ring, pos + (n - 1) * WORD);
-		if (mctracer_word_counts(word))
+		if (mctracer_word_counts(word) || mctracer_word_is_meta(word, MCTRACER_MARK))
 			return n;
 		if (mctracer_word_type(word) != MCTRACER_MORE &&
 		    mctracer_word_type(word) != MCTRACER_VALUE &&
@@ -207,6 +211,7 @@ static long raw_consume_some(struct raw_reader *reader, struct mctracer_ring *ri
 		return -EFAULT;
 	}
 	ring->nr_read += calls;
+	reader->calls += calls;
 	reader->pos = mctracer_position(pos + n * WORD);
 	mctracer_ring_set_read(ring, reader->pos, ring->read_calls + calls);
 	return n;
@@ -225,7 +230,7 @@ static ssize_t raw_consume(struct raw_reader *reader, struct mctracer_ring *ring
 	ret = mctracer_lock_to_copy();
 	if (ret)
 		return ret;
-	live = mctracer_started();
+	live = mctracer_may_commit();
 	start = jiffies;
 	while (ring->base && iov_iter_count(to) >= MCTRACER_READ_MIN &&
 	       !signal_pending(current) && !mctracer_time_is_up(start)) {

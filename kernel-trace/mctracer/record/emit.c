@@ -381,6 +381,14 @@ static void emit_count_lost(void)
 	} while (!counted);
 }
 
+/* Count a call for which the full @ring has no room. For the first one all rings get a gap. */
+static void emit_lose(struct mctracer_ring *ring)
+{
+	if (ring->user.lost == ring->lost_reported)
+		mctracer_add_loss();
+	emit_count_lost();
+}
+
 /* Return true if nothing is recorded or counted, whatever the task; not even marks. */
 static __always_inline bool emit_is_closed(void)
 {
@@ -439,13 +447,32 @@ int mctracer_begin_own_work(void)
 	return -1;	/* no free place: this work is recorded */
 }
 
+/* End the work of @task at @place, unless it has ended. */
+static void emit_end_own_work(int place, const struct task_struct *task)
+{
+	struct task_struct *old = READ_ONCE(own_tasks[place]);
+
+	if (old == task && try_cmpxchg(&own_tasks[place], &old, NULL))
+		atomic_dec(&nr_own_tasks);
+}
+
 void mctracer_end_own_work(int place)
 {
 	if (place < 0)
 		return;
-	WRITE_ONCE(own_tasks[place], NULL);
-	atomic_dec(&nr_own_tasks);
+	emit_end_own_work(place, current);
 	__mctracer_task_changed(current);
+}
+
+/* End the work of a task that was killed by an oops: its memory may now be @task's. */
+static void emit_forget_own_work(const struct task_struct *task)
+{
+	int i;
+
+	if (task == current || !atomic_read(&nr_own_tasks))
+		return;
+	for (i = 0; i < OWN_TASKS; i++)
+		emit_end_own_work(i, task);
 }
 
 static bool emit_is_own_task(void)
@@ -456,6 +483,11 @@ static bool emit_is_own_task(void)
 		if (READ_ONCE(own_tasks[i]) == current)
 			return true;
 	return false;
+}
+
+bool mctracer_is_own_work(void)
+{
+	return emit_is_own_task() && !interrupt_context_level();
 }
 
 /* Count a call of the current task, which does work for the tracer. */
@@ -503,7 +535,7 @@ unsigned long mctracer_emit_task(unsigned long unused)
 			if (!emit_task_is_recorded())
 				return 0;
 		}
-		if (emit_is_own_task() && !interrupt_context_level()) {
+		if (mctracer_is_own_work()) {
 			emit_count_own(ring);
 			return 0;
 		}
@@ -516,9 +548,10 @@ unsigned long mctracer_emit_task(unsigned long unused)
 			/* What ends a hold invalidates the cached tasks of all CPUs. */
 			if (ring->user.lost == ring->lost_reported && held)
 				atomic_long_inc(&holes);
-			else if (ring->user.lost == ring->lost_reported)
-				mctracer_add_loss();
-			emit_count_lost();
+			if (held)
+				emit_count_lost();
+			else
+				emit_lose(ring);
 			return 0;
 		}
 		if (emit_is_own_task())
@@ -676,7 +709,7 @@ static void emit_record(const struct timed *what)
 	if (emit_must_record(ring)) {
 		if (emit_ring_is_full(ring)) {
 			emit_check_full(ring);
-			emit_count_lost();
+			emit_lose(ring);
 		} else {
 			emit_put_event(what);
 			if (what->nr_frames)
@@ -854,6 +887,7 @@ void __mctracer_task_changed(const struct task_struct *task)
 	unsigned int cpu;
 
 	guard(preempt_notrace)();
+	emit_forget_own_work(task);
 	smp_mb();	/* F1 */
 	cpus = READ_ONCE(*task_cpus_of(task));
 	for_each_set_bit(bit, &cpus, BITS_PER_LONG)

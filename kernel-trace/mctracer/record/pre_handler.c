@@ -123,6 +123,12 @@ static __always_inline void pre_end_acting(u8 level)
 	this_cpu_and(acting, ~level);
 }
 
+/* The tracer's own work is not recorded: no action is performed in it. But it may free objects. */
+static bool pre_is_own(const struct mctracer_trigger *trigger)
+{
+	return trigger->action != MCTRACER_DO_UNFOLLOW && mctracer_is_own_work();
+}
+
 bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_trigger_context *context,
 		  bool wanted, bool done)
 {
@@ -130,7 +136,7 @@ bool mctracer_act(const struct mctracer_triggered *at, struct mctracer_trigger_c
 
 	this_cpu_inc(*at->hits);
 	if (at->unknown || at->trigger->action == MCTRACER_DO_COUNT ||
-	    READ_ONCE(mctracer_ending) || !pre_begin_acting(level))
+	    READ_ONCE(mctracer_ending) || pre_is_own(at->trigger) || !pre_begin_acting(level))
 		return done;
 	done = pre_run_action(at->trigger, context, wanted, done);
 	pre_end_acting(level);

@@ -131,6 +131,8 @@ DECLARE_PER_CPU(unsigned long, mctracer_own_calls);
  */
 int mctracer_begin_own_work(void);
 void mctracer_end_own_work(int place);
+/* Return true if the current call is part of such work. Any context, with preemption disabled. */
+bool mctracer_is_own_work(void);
 DEFINE_CLASS(mctracer_own_work, int, mctracer_end_own_work(_T), mctracer_begin_own_work(), void)
 
 /*

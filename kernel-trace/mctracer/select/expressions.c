@@ -205,26 +205,47 @@ static bool expression_strings_equal(const char *a, const char *b)
 	return !a == !b && (!a || !strcmp(a, b));
 }
 
-/* Drop an expression equal to @e. Return true if there was one and it selected functions. */
-static bool expression_drop_equal(struct mctracer_expressions *from,
-				  const struct mctracer_expression *e)
+/* Return the other expression that is as @e would be with @module; or NULL. */
+static struct mctracer_expression *expression_find_other(const struct mctracer_expressions *in,
+							 const struct mctracer_expression *e,
+							 const char *module)
 {
-	const u32 key = expression_whole_key(e->name, e->module, e->purpose);
+	const u32 key = expression_whole_key(e->name, module, e->purpose);
 	struct mctracer_expression *other;
-	bool chose;
 
-	hash_for_each_possible(from->by_whole, other, whole, key) {
-		if (other == e || strcmp(other->name, e->name) ||
-		    !expression_strings_equal(other->module, e->module) ||
-		    !expression_strings_equal(other->purpose, e->purpose))
-			continue;
-		chose = !other->remove;
-		if (other->fresh)
-			kfree(other->data);	/* else an older list shares the data */
-		mctracer_expression_drop(other);
-		return chose;
-	}
-	return false;
+	hash_for_each_possible(in->by_whole, other, whole, key)
+		if (other != e && !strcmp(other->name, e->name) &&
+		    expression_strings_equal(other->module, module) &&
+		    expression_strings_equal(other->purpose, e->purpose))
+			return other;
+	return NULL;
+}
+
+/* Return the expression equal to @e; or NULL. A trigger that waits is shown with its module. */
+static struct mctracer_expression *expression_find_equal(const struct mctracer_expressions *in,
+							 const struct mctracer_expression *e)
+{
+	struct mctracer_expression *other = expression_find_other(in, e, e->module);
+
+	if (other || !e->module || !e->purpose)
+		return other;
+	other = expression_find_other(in, e, NULL);
+	return other && mctracer_expression_waits(other) &&
+	       !strcmp(other->homes->module, e->module) ? other : NULL;
+}
+
+/* Drop the expression equal to @e, if there is one, and note in @e what it was. */
+static void expression_drop_equal(struct mctracer_expressions *from, struct mctracer_expression *e)
+{
+	struct mctracer_expression *other = expression_find_equal(from, e);
+
+	if (!other)
+		return;
+	e->had_equal = !other->remove;
+	e->had_waiting = mctracer_expression_waits(other);
+	if (other->fresh)
+		kfree(other->data);	/* else an older list shares the data */
+	mctracer_expression_drop(other);
 }
 
 int mctracer_expression_refuse(const char *file, int error, const char *word, const char *why)
@@ -289,7 +310,7 @@ static int expression_parse_word(const char *file, struct mctracer_expressions *
 	e->remove = remove;
 	e->may_wait = may_wait;
 	e->fresh = true;
-	e->had_equal = expression_drop_equal(to, e);
+	expression_drop_equal(to, e);
 	return 0;
 }
 

@@ -326,7 +326,7 @@ static void function_free_set(struct mctracer_sites *set)
 	kvfree(set);
 }
 
-/* How many modules were loaded; under mctracer_sets_mutex. */
+/* The number of notes about modules; under mctracer_sets_mutex. */
 static unsigned int modules_seen;
 
 unsigned int mctracer_modules_seen(void)
@@ -430,18 +430,36 @@ static bool function_add_module(int which, struct module *mod)
 	return changed;
 }
 
+void mctracer_modules_note(void)
+{
+	guard(mutex)(&mctracer_sets_mutex);
+	WRITE_ONCE(modules_seen, modules_seen + 1);
+}
+
 bool mctracer_functions_module_coming(struct module *mod)
 {
 	bool changed = false;
 	int i;
 
-	scoped_guard(mutex, &mctracer_sets_mutex)
-		WRITE_ONCE(modules_seen, modules_seen + 1);
 	for (i = 0; i < MCTRACER_FUNCTION_LISTS; i++)
 		changed |= function_add_module(i, mod);
 	return changed;
 }
 #endif /* CONFIG_MODULES */
+
+/*
+ * Return true if @e, with which the list deselects, has done its work. With @selects an earlier
+ * expression selects functions: @e may then be for those of a module that is loaded later.
+ */
+static bool function_has_deselected(const struct mctracer_expression *e, bool selects)
+{
+	if (!e->remove || e->sites)
+		return false;
+	if (!selects)
+		return e->had_equal || !e->fresh;
+	return e->had_equal && !e->had_waiting &&
+	       (!e->module || mctracer_module_is_loaded(e->module));
+}
 
 int mctracer_functions_check(const char *file, struct mctracer_expressions *expressions)
 {
@@ -450,8 +468,8 @@ int mctracer_functions_check(const char *file, struct mctracer_expressions *expr
 	const char *why;
 
 	list_for_each_entry_safe(e, next, &expressions->list, list) {
-		if (e->remove && !e->sites && (e->had_equal || (!e->fresh && !selects))) {
-			mctracer_expression_drop(e);	/* it has done its work */
+		if (function_has_deselected(e, selects)) {
+			mctracer_expression_drop(e);
 			continue;
 		}
 		selects |= !e->remove;

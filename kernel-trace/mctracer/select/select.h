@@ -57,7 +57,11 @@ int mctracer_functions_find(struct mctracer_expressions *expressions, const char
  */
 int mctracer_functions_check(const char *file, struct mctracer_expressions *expressions);
 
-/* Return how many modules were loaded so far: another number if one was. */
+/*
+ * Note that a module is being loaded: before lists and triggers get its functions, and after that.
+ */
+void mctracer_modules_note(void);
+/* Return a number that changes with each note. */
 unsigned int mctracer_modules_seen(void);
 /* Select functions of @mod, which is being loaded. Return true if the selection has changed. */
 bool mctracer_functions_module_coming(struct module *mod);
