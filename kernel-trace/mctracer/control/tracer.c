@@ -511,6 +511,7 @@ static int tracer_apply_functions(u8 *map)
 		mctracer_map = map;
 	}
 	mctracer_selected_synchronize();
+	synchronize_rcu_tasks();	/* hooks read the map with preemption enabled */
 	mctracer_add_hole();
 	vfree(old);
 	return 0;

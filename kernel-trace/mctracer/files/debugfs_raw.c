@@ -155,11 +155,7 @@ static size_t raw_whole_packets(const struct mctracer_ring *ring, u64 pos, size_
 		word = mctracer_ring_load(ring, pos + (n - 1) * WORD);
 		if (mctracer_word_counts(word) || mctracer_word_is_meta(word, MCTRACER_MARK))
 			return n;
-		if (mctracer_word_type(word) != MCTRACER_MORE &&
-		    mctracer_word_type(word) != MCTRACER_VALUE &&
-		    mctracer_word_type(word) != MCTRACER_DATA &&
-		    !mctracer_word_is_meta(word, MCTRACER_TOOK) &&
-		    !mctracer_word_is_meta(word, MCTRACER_OBJECT))
+		if (!mctracer_word_precedes_event(word))
 			return n - 1;
 	}
 	return 0;

@@ -68,6 +68,7 @@ static __always_inline enum mcount_site site_kind(unsigned long site)
 
 unsigned long mctracer_ip_kind(unsigned long ip)
 {
+	guard(preempt_notrace)();
 	return site_kind(ip - MCOUNT_SITE_SIZE);
 }
 
@@ -99,8 +100,6 @@ void mctracer_selected_synchronize(void)
 	cpus_read_lock();
 	cpus_read_unlock();
 	synchronize_rcu();
-	if (!IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
-		synchronize_rcu_tasks();
 }
 
 /* Store @value in @map for each site of @set. */

@@ -13,11 +13,7 @@
 /* Return true if @word is not the first one of its packet. */
 static bool move_is_continuation(u64 word)
 {
-	return mctracer_word_type(word) == MCTRACER_MORE ||
-	       mctracer_word_type(word) == MCTRACER_VALUE ||
-	       mctracer_word_type(word) == MCTRACER_DATA ||
-	       mctracer_word_is_meta(word, MCTRACER_TOOK) ||
-	       mctracer_word_is_meta(word, MCTRACER_OBJECT) ||
+	return mctracer_word_precedes_event(word) ||
 	       mctracer_word_is_meta(word, MCTRACER_FRAME);
 }
 

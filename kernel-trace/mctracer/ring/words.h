@@ -32,6 +32,17 @@ static inline bool mctracer_word_is_meta(u64 word, unsigned int which)
 	       mctracer_word_data(word) >> MCTRACER_META_SHIFT == which;
 }
 
+/* Return true if @word comes before its event in a packet: an attribute, or the rest of one. */
+static inline bool mctracer_word_precedes_event(u64 word)
+{
+	return !mctracer_word_is_call(word) &&
+	       (mctracer_word_type(word) == MCTRACER_MORE ||
+		mctracer_word_type(word) == MCTRACER_VALUE ||
+		mctracer_word_type(word) == MCTRACER_DATA ||
+		mctracer_word_is_meta(word, MCTRACER_TOOK) ||
+		mctracer_word_is_meta(word, MCTRACER_OBJECT));
+}
+
 static __always_inline u64 mctracer_comm_chars(const char *comm, unsigned int n)
 {
 	u64 chars = 0;

@@ -217,6 +217,25 @@ static void words_about(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.nr_data, MCTRACER_DATA_MAX);
 }
 
+/* Which words come before an event in its packet: of all types, and of all kinds of meta words. */
+static void words_before_event(struct kunit *test)
+{
+	static const u8 types[] = { MCTRACER_MORE, MCTRACER_VALUE, MCTRACER_DATA };
+	static const u8 kinds[] = { MCTRACER_OBJECT, MCTRACER_TOOK };
+	unsigned int i;
+
+	for (i = 0; i < 8; i++)
+		if (i != MCTRACER_META)
+			KUNIT_EXPECT_EQ_MSG(test, !!memchr(types, i, sizeof(types)),
+					    mctracer_word_precedes_event(mctracer_word(i, 0)),
+					    "type %u", i);
+	for (i = 0; i < 32; i++)
+		KUNIT_EXPECT_EQ_MSG(test, !!memchr(kinds, i, sizeof(kinds)),
+				    mctracer_word_precedes_event(mctracer_meta_word(i, 0)),
+				    "meta word %u", i);
+	KUNIT_EXPECT_FALSE(test, mctracer_word_precedes_event(MCTRACER_WORD_CALL));
+}
+
 static struct kunit_case words_cases[] = {
 	KUNIT_CASE(words_data),
 	KUNIT_CASE(words_notes),
@@ -225,6 +244,7 @@ static struct kunit_case words_cases[] = {
 	KUNIT_CASE(words_values),
 	KUNIT_CASE(words_args),
 	KUNIT_CASE(words_about),
+	KUNIT_CASE(words_before_event),
 	KUNIT_CASE(words_ns),
 	{}
 };
