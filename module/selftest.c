@@ -6,6 +6,7 @@
 #include <linux/gcd.h>
 #include <linux/mcount.h>
 #include <linux/mctracer.h>
+#include <linux/moduleparam.h>
 #include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
@@ -20,6 +21,10 @@
 #define pr_fmt(fmt) "mctracer: " fmt
 
 #define CALLS	10
+
+/* The self-test must find so many calls and returns. A test sets a wrong number, which must refuse the module. */
+static unsigned int expected __initdata = CALLS;
+module_param_named(selftest_expects, expected, uint, 0);
 
 /* Addresses of calls and returns lie in the first bytes of gcd(), and so far behind the caller's. */
 #define GCD_HEAD	16
@@ -125,11 +130,11 @@ static __init int selftest(void)
 		pr_err("the self-test failed: %pe\n", ERR_PTR(ret ?: undone));
 		return ret ?: undone;
 	}
-	if (found.calls == CALLS && found.returns == (MCOUNT_HAS_RETURNS ? CALLS : 0) &&
+	if (found.calls == expected && found.returns == (MCOUNT_HAS_RETURNS ? expected : 0) &&
 	    !found.wrong_times)
 		return 0;
-	pr_err("the self-test found %u calls and %u returns of %d, %u with wrong times: this kernel can't be traced\n",
-	       found.calls, found.returns, CALLS, found.wrong_times);
+	pr_err("the self-test found %u calls and %u returns of %u, %u with wrong times: this kernel can't be traced\n",
+	       found.calls, found.returns, expected, found.wrong_times);
 	return -EOPNOTSUPP;
 }
 /* Linked before the files: see Kbuild. */

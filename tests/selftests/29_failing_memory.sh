@@ -165,13 +165,14 @@ else
 	done
 fi
 # Load a module with selected functions, and let each allocation of its load fail in turn.
-# records_truly: ctrl shows the real state; if ctrl is 0, stats has the reason, and writing 1
-# repairs it.
+# records_truly: if stats shows a failure, writing 1 to ctrl repairs it; ctrl is 0 only with a
+# failure, and what ctrl shows is true.
 records_truly()
 {
-	if [ "$(cat "$MCT_CTRL")" = 0 ]; then
-		grep -q '^# failed: ' "$MCT_STATS" && put 1 "$MCT_CTRL" || return
+	if grep -q '^# failed: ' "$MCT_STATS"; then
+		put 1 "$MCT_CTRL" || return
 	fi
+	[ "$(cat "$MCT_CTRL")" = 1 ] || return
 	trace_clear
 	cat /proc/self/stat > /dev/null
 	grep -q ' vfs_read+' "$MCT_TRACE"

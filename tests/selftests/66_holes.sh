@@ -21,7 +21,7 @@ busy=
 
 needs_returns
 
-plan 61
+plan 64
 
 at_end()
 {
@@ -207,6 +207,8 @@ losing()
 			"$MCT_TMP/losing"), $(grep -c ' dd:.*, called before' "$MCT_TMP/losing")"
 	at_least "$way: the trace shows where calls were lost" 2 \
 		"$(grep -cE "^# ($wanted)\$" "$MCT_TMP/losing")"
+	[ "$wanted" != "$lost" ] || at_least "$way: the other CPU's calls show it, too" 1 \
+		"$(grep -c '^# other CPUs lost calls$' "$MCT_TMP/losing")"
 	at_least "$way: ends of calls are shown with their calls" 20 \
 		"$(grep -c ' dd:.* --> ' "$MCT_TMP/losing")"
 	if returns_are_caught; then

@@ -276,6 +276,14 @@ static char *rules_line(const struct setup *setup)
 	return line;
 }
 
+/* Return the line that names how the kernel sees returns; "" if no returns are recorded. */
+static const char *returns_line(const struct setup *setup)
+{
+	if (!setup->graph)
+		return "";
+	return tracer_returns_missed() < 0 ? "returns sites\n" : "returns rethook\n";
+}
+
 /* Return the lines of RECORDING_INFO; the caller frees them. */
 static char *info_before(const struct setup *setup)
 {
@@ -288,10 +296,11 @@ static char *info_before(const struct setup *setup)
 	clock_gettime(CLOCK_REALTIME, &now);
 	mode = tracer_has("mode") ? tracer_read("mode") : xstrdup("function\n");
 	info = xasprintf("release %s\nversion %s\nbuild_id %s\nmachine %s\nhost %s\ncpus %ld\n"
-			 "began %lld%09ld\nchosen %d\nstrings %d\n%soptions %s\nmode %s",
+			 "began %lld%09ld\nchosen %d\nstrings %d\n%s%soptions %s\nmode %s",
 			 name.release, name.version, id, name.machine, name.nodename,
 			 sysconf(_SC_NPROCESSORS_CONF), (long long)now.tv_sec, now.tv_nsec,
-			 setup->filter || setup->notrace, setup->strings, rules, options, mode);
+			 setup->filter || setup->notrace, setup->strings, returns_line(setup),
+			 rules, options, mode);
 	free(lines);
 	free(rules);
 	free(options);

@@ -23,12 +23,13 @@ static const char help[] =
 static struct {
 	const char *vmlinux, *btf;
 	unsigned long lines;
-	bool tree;
+	bool tree, times;
 } asked;
 
 static const struct option options[] = {
 	OPT_BOOLEAN(0, "tree", &asked.tree,
 		    "nested calls by task, with durations if returns were recorded"),
+	OPT_BOOLEAN(0, "times", &asked.times, "with --tree: begin each line with its time"),
 	OPT_COUNT(0, "lines", &asked.lines, "N", "the first N events; of --tree, calls"),
 	OPT_TEXT(0, "btf", &asked.btf, "FILE",
 		 "recorded arguments by name and type, with the types in FILE"),
@@ -194,6 +195,9 @@ int cmd_report(int argc, char **argv)
 	if (asked.btf && (asked.tree || view_asked.json))
 		die_usage("report",
 			  "--btf names arguments in lines of text: not with --tree or --json");
+	if (asked.times && (!asked.tree || view_asked.json))
+		die_usage("report",
+			  "--times is for the text of --tree: other output has the times already");
 	if (put_log(argv[1] ?: view_asked.input))
 		return flush_output();
 	view_open(&view, argv[1]);
@@ -203,7 +207,7 @@ int cmd_report(int argc, char **argv)
 	if (asked.btf)
 		prototypes = prototypes_open(asked.btf);
 	if (asked.tree)
-		tree_print(&view, asked.lines, stdout);
+		tree_print(&view, asked.lines, asked.times, stdout);
 	else
 		put_text(&view, prototypes);
 	if (prototypes)

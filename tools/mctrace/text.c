@@ -142,12 +142,17 @@ static void put_address(struct text *text, uint32_t address)
 	buffer_put(&text->line, symbol->text, symbol->length);
 }
 
+void text_seconds(struct buffer *to, uint64_t ns)
+{
+	buffer_number(to, ns / NS_PER_S, 1);
+	buffer_char(to, '.');
+	buffer_number(to, ns % NS_PER_S, 9);
+}
+
 static void put_time(struct text *text, const struct event *event)
 {
 	buffer_puts(&text->line, text->estimates && !event->exact ? "[~" : "[");
-	buffer_number(&text->line, event->ns / NS_PER_S, 1);
-	buffer_char(&text->line, '.');
-	buffer_number(&text->line, event->ns % NS_PER_S, 9);
+	text_seconds(&text->line, event->ns);
 	buffer_puts(&text->line, "] ");
 }
 

@@ -21,6 +21,8 @@ void text_name_arguments(struct text *text, struct prototypes *prototypes);
 bool text_event(struct text *text, const struct event *event, const struct view *view, FILE *to);
 void text_free(struct text *text);
 
+/* Append a time in seconds, with nine decimals. */
+void text_seconds(struct buffer *to, uint64_t ns);
 /* Append parts of a line, each with a space before it: the objects of the event. */
 void text_objects(struct buffer *to, const struct mctracer_state *state);
 /* Append recorded memory: a string if it looks like one, or hexadecimal digits. */

@@ -15,6 +15,7 @@
 
 #include "buffer.h"
 #include "json.h"
+#include "text.h"
 #include "tree.h"
 #include "util.h"
 #include "walk.h"
@@ -34,6 +35,7 @@ struct tree {
 	struct buffer took;	/* a duration, to be right-aligned */
 	FILE *out;
 	uint64_t calls, most;	/* calls printed, and their limit */
+	bool times;		/* lines of calls begin with a time */
 };
 
 /* Return function_graph's mark for a long duration. */
@@ -60,6 +62,16 @@ static const char *color_of(const struct tree *tree, char mark)
 	if (!tree->view->color || mark == ' ')
 		return "";
 	return mark == '+' ? "\033[33m" : "\033[31m";
+}
+
+/* Append the line's time in seconds, with "~" if it is estimated. */
+static void put_time(struct tree *tree, uint64_t ns, bool exact)
+{
+	if (!tree->times)
+		return;
+	buffer_puts(tree->to, exact ? "[ " : "[~");
+	text_seconds(tree->to, ns);
+	buffer_puts(tree->to, "] ");
 }
 
 /* Append the column before "|", and the indentation of a call at @depth. */
@@ -111,6 +123,7 @@ static void put_waiting(struct tree *tree, struct task_calls *task, bool open)
 	task->waits = false;
 	call = &task->calls[task->nr - 1];
 	call->open = open;
+	put_time(tree, call->ns, call->exact);
 	put_column(tree, NULL, task->nr - 1);
 	put_name(tree, call->symbol->title, open ? "() {\n" : "();\n");
 }
@@ -181,11 +194,13 @@ static void enter(struct walker *walker, struct task_calls *task, struct call *c
 	task->nr++;
 	if (call->implied) {
 		call->open = true;
+		put_time(tree, call->ns, call->exact);
 		put_column(tree, NULL, task->nr - 1);
 		put_name(tree, call->symbol->title, "() { /* not traced */\n");
 		return;
 	}
 	if (walker->returns && task->nr == 1) {
+		put_time(tree, call->ns, call->exact);
 		put_column(tree, NULL, 0);
 		buffer_puts(tree->to, "/* by ");
 		put_name(tree, symbol_of(walker->symbols, call->parent_ip)->text, " */\n");
@@ -214,6 +229,10 @@ static void leave(struct walker *walker, struct task_calls *task, struct call *c
 			return;
 	}
 	task->waits = false;
+	if (leaf)
+		put_time(tree, call->ns, call->exact);
+	else
+		put_time(tree, ending->ns, ending->returned && walker->event->exact);
 	put_column(tree, ending, task->nr - 1);
 	if (!leaf)
 		buffer_puts(tree->to, "} ");
@@ -230,6 +249,7 @@ static void leave_earlier(struct walker *walker, struct task_calls *task,
 
 	begin(tree, task);
 	put_waiting(tree, task, true);
+	put_time(tree, event->ns, event->exact);
 	put_column(tree, NULL, 0);
 	buffer_puts(tree->to, "} ");
 	put_name(tree, symbol->title, event->state->value & MCTRACER_RETURN_TAIL ? " goes on" : "");
@@ -244,6 +264,7 @@ static void note(struct walker *walker, struct task_calls *task, const struct ev
 		return;			/* the tree shows frames already */
 	begin(tree, task);
 	put_waiting(tree, task, true);
+	put_time(tree, event->ns, event->exact);
 	put_column(tree, NULL, task->nr);
 	buffer_puts(tree->to, "/* ");
 	buffer_puts(tree->to, event_mark(event));
@@ -291,7 +312,7 @@ static void end(struct walker *walker)
 	end_all((struct tree *)walker);
 }
 
-void tree_print(const struct view *view, uint64_t most, FILE *to)
+void tree_print(const struct view *view, uint64_t most, bool times, FILE *to)
 {
 	struct tree tree = {
 		.walker = {
@@ -306,6 +327,7 @@ void tree_print(const struct view *view, uint64_t most, FILE *to)
 		.nr_cpus = view->from->nr_cpus,
 		.out = to,
 		.most = most,
+		.times = times,
 	};
 	unsigned int cpu;
 

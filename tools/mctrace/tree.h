@@ -7,7 +7,7 @@
 
 #include "view.h"
 
-/* Print at most @most calls; 0: all. */
-void tree_print(const struct view *view, uint64_t most, FILE *to);
+/* Print at most @most calls; 0: all. With @times begin the line of each call with a time. */
+void tree_print(const struct view *view, uint64_t most, bool times, FILE *to);
 
 #endif /* _MCTRACE_TREE_H */

@@ -13,8 +13,10 @@
 #include "failures.h"
 #include "json.h"
 #include "mctrace.h"
+#include "prototypes.h"
 #include "select.h"
 #include "selfrecord.h"
+#include "tracer.h"
 #include "util.h"
 #include "view.h"
 #include "walk.h"
@@ -250,7 +252,10 @@ static void resumed(void *arg, const struct task_calls *task, int error)
 	}
 }
 
-/* Add an error that a socket stores, until a later system call or SO_ERROR returns it. */
+/*
+ * Add an error that a socket stores, until a later system call or SO_ERROR returns it. A recorded
+ * number of 0 is no error: the socket got a message in its error queue, such as a time stamp.
+ */
 static void add_socket(struct why *why, const struct task_calls *task)
 {
 	const struct event *event = why->walker.event;
@@ -264,6 +269,8 @@ static void add_socket(struct why *why, const struct task_calls *task)
 
 	if (event->state->nr_data == sizeof(error)) {
 		memcpy(&error, event->state->data, sizeof(error));
+		if (!error)
+			return;
 		chain.error = error > 0 && error <= MAX_ERRNO ? error : 0;
 	}
 	begin_chain(&chain, task, task->nr);
@@ -310,7 +317,7 @@ static void put_json(const struct chain *chain)
 	json_text(&line, "kind", kind_names[chain->kind]);
 	json_number(&line, "errno", chain->error);
 	json_text(&line, "name", chain->error ? error_name(chain->error) : "?");
-	json_text(&line, "first", first->at->name);
+	json_function(&line, "first", first->at->title);
 	json_number(&line, "times", chain->times);
 	json_number(&line, "ns", chain->ns);
 	json_task(&line, chain->comm, chain->pid);
@@ -318,17 +325,17 @@ static void put_json(const struct chain *chain)
 	if (chain->interrupts)
 		json_number(&line, "eintr", chain->interrupts);
 	if (chain->within)
-		json_text(&line, "within", chain->within->name);
+		json_function(&line, "within", chain->within->title);
 	if (chain->ended) {
-		json_text(&line, "ended_in", chain->ended->name);
+		json_function(&line, "ended_in", chain->ended->title);
 		json_number(&line, "ended_errno", chain->changed);
 	}
 	if (chain->also)
-		json_text(&line, "also", chain->also->name);
+		json_function(&line, "also", chain->also->title);
 	if (chain->kind == UNKNOWN_RESULT && first->untraced)
-		json_text(&line, "untraced", first->untraced->name);
+		json_function(&line, "untraced", first->untraced->title);
 	if (first->last)
-		json_text(&line, "last_call", first->last->name);
+		json_function(&line, "last_call", first->last->title);
 	buffer_puts(&line, ",\"path\":[");
 	for (i = 0; i < chain->nr; i++)
 		json_step(&line, chain->steps[i].at->text);
@@ -347,7 +354,7 @@ static void put_title(const struct why *why, const struct chain *chain)
 	if (chain->error)
 		printf(" -%s: %s", error_name(chain->error), error_text(chain->error));
 	else
-		printf(" an error");
+		printf(" an error (number not known)");
 	printf("%s", why->view.color ? "\033[m" : "");
 	if (chain->times > 1)
 		printf(" (%u times)", chain->times);
@@ -418,11 +425,12 @@ static void put_text(const struct why *why, const struct chain *chain)
 		printf("    unless %s decided: it returned the same later\n", chain->also->title);
 }
 
+/* Return true if the chain must be printed. A chain without a number may have the error of -e. */
 static bool is_wanted(const struct why *why, const struct chain *chain)
 {
 	if (chain->kind == HANDLED && !asked.all)
 		return false;
-	if (chain->kind == UNKNOWN_RESULT)
+	if (!chain->error)
 		return true;
 	return !why->error || why->error == chain->error ||
 	       (why->error == EINTR && chain->interrupts);
@@ -483,6 +491,15 @@ static void put_chains(struct why *why)
 	put_kind(why, UNKNOWN_RESULT);
 }
 
+/* Print a warning if failures were shown, and if rethook saw their returns: it hides the places. */
+static void warn_of_places(const struct why *why)
+{
+	const char *returns = recording_info(why->view.from, "returns");
+
+	if (why->shown && returns && !strcmp(returns, "rethook"))
+		warning("returns by rethook: a place is its function's head, not the return");
+}
+
 /* End mctrace if the recording lacks what the answer needs. */
 static void check_recording(const struct why *why)
 {
@@ -513,6 +530,44 @@ static size_t add_option(const char ***how, size_t n, const char *option, const 
 	return n + 2;
 }
 
+/* Return true if @functions, a function a line, contains @name. */
+static bool is_listed(const char *functions, const char *name)
+{
+	size_t length = strlen(name);
+	const char *at = functions;
+
+	while ((at = strstr(at, name))) {
+		if ((at == functions || at[-1] == '\n') && strchr("\n ", at[length]))
+			return true;
+		at += length;
+	}
+	return false;
+}
+
+/*
+ * Return a trigger that records the error of a socket; NULL if sk_error_report() can't be traced,
+ * or if the kernel's types are not known. The caller frees the text.
+ */
+static char *socket_trigger(void)
+{
+	struct prototypes *types = NULL;
+	char *functions, *trigger = NULL;
+	long offset;
+
+	tracer_find();
+	functions = tracer_read("functions");
+	if (is_listed(functions, "sk_error_report"))
+		types = prototypes_try(NULL);
+	free(functions);
+	if (!types)
+		return NULL;
+	offset = prototypes_offset(types, "sock.sk_err");
+	if (offset >= 0)
+		trigger = xasprintf("sk_error_report:data 1.%ld,4", offset);
+	prototypes_close(types);
+	return trigger;
+}
+
 /*
  * Record the errors of @command, or of process @pid and all other processes of --pid. Return the
  * file's name.
@@ -521,15 +576,18 @@ static char *record_errors(char **command, const char *pid)
 {
 	const char **how = NULL;
 	size_t n = add_option(&how, 0, "-g", "-t");
+	char *path, *trigger = socket_trigger();
 	bool running = pid;
-	char *path;
 
 	n = add_option(&how, n, "-R", "*:fail:mark");
+	if (trigger)
+		n = add_option(&how, n, "-R", trigger);
 	for (; pid; pid = select_take_pid())
 		n = add_option(&how, n, "-P", pid);
 	if (asked.seconds)
 		add_option(&how, n, "--seconds", asked.seconds);
 	path = record_now(how, running ? NULL : command);
+	free(trigger);
 	free(how);
 	return path;
 }
@@ -579,6 +637,7 @@ int cmd_why(int argc, char **argv)
 	if (!recorded)
 		check_recording(&why);
 	put_chains(&why);
+	warn_of_places(&why);
 	free_chains(&why);
 	free(recorded);
 	return view_close(&why.view);
