@@ -31,8 +31,9 @@ grown()
 truth()
 {
 	"$REPO/tests/mctrace/answers.py" --header "$tree/include/uapi/linux/mctracer.h" \
-		--sanitized "$T/checking/mctrace" --growing "$T/growing/mctrace" --seeds 2 --sparse "${SPARSE:-5}" \
-		--keep "$T/kept" "$T/good/mctrace" >"$T/truth" 2>&1
+		--errors "$tree/include/linux/errno.h" --sanitized "$T/checking/mctrace" \
+		--growing "$T/growing/mctrace" --seeds 2 --sparse "${SPARSE:-5}" --keep "$T/kept" \
+		"$T/good/mctrace" >"$T/truth" 2>&1
 	sed 's/^/    /' "$T/truth"
 	grep -q '^1\.\.[1-9]' "$T/truth" && ! grep '^not ok' "$T/truth" | grep -v '# TODO'
 }

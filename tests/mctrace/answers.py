@@ -158,9 +158,11 @@ MARKS = [(1000000000, "$"), (100000000, "@"), (10000000, "*"), (1000000, "#"), (
 
 
 class Tree:
-    """Parses the text of report --tree, and checks that it is well nested."""
+    """Parses the text of report --tree, with or without --times, and checks that it is well nested."""
     def __init__(self, text):
         self.events = {}        # task: [[depth, what, function, took], ...]
+        self.times = {}         # task: the time of each of its events, ns; None without --times
+        self.ns = None          # time of the line
         self.stacks = {}        # task: names with a "{" and no "}" yet
         self.wrong = []
         self.task = None
@@ -177,7 +179,9 @@ class Tree:
         self.wrong.append("line %d: %s" % (self.nr, what))
 
     def line(self, line):
-        found = TREE_LINE.match(line)
+        timed = re.match(r"\[[ ~](\d+)\.(\d{9})\] ", line)
+        self.ns = timed and int(timed[1] + timed[2])
+        found = TREE_LINE.match(line[timed.end():] if timed else line)
         if not found or self.task is None:
             self.complain("unexpected line '%s'" % line)
             return
@@ -201,6 +205,7 @@ class Tree:
     def add(self, depth, what, name, took):
         name = plain(name)
         self.events.setdefault(self.task, []).append([depth, what, name, took])
+        self.times.setdefault(self.task, []).append(self.ns)
 
     def open(self, stack, depth, text, took):
         name = text.split("(")[0]
@@ -211,6 +216,7 @@ class Tree:
         if "() {" in text:
             stack.append(name)
         elif took is not None:
+            self.ns = self.ns and self.ns + took
             self.add(depth, "leave", name, took)
 
     def close(self, stack, depth, text, took):
@@ -239,6 +245,22 @@ def check_tree(mctrace, case):
         differences += compare_lists(task + ": event", tree.events.get(task, []),
                                      wanted.get(task, []))
     return differences
+
+
+def check_tree_times(mctrace, case):
+    """With --times each line of a call has its time, and is otherwise the same. Long blocks may be split elsewhere."""
+    def lines_of(text):
+        return sorted(line for line in text.splitlines() if not line.startswith("CPU "))
+
+    timed = mctrace.text("report", "--tree", "--times", case.path)
+    differences = compare_lists("line", lines_of(re.sub(r"^\[[ ~]\d+\.\d{9}\] ", "", timed, flags=re.M)),
+                                lines_of(mctrace.text("report", "--tree", case.path)))
+    tree, wanted = Tree(timed), {}
+    for event in case.truth["events"]:
+        wanted.setdefault(event[0], []).append(event[4])
+    for task in sorted(set(wanted) | set(tree.times)):
+        differences += compare_lists(task + ": time", tree.times.get(task, []), wanted.get(task, []))
+    return differences + tree.wrong
 
 
 def check_function_tree(mctrace, case):
@@ -1296,6 +1318,7 @@ def simulated(folder, seeds):
 CHECKS = [
     ("report", "report", check_report, "plain full function small", None),
     ("report", "report --tree", check_tree, "plain full small", None),
+    ("report", "report --tree --times", check_tree_times, "plain full small", None),
     ("report", "report --tree without returns", check_function_tree, "function", None),
     ("report", "report --json", lines.check_report_json, "plain full function small", None),
     ("report", "selected parts", selection.check_selection, "plain", None),
@@ -1493,6 +1516,7 @@ def main():
     parser.add_argument("--sanitized", help="an mctrace built with -fsanitize=address,undefined")
     parser.add_argument("--growing", help="an mctrace linked with growing.c")
     parser.add_argument("--header", help="include/uapi/linux/mctracer.h, to compare constants")
+    parser.add_argument("--errors", help="include/linux/errno.h, to compare names of errors")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--sparse", type=int, default=1, help="try each SPARSE-th cut or bit")
     parser.add_argument("--keep", help="write the recordings to this folder, and keep them")
@@ -1504,12 +1528,12 @@ def main():
     tap = Tap()
     if args.header:
         attempt(tap, "constants of words match the header", None, check_header, args.header)
-    if args.keep:
-        os.makedirs(args.keep, exist_ok=True)
-        test_all(tap, mctrace, args.keep, args.seeds, args.growing)
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            test_all(tap, mctrace, folder, args.seeds, args.growing)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = args.keep or temporary
+        os.makedirs(folder, exist_ok=True)
+        if args.errors:
+            attempt(tap, "names of errors match the header", None, failing.check_header, mctrace, folder, args.errors)
+        test_all(tap, mctrace, folder, args.seeds, args.growing)
     return tap.done()
 
 

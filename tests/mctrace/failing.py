@@ -11,7 +11,7 @@ NAMES = """__x64_sys_newfstatat __do_sys_newfstatat vfs_fstatat vfs_statx getnam
 __x64_sys_flock __do_sys_flock __x64_sys_openat do_filp_open path_openat cleanup
 __x64_sys_nanosleep hrtimer_nanosleep __x64_sys_rt_sigreturn __x64_sys_execve begin_new_exec
 __x64_sys_sendmsg netlink_rcv_skb rtnetlink_rcv_msg rtnl_newlink __x64_sys_io_uring_enter
-io_submit_sqes io_issue_sqe io_openat io_openat2 process_one_work work_function
+io_submit_sqes io_issue_sqe io_openat io_openat2 worker_thread process_one_work work_function
 sk_error_report __udp4_lib_err x64_sys_call __x64_sys_exit_group __x64_sys_getpid
 __x64_sys_newuname __do_sys_newuname __do_sys_pause __do_sys_rt_sigreturn up_read irq_enter_rcu
 do_user_addr_fault handle_mm_fault asm_sysvec_apic_timer_interrupt
@@ -135,6 +135,40 @@ def check_two_modules(mctrace, folder):
     return compare_lists("line", got, wanted)
 
 
+def check_json_modules(mctrace, folder):
+    """In JSON each member that is a function has the form of the other commands: the title, the name, the module."""
+    kernel = Kernel()
+    begin = recordings.MODULES_BEGIN + (1 << 20)
+    modules.load_as(kernel.rec, "one", ["probe", "remove", "open", "handle", "jumped"], begin)
+    kernel.call("one:handle", "one:probe", "one:open")
+    kernel.call("one:remove")
+    kernel.ret()
+    kernel.ret(22)                      # open
+    kernel.call("one:remove")
+    kernel.returns(22, 2)               # remove, probe
+    kernel.ret()                        # handle
+    kernel.call("__x64_sys_newuname")
+    kernel.untraced("one:jumped", kernel.jump())
+    kernel.call("kfree")
+    kernel.ret()
+    kernel.untraced_ends()
+    case = Case(folder, "modules in JSON", kernel.rec)
+    got = json_lines(mctrace.text("why", "--from", case.path, "--json", "--all"))
+
+    def function(key, name, module="one"):
+        parts = {key: name + " [%s]" % module if module else name, key + "_name": name}
+        return {**parts, key + "_module": module} if module else parts
+
+    handled = {**function("within", "handle"), **function("ended_in", "handle"), **function("first", "open"),
+               **function("last_call", "remove"), **function("also", "remove")}
+    unknown = {**function("first", "__x64_sys_newuname", "fs"), **function("untraced", "jumped"),
+               **function("last_call", "kfree", None)}
+    keys = [name + part for name in ("within", "ended_in", "first", "last_call", "also", "untraced")
+            for part in ("", "_name", "_module")]
+    return compare_lists("functions", [{key: one[key] for key in keys if key in one} for one in got],
+                         [handled, unknown])
+
+
 def check_names(mctrace, folder):
     """Errors that only the kernel uses have names, too."""
     kernel = Kernel()
@@ -150,6 +184,26 @@ def check_names(mctrace, folder):
         if ran.returncode != 2 or b"is no error" not in ran.stderr:
             wrong.append("-e '%s': status %d, %s" % (text, ran.returncode, ran.stderr.decode()))
     return wrong
+
+
+def check_header(mctrace, folder, path):
+    """The errors that only the kernel uses have the names of include/linux/errno.h, also for -e."""
+    with open(path, encoding="utf-8") as file:
+        names = {int(number): name for name, number in re.findall(r"^#define\s+(E\w+)\s+(\d+)\b", file.read(), re.M)}
+    errors = range(510, max(names) + 3)
+    kernel = Kernel()
+    for error in errors:
+        kernel.call("ksys_read")
+        kernel.ret(error)
+    case = Case(folder, "errors", kernel.rec)
+
+    def named(*options):
+        return [(one["errno"], one["name"]) for one in json_lines(mctrace.text("why", "--from", case.path, "--json",
+                                                                               *options))]
+    wrong = compare_lists("name", named(), [(error, names.get(error, "errno %d" % error)) for error in errors])
+    for error, name in names.items():
+        wrong += compare_lists("-e " + name, named("-e", name), [(error, name)])
+    return wrong if min(names) == 512 and len(names) >= 19 else ["%s has only the errors %s" % (path, names)]
 
 
 def check_selected(mctrace, folder):
@@ -315,7 +369,7 @@ def check_unknown(mctrace, folder):
     case = Case(folder, "failing", kernel.rec)
     got = json_lines(mctrace.text("why", "--from", case.path, "--json"))
     return wrong + compare_lists("JSON", [(one["kind"], one["system_call"], one["errno"],
-                                           one["times"], one.get("untraced")) for one in got],
+                                           one["times"], one.get("untraced_name")) for one in got],
                                  [("system call", "ksys_read", 9, 1, None),
                                   ("unknown", "__x64_sys_newuname", 0, 2, "__do_sys_newuname")])
 
@@ -464,11 +518,38 @@ def check_elsewhere(mctrace, folder):
     got = json_lines(mctrace.text("why", "--from", case.path, "--json"))
     wrong += compare_lists("kinds", [one["kind"] for one in got],
                            ["netlink", "io_uring", "socket", "worker"])
-    wrong += compare_lists("ended", [one.get("ended_in") for one in got],
+    wrong += compare_lists("ended", [one.get("ended_in_name") for one in got],
                            ["netlink_rcv_skb", "io_openat2", None, "work_function"])
     if any("system_call" in one for one in got):
         wrong.append("a system call is shown: " + json.dumps(got))
     return wrong
+
+
+def check_sockets(mctrace, folder):
+    """
+    -e finds a socket's error by its number, and keeps an error without a number. A number of 0 is no error, and one
+    that no errno has is not known.
+    """
+    kernel = Kernel()
+    for name, number in (("vfs_read", 111), ("vfs_open", None), ("vfs_write", 0), ("do_filp_open", -5)):
+        kernel.call(name)
+        kernel.call("sk_error_report", data=b"" if number is None else number.to_bytes(4, "little", signed=True))
+        kernel.returns(0, 2)
+    kernel.call("ksys_read")
+    kernel.ret(9)
+    refused = ["cat:65 socket: -ECONNREFUSED: Connection refused", "    vfs_read", "      sk_error_report"]
+    unknown = []
+    for name in ("vfs_open", "do_filp_open"):
+        unknown += ["cat:65 socket: an error (number not known)", "    " + name, "      sk_error_report"]
+    bad = ["cat:65 ksys_read returned -EBADF: Bad file descriptor", "    ksys_read   <- first"]
+    wrong = []
+    for options, wanted in (([], bad + refused + unknown), (["-e", "ECONNREFUSED"], refused + unknown),
+                            (["-e", "EBADF"], bad + unknown), (["-e", "EIO"], unknown)):
+        wrong += compare_lists(" ".join(options), lines(mctrace, folder, kernel, *options), wanted)
+    case = Case(folder, "failing", kernel.rec)
+    got = json_lines(mctrace.text("why", "--from", case.path, "--json", "-e", "ECONNREFUSED"))
+    return wrong + compare_lists("JSON", [(one["errno"], one["name"]) for one in got],
+                                 [(111, "ECONNREFUSED"), (0, "?"), (0, "?")])
 
 
 def check_caught(mctrace, folder):
@@ -482,6 +563,62 @@ def check_caught(mctrace, folder):
     return compare_lists("line", lines(mctrace, folder, kernel), [
         "iou-wrk-9:65 io_uring: -ENOENT: No such file or directory",
         "    ended in io_openat2, which returned no error, in io_submit_sqes", "    do_filp_open   <- first"])
+
+
+def check_seen_by(mctrace, folder):
+    """A warning is printed if rethook saw the returns, and if failures are shown."""
+    wrong = []
+    said = "mctrace: returns by rethook: a place is its function's head, not the return\n"
+    for how, options, wanted in (("rethook", [], said), ("rethook", ["--json"], said), ("rethook", ["-e", "EIO"], ""),
+                                 ("sites", [], ""), (None, [], "")):
+        kernel = Kernel()
+        kernel.rec.info = "returns %s\n" % how if how else ""
+        kernel.call("ksys_read")
+        kernel.ret(9)
+        ran = mctrace.run("why", "--from", Case(folder, "seen by", kernel.rec).path, *options)
+        if ran.returncode or ran.stderr.decode() != wanted:
+            wrong.append("%s %s: status %d, '%s'" % (how, options, ran.returncode, ran.stderr.decode()))
+    return wrong
+
+
+def check_workqueue(mctrace, folder):
+    """
+    In a recording of all tasks, each error that a work item's function got is shown, also if the error is still in the
+    register when the function, which returns nothing, ends.
+    """
+    kernel = Kernel()
+    cat = kernel.task
+    worker = kernel.rec.task(9, "kworker/0:1", inside=["worker_thread", "schedule"])     # it slept when recording began
+    kernel.call("ksys_read")
+    kernel.ret(9)
+    kernel.run(0, worker)
+    kernel.ret()
+    for left in (0, 5):
+        kernel.call("process_one_work", "work_function", "vfs_read", "filemap_read")
+        kernel.returns(5, 2)
+        kernel.ret(left)
+        kernel.ret()
+        kernel.call("schedule")
+        kernel.run(0, cat)
+        kernel.call("kfree")
+        kernel.ret()
+        kernel.run(0, worker)
+        kernel.ret()
+    kernel.call("process_one_work", "work_function", "vfs_write", "vfs_read")
+    kernel.ret(28)
+    kernel.returns(0, 3)
+    title, way = "kworker/0:1:9 worker: -EIO: Input/output error", ["    vfs_read", "      filemap_read   <- first"]
+    got = [title, "    ended in work_function, which returned no error, in process_one_work", *way]
+    passed = [title, "    ended in process_one_work, which returned no error",
+              "    work_function", "      vfs_read", "        filemap_read   <- first"]
+    handled = ["kworker/0:1:9 handled: -ENOSPC: No space left on device",
+               "    ended in vfs_write, which returned no error, in process_one_work", "    vfs_read   <- first"]
+    bad = ["cat:65 ksys_read returned -EBADF: Bad file descriptor", "    ksys_read   <- first"]
+    wrong = []
+    for options, wanted in (([], bad + got + passed), (["--task", "kworker/*"], got + passed),
+                            (["--all", "--task", "kworker/*"], got + passed + handled)):
+        wrong += compare_lists(" ".join(options), lines(mctrace, folder, kernel, *options), wanted)
+    return wrong
 
 
 def check_own(mctrace, folder):
@@ -529,6 +666,7 @@ def tests():
     return (("equal failures are merged", check_repeated),
             ("returns at two places", check_two_places),
             ("functions of one name in two modules", check_two_modules),
+            ("modules of functions in JSON", check_json_modules),
             ("failures of a task, a CPU, a time", check_selected),
             ("--lines", check_lines),
             ("names of errors", check_names),
@@ -541,7 +679,10 @@ def tests():
             ("errors of interrupts are not results", check_interrupts),
             ("signals", check_signals),
             ("errors that end elsewhere", check_elsewhere),
+            ("errors of sockets", check_sockets),
             ("jumps where returns are caught", check_caught),
+            ("errors of workqueues", check_workqueue),
+            ("a warning if rethook saw the returns", check_seen_by),
             ("mctrace's own start is not shown", check_own),
             ("places of returns", check_places),
             ("recordings without an answer", check_no_answer))

@@ -342,6 +342,7 @@ def others(tracer, record):
     closed(tracer, record)
     frozen(tracer)
     running(tracer)
+    returns(tracer)
     rules(tracer)
     metrics(tracer)
     stat_json(tracer)
@@ -668,6 +669,37 @@ def running(tracer):
         wanted = "".join(one[-1] + "\n" for one in pids if one[-1].isdigit())
         check("why " + " ".join(pids), ([] if (pid, mode) == (wanted, "graph\n") else [pid, mode]) +
               ([] if why.returncode == 1 and "nothing was recorded" in said else [said]) + judge(tracer, None, ""))
+
+
+def returns(tracer):
+    """A recording names how the kernel sees returns, and why warns if rethook sees them."""
+    out, rethook = tracer.path("out"), OTHERS["stats"] + "# returns missed: 0\n"
+    for options, stats, wanted in ((["-g"], rethook, ["rethook"]), (["-g"], OTHERS["stats"], ["sites"]),
+                                   ([], rethook, [])):
+        tracer.reset(stats=stats)
+        run(tracer, ["record", "-q", "-o", out, *options, "true"])
+        got = re.findall(rb"^returns (.*)$", text_of_bytes(out).split(b"mode ")[0], re.M)
+        check("the recording's line of returns: %s" % wanted,
+              [] if [one.decode() for one in got] == wanted else ["%s" % got])
+    failed = recordings.task_words(Task(1, 1, "init")) + [
+        CALL, *recordings.value_words(-9), recordings.other_word(recordings.MARK, 0x81000104),
+        recordings.return_word(0x81000104, 0)]
+    waits = ["sh", "-c", "while [ ! -e %s ]; do sleep 0.05; done" % tracer.path("go")]
+    for stats, wanted in ((rethook, "mctrace: returns by rethook: "), (OTHERS["stats"], "")):
+        tracer.reset(stats=stats, kallsyms="ffffffff81000000 T _stext\nffffffff81000100 T __x64_sys_flock\n"
+                     "ffffffff81000200 T vfs_write\n")
+        with subprocess.Popen([args.mctrace, "why", *waits], text=True, env={**os.environ, "FAKE": tracer.folder},
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as why:
+            end = time.monotonic() + PATIENCE
+            while tracer.files()["tracing_on"] != "1\n" and time.monotonic() < end:
+                time.sleep(0.01)
+            tracer.record_words(failed)
+            put(tracer.path("go"), "")
+            printed, said = why.communicate(timeout=PATIENCE)
+        os.unlink(tracer.path("go"))
+        check("why prints how returns were seen", judge(tracer, why.returncode, said) +
+              ([] if "__x64_sys_flock returned -EBADF" in printed else [printed]) +
+              ([] if said.startswith(wanted) and said.count("\n") == bool(wanted) else [said]))
 
 
 def rules(tracer):

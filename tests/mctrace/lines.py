@@ -172,6 +172,11 @@ def check_estimated(mctrace, case):
     wrong += compare_lists("call", [(name_of(line["function"]), line["took_ns"],
                                      line["estimated"]) for line in tree],
                            [(one[1], *one[3:]) for one in ESTIMATED if one[0] == "return"])
+    timed = re.findall(r"^\[(.)(\d+)\.(\d{9})\] .*\|  (?! *(?:/\*|kfree|dput|mntput))", mctrace.text(
+        "report", "--tree", "--times", case.path), re.M)
+    wrong += compare_lists("time", [(mark == " ", int(s + ns)) for mark, s, ns in timed],
+                           [(line["exact"], line["ns"]) for line in lines
+                            if name_of(line["function"]) not in ("kfree", "dput", "mntput")])
     text = mctrace.text("report", "--tree", case.path)
     return wrong + compare_lists("duration", re.findall(r"(~?0\.[13]00 us .*)$", text, re.M), [
         "~0.100 us  |    kfree();", "~0.300 us  |  } vfs_read", "0.100 us  |  dput();",
