@@ -94,6 +94,27 @@ cover_letters()
 	[ ! -s "$T/letters" ]
 }
 
+# tested: each cover letter must name tests of its posting, and all that it names must exist: selftests such as 51_returns,
+# and paths of this repository or of the kernel.
+tested()
+{
+	for letter in "$REPO"/patches/*/cover-letter; do
+		sed '1,/^How it is tested/d' "$letter" >"$T/tests"
+		grep -oE '\<[0-9]{2}_[a-z_]+|\<[a-z_]+_kunit\.c|\<(tests|scripts|kernel)/[a-z_/.]+[a-z]' "$T/tests" |
+			sort -u >"$T/named_tests"
+		[ -s "$T/named_tests" ] || echo "$letter names no test"
+		while read -r name; do
+			case $name in
+			[0-9]*)		[ -e "$REPO/tests/selftests/$name.sh" ] ;;
+			*/*)		[ -e "$REPO/$name" ] || [ -e "$name" ] ;;
+			*)		[ -n "$(git ls-files "*/$name")" ] ;;
+			esac || echo "$letter names $name, which does not exist"
+		done <"$T/named_tests"
+	done >"$T/untested"
+	cat "$T/untested"
+	[ ! -s "$T/untested" ]
+}
+
 # bindgen: rust/Makefile must not pass the flags of call sites to bindgen, because its clang refuses flags that only gcc
 # has. Of these flags clang has only -pg and -mfentry.
 bindgen()
@@ -109,8 +130,9 @@ bindgen()
 	[ ! -e "$T/missing" ] || ! cat "$T/missing"
 }
 
-plan 7
+plan 8
 check "each posting has its cover letter" cover_letters
+check "each cover letter names its tests" tested
 check "checkpatch --strict finds nothing that the patches don't defend" checkpatch
 check "codespell finds nothing" spelling
 check "kernel-doc finds nothing" kernel_doc

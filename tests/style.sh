@@ -69,7 +69,7 @@ python()
 plain()
 {
 	verbs='(is|are|was|were) to be|may be had|what is behind'
-	git ls-files -- ':!patches' ':!COPYING' ':!tests/mutations' ':!tests/style.sh' ':!*.png' |
+	git ls-files -- ':!patches/*.patch' ':!COPYING' ':!tests/mutations' ':!tests/style.sh' ':!*.png' |
 		xargs grep -nP "\b(whoever|Whoever|$verbs|(of|to|by|from|with|at|in) who)\b|(^|[.:;(] |[*#/\"] )[Ww]hose? [a-z]+" \
 		>"$T/headless"
 	cat "$T/headless"
