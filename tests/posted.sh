@@ -69,12 +69,15 @@ maintained()
 	[ ! -s "$T/who" ]
 }
 
-# cover_letters: each posting must have a letter with the number of its patches, short lines, and only measured figures;
-# no posting has more than 20 patches.
+# cover_letters: each posting must have a letter with the number of its patches, short lines, and only figures that the
+# newest result has: all in the section "Measured", and before it those with a fraction. No posting has more than 20
+# patches.
 cover_letters()
 {
 	(KERNEL=$MAIN_KERNEL && postings) >"$T/postings"
 	[ -s "$T/postings" ] || return
+	result=$(find "$REPO/bench/results" -name "*-$MAIN_KERNEL.*[0-9].md" | sort | tail -n 1)
+	grep -oE '[0-9][0-9,]*(\.[0-9]+)?' "$result" | sort -u >"$T/figures"
 	while read -r posting; do
 		letter=$REPO/patches/$posting/cover-letter
 		count=$(find "$REPO/patches/$posting" -name '*.patch' | wc -l)
@@ -84,11 +87,11 @@ cover_letters()
 		head -n 1 "$letter" | grep -qE "^Subject: \[PATCH $(printf "%0${#count}d" 0)/$count\] " ||
 			echo "$posting: the subject does not count $count patches"
 		awk -v posting="$posting" 'length > 80 { print posting ": line " FNR ": longer than 80 characters" }' "$letter"
-		sed -n '/^Measured/,/^How it/p' "$letter" | grep -oE '[0-9,]+\.?[0-9]+x?' | grep -v '^6\.12' |
-			sort -u | while read -r figure; do
-				cat "$REPO/README.md" "$REPO"/bench/results/*.md | grep -qF "${figure%x}" ||
-					echo "$posting: not in the README or a result: $figure"
-			done
+		sed -e '/^How it is tested/,$d' -e 's/Linux [0-9.]*//' "$letter" >"$T/above"
+		{
+			sed '1,/^Measured/d' "$T/above" | grep -oE '[0-9][0-9,]*(\.[0-9]+)?'
+			grep -oE '[0-9][0-9,]*\.[0-9]+' "$T/above"
+		} | sort -u | grep -vxFf "$T/figures" | sed "s,^,$posting: not in ${result##*/}: ,"
 	done <"$T/postings" >"$T/letters" 2>&1
 	cat "$T/letters"
 	[ ! -s "$T/letters" ]
