@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Checks the requirements of a posted series that a script can check: the cover letters, checkpatch --strict, spelling,
-# kernel-doc, the ABI files, MAINTAINERS. Uses the kernel's own tools from the patched tree.
+# Checks the requirements of a posted series that a script can check: the cover letters, the size of patches, checkpatch
+# --strict, spelling, kernel-doc, the ABI files, MAINTAINERS. Uses the kernel's own tools from the patched tree.
 . "${0%/*}/../scripts/test-lib.sh"
 
 # The kernel's python scripts need Debian's modules.
@@ -118,6 +118,36 @@ tested()
 	[ ! -s "$T/untested" ]
 }
 
+# small: no patch may add and remove more than 800 lines in all, by its diffstat.
+small()
+{
+	# shellcheck disable=SC2016	# awk's variables
+	find "$REPO/patches" -name '*.patch' | sort | xargs -d '\n' awk '
+		function judge()
+		{
+			if (!stat)
+				print name ": has no diffstat"
+			else if (lines > 800)
+				print name ": " lines " changed lines, of at most 800"
+		}
+		FNR == 1 {
+			if (name)
+				judge()
+			name = FILENAME
+			sub(/.*\/patches\//, "", name)
+			stat = lines = 0
+		}
+		!stat && /^ [0-9]+ files? changed/ {
+			stat = 1
+			for (i = 2; i <= NF; i++)
+				if ($i ~ /^(insertion|deletion)s?\(/)
+					lines += $(i - 1)
+		}
+		END { judge() }' >"$T/large"
+	cat "$T/large"
+	[ ! -s "$T/large" ]
+}
+
 # bindgen: rust/Makefile must not pass the flags of call sites to bindgen, because its clang refuses flags that only gcc
 # has. Of these flags clang has only -pg and -mfentry.
 bindgen()
@@ -133,9 +163,10 @@ bindgen()
 	[ ! -e "$T/missing" ] || ! cat "$T/missing"
 }
 
-plan 8
+plan 9
 check "each posting has its cover letter" cover_letters
 check "each cover letter names its tests" tested
+check "no patch has more than 800 changed lines" small
 check "checkpatch --strict finds nothing that the patches don't defend" checkpatch
 check "codespell finds nothing" spelling
 check "kernel-doc finds nothing" kernel_doc
