@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Checks the requirements of a posted series that a script can check: the cover letters, checkpatch --strict, spelling,
-# kernel-doc, the ABI files, MAINTAINERS. Uses the kernel's own tools from the patched tree.
+# Checks the requirements of a posted series that a script can check: the cover letters, the size of patches, checkpatch
+# --strict, spelling, kernel-doc, the ABI files, MAINTAINERS. Uses the kernel's own tools from the patched tree.
 . "${0%/*}/../scripts/test-lib.sh"
 
 # The kernel's python scripts need Debian's modules.
@@ -69,12 +69,15 @@ maintained()
 	[ ! -s "$T/who" ]
 }
 
-# cover_letters: each posting must have a letter with the number of its patches, short lines, and only measured figures;
-# no posting has more than 20 patches.
+# cover_letters: each posting must have a letter with the number of its patches, short lines, and only figures that the
+# newest result has: all in the section "Measured", and before it those with a fraction. No posting has more than 20
+# patches.
 cover_letters()
 {
 	(KERNEL=$MAIN_KERNEL && postings) >"$T/postings"
 	[ -s "$T/postings" ] || return
+	result=$(find "$REPO/bench/results" -name "*-$MAIN_KERNEL.*[0-9].md" | sort | tail -n 1)
+	grep -oE '[0-9][0-9,]*(\.[0-9]+)?' "$result" | sort -u >"$T/figures"
 	while read -r posting; do
 		letter=$REPO/patches/$posting/cover-letter
 		count=$(find "$REPO/patches/$posting" -name '*.patch' | wc -l)
@@ -84,14 +87,65 @@ cover_letters()
 		head -n 1 "$letter" | grep -qE "^Subject: \[PATCH $(printf "%0${#count}d" 0)/$count\] " ||
 			echo "$posting: the subject does not count $count patches"
 		awk -v posting="$posting" 'length > 80 { print posting ": line " FNR ": longer than 80 characters" }' "$letter"
-		sed -n '/^Measured/,/^How it/p' "$letter" | grep -oE '[0-9,]+\.?[0-9]+x?' | grep -v '^6\.12' |
-			sort -u | while read -r figure; do
-				cat "$REPO/README.md" "$REPO"/bench/results/*.md | grep -qF "${figure%x}" ||
-					echo "$posting: not in the README or a result: $figure"
-			done
+		sed -e '/^How it is tested/,$d' -e 's/Linux [0-9.]*//' "$letter" >"$T/above"
+		{
+			sed '1,/^Measured/d' "$T/above" | grep -oE '[0-9][0-9,]*(\.[0-9]+)?'
+			grep -oE '[0-9][0-9,]*\.[0-9]+' "$T/above"
+		} | sort -u | grep -vxFf "$T/figures" | sed "s,^,$posting: not in ${result##*/}: ,"
 	done <"$T/postings" >"$T/letters" 2>&1
 	cat "$T/letters"
 	[ ! -s "$T/letters" ]
+}
+
+# tested: each cover letter must name tests of its posting, and all that it names must exist: selftests such as 51_returns,
+# and paths of this repository or of the kernel.
+tested()
+{
+	for letter in "$REPO"/patches/*/cover-letter; do
+		sed '1,/^How it is tested/d' "$letter" >"$T/tests"
+		grep -oE '\<[0-9]{2}_[a-z_]+|\<[a-z_]+_kunit\.c|\<(tests|scripts|kernel)/[a-z_/.]+[a-z]' "$T/tests" |
+			sort -u >"$T/named_tests"
+		[ -s "$T/named_tests" ] || echo "$letter names no test"
+		while read -r name; do
+			case $name in
+			[0-9]*)		[ -e "$REPO/tests/selftests/$name.sh" ] ;;
+			*/*)		[ -e "$REPO/$name" ] || [ -e "$name" ] ;;
+			*)		[ -n "$(git ls-files "*/$name")" ] ;;
+			esac || echo "$letter names $name, which does not exist"
+		done <"$T/named_tests"
+	done >"$T/untested"
+	cat "$T/untested"
+	[ ! -s "$T/untested" ]
+}
+
+# small: no patch may add and remove more than 800 lines in all, by its diffstat.
+small()
+{
+	# shellcheck disable=SC2016	# awk's variables
+	find "$REPO/patches" -name '*.patch' | sort | xargs -d '\n' awk '
+		function judge()
+		{
+			if (!stat)
+				print name ": has no diffstat"
+			else if (lines > 800)
+				print name ": " lines " changed lines, of at most 800"
+		}
+		FNR == 1 {
+			if (name)
+				judge()
+			name = FILENAME
+			sub(/.*\/patches\//, "", name)
+			stat = lines = 0
+		}
+		!stat && /^ [0-9]+ files? changed/ {
+			stat = 1
+			for (i = 2; i <= NF; i++)
+				if ($i ~ /^(insertion|deletion)s?\(/)
+					lines += $(i - 1)
+		}
+		END { judge() }' >"$T/large"
+	cat "$T/large"
+	[ ! -s "$T/large" ]
 }
 
 # bindgen: rust/Makefile must not pass the flags of call sites to bindgen, because its clang refuses flags that only gcc
@@ -109,8 +163,10 @@ bindgen()
 	[ ! -e "$T/missing" ] || ! cat "$T/missing"
 }
 
-plan 7
+plan 9
 check "each posting has its cover letter" cover_letters
+check "each cover letter names its tests" tested
+check "no patch has more than 800 changed lines" small
 check "checkpatch --strict finds nothing that the patches don't defend" checkpatch
 check "codespell finds nothing" spelling
 check "kernel-doc finds nothing" kernel_doc

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Checks the repository's files: shellcheck, codespell, paths of this machine, headers of scripts, licences, wording.
+# Checks the repository's files: shellcheck, codespell, paths of this machine, headers of scripts, licences, wording, and
+# the length of README.md.
 . "${0%/*}/../scripts/test-lib.sh"
 
 cd "$REPO" || exit 1
@@ -68,7 +69,7 @@ python()
 plain()
 {
 	verbs='(is|are|was|were) to be|may be had|what is behind'
-	git ls-files -- ':!patches' ':!COPYING' ':!tests/mutations' ':!tests/style.sh' ':!*.png' |
+	git ls-files -- ':!patches/*.patch' ':!COPYING' ':!tests/mutations' ':!tests/style.sh' ':!*.png' |
 		xargs grep -nP "\b(whoever|Whoever|$verbs|(of|to|by|from|with|at|in) who)\b|(^|[.:;(] |[*#/\"] )[Ww]hose? [a-z]+" \
 		>"$T/headless"
 	cat "$T/headless"
@@ -88,7 +89,15 @@ named()
 	[ ! -s "$T/misnamed" ]
 }
 
-plan 9
+# short: README.md is one page; its long parts belong to docs/ and Documentation/.
+short()
+{
+	words=$(wc -w <README.md)
+	echo "README.md has $words words, of at most 1500"
+	[ "$words" -le 1500 ]
+}
+
+plan 10
 # shellcheck disable=SC2086	# a list of files
 check "shellcheck finds nothing in the scripts" shellcheck $shell scripts/lib.sh \
 	scripts/guests.sh scripts/kbuild.sh scripts/test-lib.sh
@@ -107,5 +116,6 @@ else
 	skip "every sentence has a subject" "not a git tree: there is no list of files"
 	skip "a static function's name is unique and more than one word" "not a git tree: there is no list of files"
 fi
+check "README.md is short" short
 check "no file has a path of someone's machine" no_machine_paths
 finish

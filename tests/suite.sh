@@ -80,6 +80,23 @@ complete()
 	done
 }
 
+# shown: README's table is what ledger.py writes from tests/suites and tests/ledger for the commits that the table names
+shown()
+{
+	_commits=$(sed -n '/^<!-- ledger/,/^<!-- end/p' "$REPO/README.md" | grep -owE '[0-9a-f]{12}' | sort -u)
+	for _all in $_commits -; do
+		for _kernel in $_commits -; do
+			cp "$REPO/README.md" "$T/README.md"
+			"$REPO/scripts/ledger.py" "$REPO/tests/suites" "$REPO/tests/ledger" readme "$T/README.md" \
+				"all=$_all,kernel=$_kernel" || return
+			! cmp -s "$REPO/README.md" "$T/README.md" || return 0
+		done
+	done
+	diff "$REPO/README.md" "$T/README.md"
+	echo "scripts/ledger.py tests/suites tests/ledger readme README.md all=-,kernel=- writes a table without results"
+	return 1
+}
+
 silent()
 {
 	"$@" >"$T/said" 2>&1
@@ -89,7 +106,7 @@ silent()
 
 git_plain init -q "$repo"
 commit
-plan 18
+plan 19
 check "a suite's counts are the last line" suite 0 "3 passed, 0 failed, 1 skipped" good
 check "the counts are in the ledger" recorded good 3 0 1
 check "a group runs all of its suites" suite 1 "8 passed, 2 failed" group
@@ -116,4 +133,5 @@ check "it does for another patch" suite 1 "8 passed, 2 failed" group
 check "code that no commit has does not count in README" dirty
 check "an unknown suite is refused" fails_saying "no such suite: nosuch" "$repo/scripts/suite" nosuch
 check "each part, class of mutations and kernel has a suite" silent complete
+check "README has the table of these suites" shown
 finish
