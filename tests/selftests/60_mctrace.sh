@@ -31,14 +31,16 @@ at_end()
 cd "$MCT_TMP" || exit
 words='for i in 1 2 3; do ls / > /dev/null; done; :'
 
-# settings: print all settings that mctrace changes
+# settings: print all settings that mctrace changes, or must not change
 settings()
 {
-	for file in ctrl tracing_on pid filter notrace options buffer_size_kb mode triggers; do
+	for file in ctrl tracing_on pid filter notrace options buffer_size_kb mode triggers \
+		snapshot max_stack; do
 		echo "$file:"
 		cat "$MCT_DIR/$file" 2>/dev/null
 	done
 	cat "$MCT_SYSCTL"
+	cat /sys/module/mctracer/parameters/dump 2>/dev/null
 }
 
 # says PATTERN COMMAND...: succeed if the command fails with status 1 or 2 and a matching message

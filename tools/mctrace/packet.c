@@ -23,8 +23,8 @@
 #include "util.h"
 #include "view.h"
 
-static const char packet_usage[] = "packet [OPTION...] [EXPRESSION...] [-- COMMAND...]";
-static const char object_usage[] = "object [OPTION...] TYPE [-- COMMAND...]";
+static const char packet_usage[] = "packet [OPTION...] [EXPRESSION...] [-- COMMAND [ARGUMENT...]]";
+static const char object_usage[] = "object [OPTION...] TYPE [-- COMMAND [ARGUMENT...]]";
 
 static const char packet_help[] =
 "Follows packets through the kernel while COMMAND runs, or until Ctrl-C. For each packet that\n"

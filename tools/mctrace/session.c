@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -172,6 +173,24 @@ static void restore_at_exit(void)
 		session_restore();
 }
 
+/*
+ * Fork the keeper. A limit of CPU time that kills this process must not kill the keeper, which
+ * inherits it: lift it meanwhile, if this process may.
+ */
+static pid_t fork_keeper(void)
+{
+	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
+	struct rlimit before;
+	bool lifted = !getrlimit(RLIMIT_CPU, &before) && !setrlimit(RLIMIT_CPU, &none);
+	pid_t pid = fork();
+	int error = errno;
+
+	if (pid && lifted)
+		setrlimit(RLIMIT_CPU, &before);
+	errno = error;
+	return pid;
+}
+
 void session_begin(void)
 {
 	int fds[2];
@@ -181,7 +200,7 @@ void session_begin(void)
 	settings_read();
 	if (pipe2(fds, O_CLOEXEC))
 		die_errno("a pipe");
-	keeper = fork();
+	keeper = fork_keeper();
 	if (keeper < 0)
 		die_errno("a process that restores the settings");
 	if (!keeper) {
