@@ -19,6 +19,7 @@ import tempfile
 import xml.dom.minidom
 
 import arguments
+import decoded
 import decoder
 import failing
 import lines
@@ -41,7 +42,8 @@ from harness import (TIMEOUT, Case, Mctrace, Tap, Wrong, attempt, compare, compa
 
 def check_decoder(_, case):
     """decoder.py decodes the recording to the truth, and matches returns to calls."""
-    got = list(decoder.match(decoder.decode(case.path)))
+    info, events = decoder.read(case.path)
+    got = list(decoder.match(events, info["mode"] == "graph"))
     wanted = case.truth["events"]
     if case.truth["mode"] == "function":        # the recording does not have the depth
         got, wanted = [[e[0], *e[2:]] for e in got], [[e[0], *e[2:]] for e in wanted]
@@ -1459,6 +1461,7 @@ def test_people(tap, mctrace, folder):
     test("colours", terminal.check_colours)
     test("mctrace waits for its pager", terminal.check_pager_waited_for)
     test("man pages have the options of --help", options.check_pages)
+    test("man pages have the usage of --help", options.check_synopsis)
     test("a letter means the same in all commands", options.check_letters)
     test("old and foreign options name the option to use", options.check_instead)
     test("options may stand anywhere", options.check_order)
@@ -1507,6 +1510,7 @@ def test_all(tap, mctrace, folder, seeds, growing):
     test_bad_files(tap, mctrace, folder)
     test_compressed(tap, mctrace, folder)
     sources.test(tap, attempt, mctrace, folder, has_zstd(mctrace))
+    decoded.test(tap, attempt, mctrace, folder, has_zstd(mctrace))
     merging.test(tap, attempt, mctrace, folder)
     schema.test(tap, attempt, mctrace.schema)
 

@@ -109,9 +109,9 @@ static const char *fake_name(int fd, char room[PATH_MAX])
 /*
  * In the file options, replace the line "NAME" or "noNAME" by @word. As in the kernel, a process
  * that is killed meanwhile leaves the file with the old line or with the new one, and two processes
- * change it one after the other.
+ * change it one after the other. Return false if there is no descriptor left.
  */
-static void set_option(const char *word)
+static bool set_option(const char *word)
 {
 	const char *name = strncmp(word, "no", 2) ? word : word + 2, *fake = getenv("FAKE");
 	char all[4096], path[PATH_MAX], new[PATH_MAX], *line, *saved;
@@ -123,15 +123,22 @@ static void set_option(const char *word)
 	snprintf(path, sizeof(path), "%s/options", fake);
 	snprintf(new, sizeof(new), "%s/options.new", fake);
 	from = __real_open(path, O_RDONLY | O_CLOEXEC);
+	to = from < 0 ? NULL : fopen(new, "w");
+	if (!to) {
+		__real_close(from);
+		__real_close(folder);
+		errno = EMFILE;
+		return false;
+	}
 	all[__real_read(from, all, sizeof(all) - 1)] = '\0';
 	__real_close(from);
-	to = fopen(new, "w");
 	for (line = strtok_r(all, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved))
 		fprintf(to, "%s\n",
 			!strcmp(strncmp(line, "no", 2) ? line : line + 2, name) ? word : line);
 	fclose(to);
 	rename(new, path);
 	__real_close(folder);
+	return true;
 }
 
 /* Remove the first line of stats if it is "# frozen: REASON", as it is while rings are frozen. */
@@ -177,13 +184,11 @@ static ssize_t set(int fd, const char *name, const char *from, size_t size)
 		return -1;
 	}
 	text[strcspn(text, "\n")] = '\0';
-	if (!strcmp(name, "options")) {
-		set_option(text);
-		return size;
-	}
+	if (!strcmp(name, "options"))
+		return set_option(text) ? (ssize_t)size : -1;
 	if (!strcmp(name, "tracing_on") && *text == '1')
 		thaw();
-	if (!strcmp(name, "trace") || !strcmp(name, "snapshot") || !strcmp(name, "max_stack"))
+	if (!strcmp(name, "trace"))
 		return size;
 	if (!strcmp(name, "stats")) {
 		errno = EINVAL;
@@ -191,6 +196,8 @@ static ssize_t set(int fd, const char *name, const char *from, size_t size)
 	}
 	if (size && *from == '#' && !strcmp(name, "pid"))
 		return size;
+	if (!strcmp(name, "dump") && ftruncate(fd, 0))
+		return -1;
 	if (__real_write(fd, from, size) != (ssize_t)size)
 		return -1;
 	if (size && from[size - 1] != '\n' && __real_write(fd, "\n", 1) != 1)

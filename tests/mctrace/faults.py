@@ -26,11 +26,13 @@ import schema
 OPTIONS = ["notime", "nocontext", "nooverwrite", "nomax_stack"]
 FILES = {"ctrl": "0\n", "tracing_on": "0\n", "buffer_size_kb": "64\n", "filter": "vfs_read\nvfs_write\n",
          "notrace": "kfree\n", "pid": "1 children\n", "mode": "function\n", "triggers": "vfs_open:mark\n",
-         "options": "\n".join(OPTIONS) + "\n", "mcount_enabled": "0\n"}
+         "options": "\n".join(OPTIONS) + "\n", "mcount_enabled": "0\n", "dump": "50\n",
+         "snapshot": "a copy of the rings\n", "max_stack": "the deepest stack\n"}
 OTHERS = {"stats": "# cpu entries written overwritten lost recursions read\n0 0 0 0 0 0 0\n# own: 0\n", "trace": "",
-          "functions": "vfs_read\nvfs_write\n", "mcount_hook": "none\n", "trace_pipe": "", "snapshot": "", "max_stack": "",
+          "functions": "vfs_read\nvfs_write\n", "mcount_hook": "none\n", "trace_pipe": "",
           "kallsyms": "ffffffff81000000 T _stext\nffffffff81000100 T vfs_read\n"}
 SKB_FUNCTIONS = ["__alloc_skb", "kfree_skbmem", "vfs_read"]      # some of rules/skb.rules
+TASK_FUNCTIONS = ["dup_task_struct", "free_task", "vfs_read"]      # some of rules/task_struct.rules
 SIZE, HEADER = 65536, 4096
 PATIENCE = 20
 
@@ -109,17 +111,19 @@ def magic():
             for name in ("MCTRACER_MAGIC", "MCTRACER_VERSION")]
 
 
-def run(tracer, command, fault=None, limits=(), **environment):
-    """Run mctrace. Return the exit status, or "a hang", and its standard error."""
+def run(tracer, command, fault=None, limits=(), user=None, **environment):
+    """Run mctrace. Return the exit status, or "a hang", and its standard error. @user: a user who runs the copy of
+    mctrace in the tracer's folder."""
     env = {**os.environ, "FAKE": tracer.folder, **environment}
     if fault:
         env["FAULT"] = fault
 
     def limit():
-        for which, most in limits:
-            resource.setrlimit(which, (most, most))
-    with subprocess.Popen([args.mctrace, *command], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, preexec_fn=limit, text=True) as program:
+        for which, soft, hard in limits:
+            resource.setrlimit(which, (soft, hard))
+    path = args.mctrace if user is None else tracer.path("mctrace")
+    with subprocess.Popen([path, *command], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, preexec_fn=limit, text=True, user=user) as program:
         try:
             said = program.communicate(timeout=PATIENCE)[1]
         except subprocess.TimeoutExpired:
@@ -198,19 +202,22 @@ def judge_temporary(tracer, status, said):
 
 
 def other_commands(tracer):
-    """Break other commands that set the tracer, as record. why and packet run record in a process of their own, where
-    the fault happens, too."""
+    """Break other commands that set the tracer, as record. why, packet, object and latency --live run record in a
+    process of their own, where the fault happens, too."""
     sparse = 3 * args.sparse - 2
     os.mkdir(temporary(tracer))
     rules = {"MCTRACE_RULES": args.rules, "TMPDIR": temporary(tracer), "judged": judge_temporary}
-    skb = {"triggers": "", "functions": "".join(name + "\n" for name in SKB_FUNCTIONS)}
+    skb, task = ({"triggers": "", "functions": "".join(name + "\n" for name in names)}
+                 for names in (SKB_FUNCTIONS, TASK_FUNCTIONS))
     tracer.reset()
     expect("start", tracer, ["start"], files=False)
     tracer.started = tracer.files()
     for command, processes, more in ((["stream"], (0, 1), {"files": {"trace_pipe": "a line\n"}}),
                                      (["start"], (0, 1), {"judged": judge_start}),
                                      (["why", "true"], (0, 1, 3), rules),
-                                     (["packet", "--", "true"], (0, 1, 3), {"files": skb, **rules})):
+                                     (["packet", "--", "true"], (0, 1, 3), {"files": skb, **rules}),
+                                     (["object", "task_struct", "--", "true"], (0, 1, 3), {"files": task, **rules}),
+                                     (["latency", "vfs_read", "--live", "true"], (0, 1, 3), rules)):
         for process in processes:
             step = 1 if command == ["start"] and process else sparse        # the keeper has 3 steps then
             for kind in ("error", int(signal.SIGKILL)) + (() if process else (int(signal.SIGTERM),)):
@@ -362,15 +369,10 @@ def others(tracer, record):
     status, said = run(tracer, ["reset"])
     check("reset sets kernel.mcount_enabled to 0",
           [said] if status or text_of(tracer.path("mcount_enabled")) != "0\n" else [])
-    for text in ("50\n", None):         # a kernel without this file, too
-        tracer.reset(**({"dump": text} if text else {}))
-        status, said = run(tracer, ["reset"])
-        got = text_of(tracer.path("dump")) if text else None
-        check("reset sets mctracer.dump to 0" if text else "reset without mctracer.dump",
-              [] if (status, said, got) == (0, "", text and "0\n") else ["%s, %s, %s" % (status, said, got)])
-        if text:
-            os.unlink(tracer.path("dump"))
-    check("no file mctracer.dump was made", ["it is there"] if os.path.exists(tracer.path("dump")) else [])
+    check("reset sets snapshot, max_stack and mctracer.dump to 0",
+          ["%s: %s" % (name, tracer.files()[name]) for name in ("snapshot", "max_stack", "dump")
+           if tracer.files()[name] != "0\n"])
+    without_dump(tracer)
     live(tracer)
     tracer.reset(mcount_enabled="1\n", mcount_hook="count_call [mcount_sample]\n")
     for command in (["start"], ["stream"]):
@@ -380,6 +382,17 @@ def others(tracer, record):
     status, said = run(tracer, ["reset"])
     check("reset leaves kernel.mcount_enabled if functions call another hook",
           [said] if status or text_of(tracer.path("mcount_enabled")) != "1\n" else [])
+
+
+def without_dump(tracer):
+    """A kernel without mctracer.dump, which must not be made."""
+    tracer.reset()
+    os.unlink(tracer.path("dump"))
+    expect("reset without mctracer.dump", tracer, ["reset"], files=False)
+    put(tracer.path("config"), "dump = 5")
+    expect("start --config with dump without mctracer.dump", tracer, ["start", "--config", tracer.path("config")], 1,
+           "line 1: this kernel can't print calls when it crashes", files=False)
+    check("no file mctracer.dump was made", ["it is there"] if os.path.exists(tracer.path("dump")) else [])
 
 
 def no_command(tracer):
@@ -451,16 +464,67 @@ def lists(tracer, record):
 
 
 def limits(tracer, record):
-    for name, which, values in (("fsize", resource.RLIMIT_FSIZE, (1000, 2000, 5000)),
+    """The least value of most resources is too little, and the greatest is enough."""
+    for name, which, values in (("fsize", resource.RLIMIT_FSIZE, (0, 100, 200, 500, 1000, 2000, 5000)),
                                 ("nofile", resource.RLIMIT_NOFILE, range(3, 16)),
-                                ("as", resource.RLIMIT_AS, range(1 << 20, 12 << 20, 1 << 19)),
-                                ("cpu", resource.RLIMIT_CPU, (0,))):
-        wrong = []
-        for most in values:
-            tracer.reset()
-            status, said = run(tracer, record, limits=[(which, most)])
-            wrong += ["%d: %s (%s, %s)" % (most, text, status, said.strip()) for text in judge(tracer, status, said)]
-        check("%s limited to %s" % (name, ", ".join(str(value) for value in values)), wrong)
+                                ("as", resource.RLIMIT_AS, [*range(1 << 20, 12 << 20, 1 << 19), 64 << 20]),
+                                ("data", resource.RLIMIT_DATA, [*range(0, 12 << 20, 1 << 19), 64 << 20]),
+                                ("stack", resource.RLIMIT_STACK, [0, *(1 << bit for bit in range(12, 24))])):
+        statuses = limit_to(tracer, record, name, which, values)
+        check(name + ": too little is an error, and enough is none",
+              [] if statuses[0] and not statuses[-1] else [str(statuses)])
+    # The keeper survives the limit that kills mctrace, if it can raise the limit.
+    limit_to(tracer, record, "cpu", resource.RLIMIT_CPU, (0,) * 10, lambda _: resource.RLIM_INFINITY)
+    if may_raise():
+        limit_to(tracer, record, "cpu, a hard limit,", resource.RLIMIT_CPU, (0,) * 10)
+    locked = limit_to(tracer, record, "memlock", resource.RLIMIT_MEMLOCK, (0,))
+    check("a recording needs no locked memory", [] if locked == [0] else [str(locked)])
+    limit_processes(tracer, record)
+
+
+def may_raise():
+    """Return true if this process may raise its hard limits, by CAP_SYS_RESOURCE."""
+    return bool(int(re.search(r"^CapEff:\t(\w+)$", text_of("/proc/self/status"), re.M)[1], 16) >> 24 & 1)
+
+
+def limit_to(tracer, record, name, which, values, hard=int, **how):
+    """Limit a resource to each value; @hard returns the hard limit. Return the exit statuses."""
+    wrong, statuses = [], []
+    for most in values:
+        tracer.reset()
+        status, said = run(tracer, record, limits=[(which, most, hard(most))], **how)
+        statuses.append(status)
+        wrong += ["%d: %s (%s, %s)" % (most, text, status, said.strip()) for text in judge(tracer, status, said)]
+    check("%s limited to %s" % (name, ", ".join(str(value) for value in values)), wrong)
+    return statuses
+
+
+NO_USER = 0x7ffffff0    # has no processes, nor have the next ones
+
+
+def limit_processes(tracer, record):
+    """RLIMIT_NPROC counts the processes and threads of a user. It does not limit root, so let other users record: one
+    for each limit, because init reaps the processes that a failed recording leaves behind."""
+    if os.getuid():
+        limit_to(tracer, record, "nproc", resource.RLIMIT_NPROC, (0,))
+        return
+    os.chmod(os.path.dirname(tracer.folder), 0o711)
+    shutil.copy(args.mctrace, tracer.path("mctrace"))
+    tracer.reset()
+    statuses = []
+    for most in range(8):
+        give_to(tracer, NO_USER + most)
+        statuses += limit_to(tracer, record, "nproc", resource.RLIMIT_NPROC, (most,), user=NO_USER + most)
+    check("too few processes are an error, and enough are none",
+          [] if (statuses[0], statuses[-1]) == (1, 0) else [str(statuses)])
+    give_to(tracer, 0)
+    os.unlink(tracer.path("mctrace"))
+
+
+def give_to(tracer, user):
+    for folder, _, names in os.walk(tracer.folder):
+        for path in [folder] + [os.path.join(folder, name) for name in names]:
+            os.chown(path, user, -1)
 
 
 def closed(tracer, record):
@@ -628,13 +692,29 @@ def full(tracer):
 
 def frozen(tracer):
     record = ["record", "-q", "-o", tracer.path("out")]
-    for command in (record + ["true"], ["start"], ["stream"], ["reset"]):
-        tracer.reset(stats="# frozen: oops\n" + OTHERS["stats"].replace("0 0 0", "0 7 7"), trace="last calls\n")
-        expect("%s with rings frozen by an oops" % command[0], tracer, command, 1, r"frozen \(oops\): 'mctrace show'")
+    os.mkdir(temporary(tracer))
+    stats = "# frozen: oops\n" + OTHERS["stats"].replace("0 0 0", "0 7 7")
+    lists = {"triggers": "", "functions": "".join(name + "\n" for name in SKB_FUNCTIONS + TASK_FUNCTIONS)}
+    for command in (record + ["true"], ["start"], ["stream"], ["reset"], ["why", "true"], ["packet", "--", "true"],
+                    ["object", "task_struct", "--", "true"], ["latency", "vfs_read", "--live", "true"]):
+        tracer.reset(stats=stats, trace="last calls\n", **(lists if command[0] in ("packet", "object") else {}))
+        expect("%s with rings frozen by an oops" % command[0], tracer, command, 1, r"^mctrace: frozen \(oops\): "
+               "'mctrace show'[^\n]*\n$", TMPDIR=temporary(tracer), MCTRACE_RULES=args.rules)
+        check("%s leaves them frozen" % command[0], not_frozen(tracer, stats, "last calls\n") +
+              os.listdir(temporary(tracer)))
+    os.rmdir(temporary(tracer))
+    tracer.reset(stats=stats, trace="last calls\n")
     expect("record --force", tracer, record + ["--force", "true"])
+    check("record --force clears them", not_frozen(tracer, OTHERS["stats"].replace("0 0 0", "0 7 7"), ""))
     tracer.reset(stats="# frozen: oops\n" + OTHERS["stats"])
     expect("frozen rings without calls need no --force", tracer, record + ["true"])
     frozen_meanwhile(tracer, record)
+
+
+def not_frozen(tracer, stats, trace):
+    """Return what is wrong if the files of the rings do not have these contents."""
+    return ["%s: %r" % (name, text_of(tracer.path(name))) for name, text in (("stats", stats), ("trace", trace))
+            if text_of(tracer.path(name)) != text]
 
 
 def frozen_meanwhile(tracer, record):
@@ -763,13 +843,17 @@ def own_of(tracer, calls, **environment):
     with subprocess.Popen([args.mctrace, "record", "-o", tracer.path("out")], stderr=subprocess.PIPE, text=True,
                           env={**os.environ, "FAKE": tracer.folder, **environment}) as record:
         end = time.monotonic() + PATIENCE
-        while not os.path.exists(tracer.path("out")) and time.monotonic() < end:
+        keepers, followers, threads = [], [], []
+        while not (keepers and threads and os.path.exists(tracer.path("out"))) and time.monotonic() < end:
             time.sleep(0.01)
-        keepers = [pid for pid in children_of(record.pid) if comm_of(pid) == "mctrace-restore"]
-        follower = next(pid for pid in children_of(record.pid) if pid not in keepers)
-        threads = [int(tid) for tid in os.listdir("/proc/%d/task" % follower) if int(tid) != follower]
+            keepers = [pid for pid in children_of(record.pid) if comm_of(pid) == "mctrace-restore"]
+            followers = [pid for pid in children_of(record.pid) if pid not in keepers]
+            threads = [int(tid) for pid in followers for tid in os.listdir("/proc/%d/task" % pid) if int(tid) != pid]
         words = []
-        for task, number in calls(record.pid, keepers[0], follower, threads):
+        if not threads:
+            record.kill()
+            return ["a hang"]
+        for task, number in calls(record.pid, keepers[0], followers[0], threads):
             words += recordings.task_words(task) + [CALL] * number
         tracer.record_words(words)
         record.send_signal(signal.SIGINT)
@@ -923,6 +1007,7 @@ filter = vfs_read\tvfs_write
 mode = graph
 options = context notime
 trigger = vfs_open:stacktrace:5
+dump = 7
 keep = 3"""
 WRONG_CONFIGS = [
     ("filtre = x", "line 1: there is no key 'filtre': did you mean 'filter'\\?"),
@@ -930,7 +1015,7 @@ WRONG_CONFIGS = [
     ("filter =", "line 1: 'filter' has no value"), ("mode = grahp", "line 1: mode is function or graph, not 'grahp'"),
     ("ring-size = 1M", "line 1: ring-size is a number, not '1M'"), ("ring-size = 0", "line 1: a ring of 0 KiB"),
     ("keep = -1", "line 1: keep is a number, not '-1'"), ("keep = 0", "line 1: keep is 1 or more"),
-    ("dump = 5", "line 1: this kernel can't print calls when it crashes")]
+    ("dump = x", "line 1: dump is a number, not 'x'")]
 
 
 def config(tracer):
@@ -953,7 +1038,7 @@ def config(tracer):
         start.terminate()
         said = start.communicate(timeout=PATIENCE)[1]
     wanted = {"filter": "vfs_read\nvfs_write\n", "notrace": "kmalloc_*\nkfree\n", "mode": "graph", "ctrl": "1",
-              "triggers": "vfs_open:stacktrace:5\n", "buffer_size_kb": "32\n", "pid": ""}
+              "triggers": "vfs_open:stacktrace:5\n", "buffer_size_kb": "32\n", "pid": "", "dump": "7"}
     wrong = ["%s: %s" % (name, got[name]) for name, text in wanted.items() if got[name].strip() != text.strip()]
     check("start --wait --config sets all", wrong + ([] if start.ready == b"READY=1" else [repr(start.ready)]))
     check("start --wait restores all", judge(tracer, None, said) + ([said] if start.returncode or said else []))

@@ -278,7 +278,7 @@ def counted_recording():
     begin, at_begin = recordings.MODULES_BEGIN + (1 << 20), rng.getstate()
     place = functions.load("old", OLD, begin)
     rec.run(0, rec.task(65, "cat"))
-    rec.count_modules(2)
+    rec.rings[0].modules = 2
     rec.look()
     place = functions.load("between", BETWEEN, place)
     rec.count_modules(3)

@@ -59,6 +59,34 @@ def check_pages(mctrace, _):
                            dict.fromkeys(common, True))
 
 
+def synopsis(page):
+    """Return the lines of a man page's SYNOPSIS, as --help writes its usage."""
+    with open(os.path.join(PAGES, page + ".rst"), encoding="utf-8") as file:
+        text = re.search(r"^SYNOPSIS\n=+\n(.*?)\nDESCRIPTION\n", file.read(), re.M | re.S)[1]
+    text = re.sub(r"[*\\]", "", text).replace("[OPTIONS]", "[OPTION...]")
+    return [line.removeprefix("| ") for line in text.splitlines() if line]
+
+
+def check_synopsis(mctrace, _):
+    """A man page's SYNOPSIS begins with the usage of --help. Further lines have options that --help shows."""
+    wrong = compare_lists("mctrace", synopsis("mctrace"), [usage_of(mctrace.text("--help"))])
+    for command in mctrace.commands:
+        text = mctrace.text(command, "--help")
+        lines = synopsis("mctrace-" + ("control" if command in CONTROL else command))
+        lines = [line for line in lines if line.split(" ")[1] == command]
+        wrong += compare_lists(command, lines[:1], [usage_of(text)])
+        names = {name for _, name, _ in options_of(text)} | {None}
+        for line in lines:
+            wrong += ["%s: --help has no %s" % (line, name) for name in re.findall(r"--\w+", line) if name not in names]
+    pages = ["mctrace-" + command for command in mctrace.commands if command not in CONTROL] + ["mctrace-control"]
+    named = [line.split(" ")[1] for page in pages for line in synopsis(page)]
+    return wrong + compare("a command in SYNOPSIS", dict.fromkeys(named, True), dict.fromkeys(mctrace.commands, True))
+
+
+def usage_of(text):
+    return re.match(r"usage: (.*)\n", text)[1]
+
+
 def check_letters(mctrace, _):
     """A letter means the same in all commands."""
     meanings = {}

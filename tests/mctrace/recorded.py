@@ -31,9 +31,7 @@ class Recorded(answers.Case):
         self.truth = {
             "mode": others.pop("mode"),
             "counts": {key: int(value) for key, value in others.items()},
-            "events": list(decoder.match(
-                (ns, cpu, "pid:" + task.rsplit(":", 1)[1], what, name, None)
-                for task, what, name, ns, cpu, _ in events)),
+            "events": list(decoder.match(self.decoded(events))),
             "functions": {},
         }
         for _, _, what, name, _, _, took in self.truth["events"]:
@@ -43,6 +41,15 @@ class Recorded(answers.Case):
                 one["durations"].append(took)
         for one in self.truth["functions"].values():
             one["completed"] = len(one["durations"])
+
+    def decoded(self, events):
+        """Yield the events of the text as decoder.py reads them from a recording."""
+        callers = iter(self.callers)
+        for task, what, name, ns, cpu, _ in events:
+            event = decoder.Event(cpu, what)
+            event.ns, event.task, event.name = ns, (int(task.rsplit(":", 1)[1]), 0, b"pid"), (name, decoder.KERNEL)
+            event.caller = (next(callers), decoder.KERNEL) if what == "enter" else None
+            yield event
 
     def entered(self):
         """Yield (cpu, ns, pid, function, caller) of each call."""

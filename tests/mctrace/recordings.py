@@ -96,9 +96,9 @@ def stream_words(cpu):
     return [other_word(STREAM, MAGIC | VERSION << 32), make_word(MORE, cpu), make_word(MORE, BASE >> 12)]
 
 
-def clock_words(offset):
+def clock_words(offset, shift=0):
     offset &= (1 << 64) - 1
-    value = 1 | CLOCK_IS_NS | offset >> DATA_BITS << 40     # mult 1, shift 0
+    value = 1 | shift << 32 | CLOCK_IS_NS | offset >> DATA_BITS << 40       # mult 1
     return [other_word(CLOCK, value), make_word(MORE, offset & (1 << DATA_BITS) - 1)]
 
 
@@ -337,6 +337,7 @@ class Ring:
         self.cpu = cpu
         self.notes = notes
         self.clock_offset = clock_offset
+        self.clock_shift = 0    # the clock has 2^clock_shift units in a ns
         self.rng = rng          # None: nothing random
         self.runs = []          # of [position, words]
         self.pos = first
@@ -366,13 +367,13 @@ class Ring:
         return (self.notes - self.pos % self.notes) // 8
 
     def time_word(self, ns):
-        return make_word(TIME, ns - self.clock_offset >> 1)
+        return make_word(TIME, ns - self.clock_offset << self.clock_shift >> 1)
 
     def say(self, task, ns, context, everything):
         words = []
         if everything:
             words.append(other_word(COUNT, self.calls))
-            words += clock_words(self.clock_offset)
+            words += clock_words(self.clock_offset, self.clock_shift)
             if self.modules is not None:
                 words.append(other_word(MODULE_COUNT, self.modules))
         words.append(self.time_word(ns))

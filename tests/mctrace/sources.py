@@ -3,10 +3,13 @@
 import os
 import re
 import resource
+import shutil
 import subprocess
 
+import failing
+import packets
 import recordings
-from harness import compare_lists
+from harness import TIMEOUT, compare_lists
 
 MEMORY = 200 << 20
 SECONDS = 20
@@ -122,8 +125,8 @@ RING = 1 << 16
 NOTES = RING // 4
 
 
-def short(first=0):
-    rec = recordings.simulate(700, 5, cpus=1, notes=NOTES, first=first, gaps=False, exits=False,
+def short(first=0, events=700):
+    rec = recordings.simulate(events, 5, cpus=1, notes=NOTES, first=first, gaps=False, exits=False,
                               before=False)
     assert sum(len(words) for ring in rec.rings for _, words in ring.runs) * 8 < RING
     return rec
@@ -184,6 +187,146 @@ def check_raw(mctrace, folder):
                     wrong.append("%s %s: %s: status %d, %s" % (
                         name, kind, " ".join(command), got.returncode,
                         got.stderr.decode() or "another answer"))
+    return wrong
+
+
+# --- each source in each command ---
+
+FILE = "standard input"         # the name of each source, as mctrace prints it for a pipe
+BEGAN = 1700000000
+READ_ALL = [["report"], ["report", "--tree"], ["report", "--json"], ["profile"], ["profile", "--callers"],
+            ["graph", "vfs_read"], ["latency", "vfs_read"], ["slow", "vfs_read"], ["flame", "-o", "out"],
+            ["diff", FILE, "other"], ["diff", "--json", FILE, "other"],
+            *(["export", "--to", form, "-o", "out"] for form in
+              ("trace.dat", "uftrace", "perfetto", "speedscope", "folded", "pprof", "ctf", "json"))]
+READ_MARKS = [["why", "--from", FILE], ["why", "--json", "--from", FILE]]
+READ_OBJECTS = [[command, *options, "--rules", packets.RULES + "/skb.rules", "--input", FILE]
+                for command in ("packet", "object") for options in ([], ["--json"])]
+REFUSED = [     # the kind of source, the command, its message
+    ("recording", ["export", "--to", "mctrace", "-o", "out"], "is a recording already: copy it"),
+    ("compressed", ["export", "--to", "mctrace", "-o", "out"], "is a recording already: copy it"),
+    ("recording", ["report", "--kallsyms", "names"], "has its own names: --kallsyms is for the kernel's raw files"),
+    ("rings", ["diff", "--kallsyms", "names", FILE, "../recording/other"],
+     "has its own names: --kallsyms is for the kernel's raw files"),
+    ("log", ["profile"], "is no recording of mctrace: it does not begin as one does (offset 0)"),
+    ("log", ["diff", FILE, "other"], "is no recording of mctrace: it does not begin as one does (offset 0)"),
+    ("nothing", ["profile"], "is a folder, no recording"),
+]
+
+
+def marked():
+    """A recording with the marks of an error, for why."""
+    kernel = failing.Kernel()
+    kernel.call("ksys_read", "vfs_read")
+    kernel.returns(21, 2)
+    return kernel.rec
+
+
+def in_quarters(rec):
+    """Repeat the sync words of a recording without events as often as the kernel's ring does."""
+    for ring in rec.rings:
+        ring.notes = NOTES
+    return rec
+
+
+def put_sources(mctrace, folder, recs, zstd):
+    """Make a folder for each kind of source, with these recordings by their names. Return the kinds."""
+    kinds = {}
+    for name, rec in recs.items():
+        path = put(folder, "recording/" + name, b"")
+        rec.write(path)
+        kallsyms = rec.functions.kallsyms().encode()
+        image = image_of(rec)
+        kinds["recording"] = [text_of_bytes(path)]
+        if zstd:
+            kinds["compressed"] = [recordings.compressed(kinds["recording"][0])]
+        kinds["rings"] = [image, "--kallsyms", "names"]
+        kinds["words"] = [recordings.struct.pack("<3Q", *recordings.stream_words(0)) + b"".join(
+            run.tobytes() for _, run in rec.rings[0].runs), "--kallsyms", "names"]
+        kinds["folder"] = [None, "--kallsyms", "names"]
+        for kind, (data, *_) in kinds.items():
+            put(folder, kind + "/names", kallsyms)
+            if data is not None:
+                put(folder, kind + "/" + name, data)
+        put(folder, "folder/%s/per_cpu/cpu0/raw" % name, image)
+        os.makedirs(os.path.join(folder, "saved"), exist_ok=True)
+        mctrace.text("export", "--to", "mctrace", "--kallsyms", os.path.join(folder, "rings/names"), "-o",
+                     os.path.join(folder, "saved", name), os.path.join(folder, "rings", name))
+    kinds["saved"] = [None]
+    for kind in kinds:
+        for name in recs:       # pprof's output has the time of a recording that has none itself
+            os.utime(os.path.join(folder, kind, name), (BEGAN, BEGAN))
+    return {kind: options for kind, (_, *options) in kinds.items()}
+
+
+def text_of_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def run_in(mctrace, where, command, pipe):
+    """Run a command in a folder. If @pipe, it reads its source from a pipe. Return the status, all that it prints, and
+    all files that it makes, by name."""
+    words = ["-" if pipe and word == FILE else word for word in command]
+    ran = subprocess.run([mctrace.path, *words], input=text_of_bytes(os.path.join(where, FILE)) if pipe else b"",
+                         capture_output=True, cwd=where, timeout=TIMEOUT, check=False, env=dict(os.environ, LC_ALL="C"))
+    out, files = os.path.join(where, "out"), {}
+    if os.path.isdir(out):
+        files = {name: text_of_bytes(os.path.join(out, name)) for name in os.listdir(out)}
+        shutil.rmtree(out)
+    elif os.path.exists(out):
+        files = {"": text_of_bytes(out)}
+        os.unlink(out)
+    return ran.returncode, ran.stdout, ran.stderr, files
+
+
+def lines_of(got):
+    """Return what run_in() returns as a list: the status, all lines, and all lines of each file after its name."""
+    status, printed, says, files = got
+    lines = [status, *printed.splitlines(), *says.splitlines()]
+    for name in sorted(files):
+        lines += [name, *files[name].splitlines()]
+    return lines
+
+
+def check_everywhere(mctrace, folder, recs, commands, zstd):
+    """Each command gives the same output for each source with the same words, also from a pipe."""
+    folder = os.path.join(folder, "everywhere")
+    kinds = put_sources(mctrace, folder, recs, zstd)
+    wrong = []
+    for command in commands:
+        command = command + [FILE] * (FILE not in command)
+        # A recording has lines of information that no ring has, and that exports contain.
+        known = {kind: run_in(mctrace, os.path.join(folder, kind), command, False) for kind in ("recording", "saved")}
+        exports = command[0] == "export" and command[2] in ("trace.dat", "uftrace", "ctf", "perfetto", "pprof")
+        if known["recording"][0] or not (known["recording"][1] or known["recording"][3]):
+            wrong.append("%s: %s" % (" ".join(command), known["recording"]))
+        for kind, options in kinds.items():
+            wanted = known["saved" if exports and kind not in ("recording", "compressed") else "recording"]
+            for pipe in (False, True) if kind != "folder" else (False,):
+                got = run_in(mctrace, os.path.join(folder, kind), command + options, pipe)
+                wrong += compare_lists("%s of %s%s: line" % (" ".join(command), kind, ", a pipe" * pipe),
+                                       lines_of(got), lines_of(wanted))
+    shutil.rmtree(folder)
+    return wrong
+
+
+def check_refused_sources(mctrace, folder, zstd):
+    """What a command refuses by design, it refuses by one sentence."""
+    folder = os.path.join(folder, "everywhere")
+    put_sources(mctrace, folder, {FILE: short(), "other": short()}, zstd)
+    put(folder, "log/" + FILE, b"<0>[   12.345678][  T57] mctracer: frozen: panic; the last 2 calls\n")
+    put(folder, "nothing/%s/a" % FILE, b"")
+    wrong = []
+    for kind, command, says in REFUSED:
+        if kind == "compressed" and not zstd:
+            continue
+        command = command + [FILE] * (FILE not in command)
+        got = run_in(mctrace, os.path.join(folder, kind), command, False)
+        sentence = r"mctrace: [^\n]*%s\n" % re.escape(says)
+        if got[0] != 1 or got[1] or got[3] or not re.fullmatch(sentence, got[2].decode()):
+            wrong.append("%s of %s: %s" % (" ".join(command), kind, got))
+    shutil.rmtree(folder)
     return wrong
 
 
@@ -520,6 +663,12 @@ def test(tap, attempt, mctrace, folder, compressed):
     attempt(tap, "calls deeper than a stack", None, check_deep, mctrace, folder)
     attempt(tap, "many chunks of information", None, check_many_chunks, mctrace, folder)
     attempt(tap, "the kernel's raw files in each command", None, check_raw, mctrace, folder)
+    for name, recs, commands in (("all commands", {FILE: short(), "other": short(RING + 3 * NOTES, 500)}, READ_ALL),
+                                 ("why", {FILE: in_quarters(marked())}, READ_MARKS),
+                                 ("packet, object", {FILE: in_quarters(packets.cloned())}, READ_OBJECTS)):
+        attempt(tap, "each source of words: " + name, None, check_everywhere, mctrace, folder, recs, commands,
+                compressed)
+    attempt(tap, "sources that are refused", None, check_refused_sources, mctrace, folder, compressed)
     attempt(tap, "names from a vmlinux", None, check_vmlinux, mctrace, folder)
     attempt(tap, "last_boot/raw", None, check_last_boot, mctrace, folder)
     attempt(tap, "last_boot/raw: what ended that boot", None, check_end_of_boot, mctrace, folder)
