@@ -160,10 +160,10 @@ MARKS = [(1000000000, "$"), (100000000, "@"), (10000000, "*"), (1000000, "#"), (
 
 
 class Tree:
-    """Parses the text of report --tree, with or without --times, and checks that it is well nested."""
+    """Parses the text of report --tree, with or without --clock, and checks that it is well nested."""
     def __init__(self, text):
         self.events = {}        # task: [[depth, what, function, took], ...]
-        self.times = {}         # task: the time of each of its events, ns; None without --times
+        self.times = {}         # task: the time of each of its events, ns; None without --clock
         self.ns = None          # time of the line
         self.stacks = {}        # task: names with a "{" and no "}" yet
         self.wrong = []
@@ -250,11 +250,11 @@ def check_tree(mctrace, case):
 
 
 def check_tree_times(mctrace, case):
-    """With --times each line of a call has its time, and is otherwise the same. Long blocks may be split elsewhere."""
+    """With --clock each line of a call has its time, and is otherwise the same. Long blocks may be split elsewhere."""
     def lines_of(text):
         return sorted(line for line in text.splitlines() if not line.startswith("CPU "))
 
-    timed = mctrace.text("report", "--tree", "--times", case.path)
+    timed = mctrace.text("report", "--tree", "--clock", case.path)
     differences = compare_lists("line", lines_of(re.sub(r"^\[[ ~]\d+\.\d{9}\] ", "", timed, flags=re.M)),
                                 lines_of(mctrace.text("report", "--tree", case.path)))
     tree, wanted = Tree(timed), {}
@@ -1320,7 +1320,7 @@ def simulated(folder, seeds):
 CHECKS = [
     ("report", "report", check_report, "plain full function small", None),
     ("report", "report --tree", check_tree, "plain full small", None),
-    ("report", "report --tree --times", check_tree_times, "plain full small", None),
+    ("report", "report --tree --clock", check_tree_times, "plain full small", None),
     ("report", "report --tree without returns", check_function_tree, "function", None),
     ("report", "report --json", lines.check_report_json, "plain full function small", None),
     ("report", "selected parts", selection.check_selection, "plain", None),

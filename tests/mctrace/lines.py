@@ -173,7 +173,7 @@ def check_estimated(mctrace, case):
                                      line["estimated"]) for line in tree],
                            [(one[1], *one[3:]) for one in ESTIMATED if one[0] == "return"])
     timed = re.findall(r"^\[(.)(\d+)\.(\d{9})\] .*\|  (?! *(?:/\*|kfree|dput|mntput))", mctrace.text(
-        "report", "--tree", "--times", case.path), re.M)
+        "report", "--tree", "--clock", case.path), re.M)
     wrong += compare_lists("time", [(mark == " ", int(s + ns)) for mark, s, ns in timed],
                            [(line["exact"], line["ns"]) for line in lines
                             if name_of(line["function"]) not in ("kfree", "dput", "mntput")])

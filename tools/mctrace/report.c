@@ -29,7 +29,7 @@ static struct {
 static const struct option options[] = {
 	OPT_BOOLEAN(0, "tree", &asked.tree,
 		    "nested calls by task, with durations if returns were recorded"),
-	OPT_BOOLEAN(0, "times", &asked.times, "with --tree: begin each line with its time"),
+	OPT_BOOLEAN(0, "clock", &asked.times, "with --tree: begin each line with its time"),
 	OPT_COUNT(0, "lines", &asked.lines, "N", "the first N events; of --tree, calls"),
 	OPT_TEXT(0, "btf", &asked.btf, "FILE",
 		 "recorded arguments by name and type, with the types in FILE"),
@@ -197,7 +197,7 @@ int cmd_report(int argc, char **argv)
 			  "--btf names arguments in lines of text: not with --tree or --json");
 	if (asked.times && (!asked.tree || view_asked.json))
 		die_usage("report",
-			  "--times is for the text of --tree: other output has the times already");
+			  "--clock is for the text of --tree: other output has the times already");
 	if (put_log(argv[1] ?: view_asked.input))
 		return flush_output();
 	view_open(&view, argv[1]);
