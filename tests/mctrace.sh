@@ -101,9 +101,9 @@ installed()
 	done
 	make -s -C "$tree/tools/tracing/mctrace" OUTPUT="$T/good/" DESTDIR="$T/installed" UNITDIR=/usr/lib/systemd/system \
 		install-service || return
-	for file in share/man/man5/mctrace-json.5 share/man/man5/mctrace.dat.5 share/mctrace/mctrace.schema.json \
-		share/man/man5/mctracer.conf.5 share/man/man8/mctracer.service.8 lib/systemd/system/mctracer.service \
-		lib/mctracer/save ../etc/mctracer.conf; do
+	for file in share/man/man5/mctrace-json.5 share/man/man5/mctrace.dat.5 share/man/man5/mctrace-triggers.5 \
+		share/man/man5/mctracer.conf.5 share/man/man8/mctracer.service.8 share/mctrace/mctrace.schema.json \
+		lib/systemd/system/mctracer.service lib/mctracer/save ../etc/mctracer.conf; do
 		[ -s "$T/installed/usr/$file" ] || {
 			echo "$file is not installed"
 			return 1

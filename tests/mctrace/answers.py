@@ -1462,6 +1462,7 @@ def test_people(tap, mctrace, folder):
     test("mctrace waits for its pager", terminal.check_pager_waited_for)
     test("man pages have the options of --help", options.check_pages)
     test("man pages have the usage of --help", options.check_synopsis)
+    test("the man page of triggers has what the kernel parses", options.check_triggers)
     test("a letter means the same in all commands", options.check_letters)
     test("old and foreign options name the option to use", options.check_instead)
     test("options may stand anywhere", options.check_order)

@@ -9,6 +9,8 @@ from harness import Case, compare, compare_lists
 
 PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Documentation",
                      "tools", "mctrace")
+TRIGGERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "kernel-trace", "mctracer", "select",
+                        "triggers.c")
 CONTROL = "stat list stream start stop show reset snapshot".split()
 VIEW = "report profile graph latency slow diff why flame packet object export".split()
 SETUP = ["record", "start", "stream"]
@@ -85,6 +87,21 @@ def check_synopsis(mctrace, _):
 
 def usage_of(text):
     return re.match(r"usage: (.*)\n", text)[1]
+
+
+def check_triggers(_mctrace, _):
+    """mctrace-triggers(5) describes the actions and conditions that the kernel parses, and no others."""
+    with open(TRIGGERS, encoding="utf-8") as file:
+        code = file.read()
+    with open(os.path.join(PAGES, "mctrace-triggers.rst"), encoding="utf-8") as file:
+        page = file.read()
+    wrong = []
+    for section, words in (("ACTION", re.findall(r'^\t\[MCTRACER_DO_\w+\] = { "(\w+)"', code, re.M)),
+                           ("WHEN", re.findall(r'_begins_with_word\(text, "(\w+)"\)', code))):
+        terms = re.search(r"^%s\n=+\n(.*?)^=+$" % section, page, re.M | re.S)[1]
+        described = re.findall(r"^\*\*(\w+)[^\n]*\n {8}", terms, re.M)
+        wrong += compare(section, dict.fromkeys(described, True), dict.fromkeys(words, True))
+    return wrong
 
 
 def check_letters(mctrace, _):
