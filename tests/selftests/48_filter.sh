@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 109
+plan 112
 
 filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
@@ -344,7 +344,7 @@ check "the counts add up after that" counts_add_up
 
 # --- modules
 if reason=$(missing testmod:mct_target); [ -n "$reason" ]; then
-	for name in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+	for name in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do
 		skip "modules $name" "$reason"
 	done
 else
@@ -400,7 +400,19 @@ else
 	equal "a function that was excluded before the load is not recorded" \
 		0 "$(called | grep -cx mct_target_leaf)"
 	at_least "the other functions are recorded" 1 "$(called | grep -c mct_target_branch)"
+	put 'vfs_read mct_target_leaf' "$filter"
 	mod_unload mct_target
+	add '!mct_target_leaf'
+	equal "a name that waits can be removed" vfs_read "$(grep -v '^#' "$filter")"
+	mod_load mct_target
+	put 'vfs_read mct_target_leaf' "$filter"
+	mod_unload mct_target
+	add '!mct_target_leaf:mod:mct_target'
+	equal "a name that waits can be excluded by the line that is shown" \
+		0 "$(grep -c '^mct_target_leaf' "$filter")"
+	shown=$(grep -v '^#' "$filter")
+	put "$shown" "$filter"
+	equal "that list can be written back" "$shown" "$(grep -v '^#' "$filter")"
 	put "" "$filter"
 fi
 if reason=$(missing testmod:mct_target; missing testmod:mct_twin); [ -n "$reason" ]; then

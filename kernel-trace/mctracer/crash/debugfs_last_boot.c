@@ -62,6 +62,10 @@ static void *last_boot_trace_next(struct seq_file *m, void *v, loff_t *pos)
 	struct reader *reader = m->private;
 
 	(*pos)++;
+	/* A seek makes all the text before it. */
+	mctracer_cond_resched();
+	if (fatal_signal_pending(current))
+		return ERR_PTR(-EINTR);
 	if (v != SEQ_START_TOKEN)
 		mctracer_streams_advance(&reader->all);
 	return mctracer_streams_oldest(&reader->all);

@@ -100,11 +100,20 @@ static bool last_boot_copy_modules(struct mctracer_last_boot *last, const void *
 	return true;
 }
 
+static bool last_boot_is_text(const struct mctracer_last_boot *last, u32 low)
+{
+	return last_boot_range_has(low, last->header.text,
+				   last->header.text_end - last->header.text);
+}
+
 /* Return @low, or MCTRACER_NOWHERE if the module there was loaded after the count @modules. */
 static u32 last_boot_known_at(const struct mctracer_last_boot *last, u32 low, u32 modules)
 {
-	const struct mctracer_old_module *module = last_boot_module(last, low);
+	const struct mctracer_old_module *module;
 
+	if (last_boot_is_text(last, low))
+		return low;
+	module = last_boot_module(last, low);
 	return module && modules < module->was.since ? MCTRACER_NOWHERE : low;
 }
 
@@ -120,6 +129,8 @@ static void last_boot_forget_unloaded(const struct mctracer_last_boot *last,
 	u64 i;
 
 	for (i = 0; i < copy->end / MCTRACER_WORD_SIZE; i++) {
+		if (!(i % (PAGE_SIZE / MCTRACER_WORD_SIZE)))
+			mctracer_cond_resched();
 		if (mctracer_word_is_meta(copy->words[i], MCTRACER_MODULES)) {
 			modules = mctracer_word_data(copy->words[i]);
 			known = true;
@@ -198,12 +209,6 @@ void mctracer_last_boot_put(struct mctracer_last_boot *last)
 {
 	if (refcount_dec_and_test(&last->users))
 		last_boot_free(last);
-}
-
-static bool last_boot_is_text(const struct mctracer_last_boot *last, u32 low)
-{
-	return last_boot_range_has(low, last->header.text,
-				   last->header.text_end - last->header.text);
 }
 
 /* Relocate *@low to the running kernel. Return false if its code is not there. */

@@ -221,13 +221,13 @@ static struct mctracer_expression *expression_find_other(const struct mctracer_e
 	return NULL;
 }
 
-/* Return the expression equal to @e; or NULL. A trigger that waits is shown with its module. */
+/* Return the expression equal to @e; or NULL. An expression that waits is shown with its module. */
 static struct mctracer_expression *expression_find_equal(const struct mctracer_expressions *in,
 							 const struct mctracer_expression *e)
 {
 	struct mctracer_expression *other = expression_find_other(in, e, e->module);
 
-	if (other || !e->module || !e->purpose)
+	if (other || !e->module)
 		return other;
 	other = expression_find_other(in, e, NULL);
 	return other && mctracer_expression_waits(other) &&
@@ -242,7 +242,6 @@ static void expression_drop_equal(struct mctracer_expressions *from, struct mctr
 	if (!other)
 		return;
 	e->had_equal = !other->remove;
-	e->had_waiting = mctracer_expression_waits(other);
 	if (other->fresh)
 		kfree(other->data);	/* else an older list shares the data */
 	mctracer_expression_drop(other);

@@ -24,8 +24,7 @@ struct mctracer_expression {
 	bool remove;		/* "!": it deselects functions */
 	bool may_wait;		/* "mod:": its module need not be loaded */
 	bool fresh;		/* of the text being written; if remove is set, an equal one ... */
-	bool had_equal;		/* ... was dropped from the list for it, */
-	bool had_waiting;	/* and waited for a module */
+	bool had_equal;		/* ... was dropped from the list for it */
 	unsigned int order;	/* its number in the list */
 	unsigned int symbols;	/* symbols that it matched */
 	bool traceable;		/* one of these is traceable */

@@ -449,7 +449,7 @@ bool mctracer_functions_module_coming(struct module *mod)
 
 /*
  * Return true if @e, with which the list deselects, has done its work. With @selects an earlier
- * expression selects functions: @e may then be for those of a module that is loaded later.
+ * expression selects functions: with "mod:", @e is also for those of a module that is loaded later.
  */
 static bool function_has_deselected(const struct mctracer_expression *e, bool selects)
 {
@@ -457,8 +457,7 @@ static bool function_has_deselected(const struct mctracer_expression *e, bool se
 		return false;
 	if (!selects)
 		return e->had_equal || !e->fresh;
-	return e->had_equal && !e->had_waiting &&
-	       (!e->module || mctracer_module_is_loaded(e->module));
+	return e->had_equal && !e->may_wait;
 }
 
 int mctracer_functions_check(const char *file, struct mctracer_expressions *expressions)
