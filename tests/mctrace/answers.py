@@ -265,6 +265,20 @@ def check_tree_times(mctrace, case):
     return differences + tree.wrong
 
 
+def check_tree_lines(mctrace, case):
+    """--lines prints the first calls of the tree, also if the next one is nested in them."""
+    differences, wanted = [], by_task(case)
+    for n in (1, 2, 3, 5, 9):
+        tree = Tree(mctrace.text("report", "--tree", "--lines", str(n), case.path))
+        calls = {task: [e[2] for e in events if e[1] == "enter"] for task, events in tree.events.items()}
+        if not 1 <= sum(len(names) for names in calls.values()) <= n:
+            differences.append("--lines %d prints %s" % (n, calls))
+        for task, names in calls.items():
+            differences += compare_lists("--lines %d: %s" % (n, task), names, [
+                e[2] for e in wanted.get(task, []) if e[1] == "enter"][:len(names)])
+    return differences
+
+
 def check_function_tree(mctrace, case):
     """Without returns, each call is shown once, in the order of its task."""
     tree = Tree(mctrace.text("report", "--tree", case.path))
@@ -1321,6 +1335,7 @@ CHECKS = [
     ("report", "report", check_report, "plain full function small", None),
     ("report", "report --tree", check_tree, "plain full small", None),
     ("report", "report --tree --clock", check_tree_times, "plain full small", None),
+    ("report", "report --tree --lines", check_tree_lines, "plain", None),
     ("report", "report --tree without returns", check_function_tree, "function", None),
     ("report", "report --json", lines.check_report_json, "plain full function small", None),
     ("report", "selected parts", selection.check_selection, "plain", None),

@@ -75,8 +75,7 @@ static void flush(struct track *track)
 	if (!file)
 		die_errno("%s", track->path);
 	buffer_write(&track->records, file);
-	if (fclose(file))
-		die_errno("%s", track->path);
+	export_close(file, track->path);
 }
 
 /* Return the number that names the task's file: its pid, if that is not taken. */

@@ -447,7 +447,10 @@ int cmd_record(int argc, char **argv)
 	record.missed = tracer_returns_missed();
 	clock_gettime(CLOCK_MONOTONIC, &record.began);
 	tracer_write("tracing_on", "1");
-	if (record.command && write(record.go, "", 1) != 1)
+	/* After a signal the command does not start: it ends when nothing comes from the pipe. */
+	if (record.command && signal_is_pending())
+		close(record.go);
+	else if (record.command && write(record.go, "", 1) != 1)
 		die_errno("%s", record.command[0]);
 	wait_for_end(&record, &signals);
 	free(info);

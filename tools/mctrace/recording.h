@@ -91,6 +91,8 @@ struct recording_writer {
 void recording_create(struct recording_writer *to, const char *path);
 /* Give the recording its final name. Rename an existing non-empty file to PATH.old. */
 void recording_name(struct recording_writer *to);
+/* Return true if a signal that should end mctrace came while it was blocked. */
+bool signal_is_pending(void);
 /*
  * Return true, and let all further writes fail, if the file takes more than @to->most bytes of the
  * disk.

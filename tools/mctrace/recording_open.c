@@ -147,6 +147,7 @@ static void find_origin(struct recording *from)
 	while (file && getline(&line, &room, file) > 0 && !strncmp(line, "# ", 2)) {
 		if (!from->origin && strncmp(line, "# kernel: ", 10))
 			break;
+		replace_controls(line, "\n\t");
 		before = from->origin;
 		from->origin = xasprintf("%s%s", before ?: "", line);
 		free(before);

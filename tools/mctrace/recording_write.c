@@ -46,8 +46,7 @@ static int create_unnamed(struct recording_writer *to)
 	return unfinished_file(to->path);
 }
 
-/* Return true if a signal that should end mctrace came while it was blocked. */
-static bool is_ending(void)
+bool signal_is_pending(void)
 {
 	sigset_t signals;
 
@@ -63,7 +62,7 @@ static int open_other(const char *path)
 	int fd;
 
 	while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO &&
-	       !is_ending())
+	       !signal_is_pending())
 		nanosleep(&nap, NULL);
 	if (fd >= 0)
 		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);

@@ -184,7 +184,9 @@ static void enter(struct walker *walker, struct task_calls *task, struct call *c
 	struct tree *tree = (struct tree *)walker;
 
 	if (tree->most && tree->calls++ == tree->most) {
+		task->nr--;		/* this call is not printed */
 		end_all(tree);
+		task->nr++;
 		walker->enough = true;
 		return;
 	}

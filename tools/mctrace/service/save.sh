@@ -87,7 +87,7 @@ save_dump()
 # save: save what is there of the boot that ended
 save()
 {
-	if head -n 1 "$last/trace" >"$folder/head.new" 2>/dev/null; then
+	if head -n 1 "$last/trace" >/dev/null 2>&1; then
 		save_rings
 	else
 		dump=$(find_dump)
