@@ -154,6 +154,7 @@ int replace_mcount_direct(mcount_direct_func_t old, mcount_direct_func_t new);
 int unregister_mcount_direct(mcount_direct_func_t func);
 bool mcount_direct_registered(mcount_direct_func_t func);
 bool mcount_direct_is_current(mcount_direct_func_t func);
+bool mcount_is_enabled(void);
 int mcount_error(void);
 const char *mcount_restriction(void);
 
@@ -374,6 +375,11 @@ static inline bool mcount_direct_registered(mcount_direct_func_t func)
 }
 
 static inline bool mcount_direct_is_current(mcount_direct_func_t func)
+{
+	return false;
+}
+
+static inline bool mcount_is_enabled(void)
 {
 	return false;
 }

@@ -50,8 +50,8 @@ NOKPROBE_SYMBOL(mcount_no_hook);
  */
 mcount_func_t mcount_hook __read_mostly = mcount_no_hook;
 
-static bool mcount_no_pre_handler(unsigned long ip, unsigned long parent_ip,
-				  const struct mcount_regs *regs)
+bool mcount_no_pre_handler(unsigned long ip, unsigned long parent_ip,
+			   const struct mcount_regs *regs)
 {
 	return true;
 }
@@ -496,10 +496,17 @@ const char *mcount_restriction(void)
 }
 EXPORT_SYMBOL_GPL(mcount_restriction);
 
+/**
+ * mcount_is_enabled() - return whether a registered hook is called
+ *
+ * Context: any.
+ * Return: the sysctl kernel.mcount_enabled, whether a hook is registered or not.
+ */
 bool mcount_is_enabled(void)
 {
 	return READ_ONCE(mcount_enabled);
 }
+EXPORT_SYMBOL_GPL(mcount_is_enabled);
 
 int mcount_name_hook(char *name, size_t size)
 {

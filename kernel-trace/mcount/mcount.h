@@ -8,14 +8,15 @@
 #include <linux/mcount.h>
 #include <linux/types.h>
 
-/* Return true if mcount is enabled, whether a hook is registered or not. Any context. */
-bool mcount_is_enabled(void);
-
 /*
  * Store the name of the registered hook and of its module, or "none", into @name, at most @size
  * bytes with the NUL. Return the length without the NUL. Any context.
  */
 int mcount_name_hook(char *name, size_t size);
+
+/* What mcount_pre_handler points to while there is no pre-handler. */
+bool mcount_no_pre_handler(unsigned long ip, unsigned long parent_ip,
+			   const struct mcount_regs *regs);
 
 /* Below INT_MAX, so that notifiers of hooks can run earlier: see struct mcount_selection. */
 #define MCOUNT_MODULE_PRIORITY	(INT_MAX - 1)
@@ -37,8 +38,9 @@ static inline bool mcount_sees_returns(const struct mcount_selection *selection)
  * mcount_rethook_pre_handler() returns the pre-handler for the functions that @of selects, with or
  * without returns. mcount_rethook_switch() lets @of get the caught returns; NULL: nobody gets them.
  *
- * mcount_rethook_plain() handles a call at a site that should call the pre-handler and can't, and
- * returns true if the site was selected for the hook, too. Any context, with preemption disabled.
+ * mcount_rethook_plain() handles a call at a site that should call the pre-handler and can't.
+ * Returns false if the site was selected for the pre-handler of a selection that is in effect. Any
+ * context, with preemption disabled.
  */
 unsigned long mcount_rethook_site(unsigned long site);
 int mcount_rethook_prepare(const struct mcount_selection *of);

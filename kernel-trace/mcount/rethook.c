@@ -302,7 +302,9 @@ bool mcount_rethook_plain(unsigned long site, unsigned long parent_ip)
 {
 	const struct mcount_selection *of = READ_ONCE(returned);	/* valid until dropped */
 
-	if (!of || !mcount_sees_returns(of) || of->kind(site) != MCOUNT_HOOK)
+	if (!of)	/* with this pre-handler: a selection with returns begins or ends */
+		return READ_ONCE(mcount_pre_handler) == mcount_catching_pre_handler;
+	if (of->kind(site) != MCOUNT_HOOK)
 		return false;
 	of->plain(site + MCOUNT_SITE_SIZE, parent_ip);
 	if (mcount_must_catch(of, site))

@@ -10,7 +10,7 @@
 cpus=$(cpu_list possible)
 online=$(cpu_list online)
 
-plan $((9 + $(echo "$cpus" | wc -l) + $(echo "$online" | wc -l)))
+plan $((14 + $(echo "$cpus" | wc -l) + $(echo "$online" | wc -l)))
 
 laps=5
 size=90000	# minimum of calls in a full ring
@@ -22,6 +22,22 @@ all_lapped()
 		[ "$(stat_cpu "$cpu" "$OVERWRITTEN")" -gt $((laps * size)) ] ||
 			return 1
 	done
+}
+
+# silence: print why nothing is recorded
+silence()
+{
+	sed -n 's/^# not recorded: //p' "$MCT_STATS"
+}
+
+full()
+{
+	[ "$(silence)" = "the rings are full" ]
+}
+
+at_end()
+{
+	put overwrite "$MCT_DIR/options"
 }
 
 equal "stats has one line of headings" 1 "$(grep -c '^# cpu' "$MCT_STATS")"
@@ -63,5 +79,19 @@ cat "$MCT_TRACE" > "$MCT_TMP/trace2"
 check "the trace reads the same twice" cmp "$trace" "$MCT_TMP/trace2"
 cat "$MCT_STATS" > "$MCT_TMP/stats2"
 check "stats reads the same twice" cmp "$MCT_TMP/stats1" "$MCT_TMP/stats2"
+# While nothing is recorded, stats tells why.
+equal "stats says that the tracer is off" "ctrl is 0" "$(silence)"
+trace_on
+equal "stats gives no reason while the tracer is on" "" "$(silence)"
+put 0 "$MCT_DIR/tracing_on"
+equal "stats says that recording is paused" "tracing_on is 0" "$(silence)"
+put 1 "$MCT_DIR/tracing_on"
+put 0 "$MCT_SYSCTL"
+equal "stats says that mcount is disabled" "kernel.mcount_enabled is 0" "$(silence)"
+put 1 "$MCT_SYSCTL"
+put nooverwrite "$MCT_DIR/options"
+check "stats says that the rings are full" wait_until "$MCT_PATIENCE" full
+put overwrite "$MCT_DIR/options"
+trace_off
 sed 's/^/# /' "$MCT_TMP/stats2"
 finish

@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 112
+plan 114
 
 filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
@@ -344,7 +344,7 @@ check "the counts add up after that" counts_add_up
 
 # --- modules
 if reason=$(missing testmod:mct_target); [ -n "$reason" ]; then
-	for name in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do
+	for name in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do
 		skip "modules $name" "$reason"
 	done
 else
@@ -413,6 +413,16 @@ else
 	shown=$(grep -v '^#' "$filter")
 	put "$shown" "$filter"
 	equal "that list can be written back" "$shown" "$(grep -v '^#' "$filter")"
+	mod_load mct_target
+	put 'vfs_read mct_target_l* mct_target_leaf' "$filter"
+	mod_unload mct_target
+	add '!mct_target_leaf'
+	equal "a name that a pattern still selects stays excluded" \
+		"!mct_target_leaf:mod:mct_target # not loaded" "$(tail -n 1 "$filter" | xargs)"
+	mod_load mct_target
+	traced mod_set mct_target calls 10
+	equal "it is excluded when the module loads again" \
+		0 "$(called | grep -cx mct_target_leaf)"
 	put "" "$filter"
 fi
 if reason=$(missing testmod:mct_target; missing testmod:mct_twin); [ -n "$reason" ]; then

@@ -161,11 +161,12 @@ void mctracer_consume_take(int cpu)
 /* Return true if @ring has calls or a mark. On 32-bit, marked may be torn: callers check again. */
 static bool consume_ring_has_events(const struct mctracer_ring *ring)
 {
-	u64 end, calls = mctracer_ring_end_calls(ring, &end);
+	u64 end, calls = mctracer_ring_end_calls(ring, &end), read = READ_ONCE(ring->user.read);
 
+	if (read == end)	/* also if words were never committed, whose calls nobody has read */
+		return false;
 	return calls != READ_ONCE(ring->read_calls) ||
-	       mctracer_distance(READ_ONCE(ring->user.read), READ_ONCE(ring->marked)) - 1 <
-	       mctracer_distance(READ_ONCE(ring->user.read), end);
+	       mctracer_distance(read, READ_ONCE(ring->marked)) - 1 < mctracer_distance(read, end);
 }
 
 bool mctracer_anything_to_consume(int only)

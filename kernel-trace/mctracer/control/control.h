@@ -95,6 +95,8 @@ int mctracer_start(void);
 void mctracer_stop(void);
 /* Return true if mctracer's hook is registered. */
 bool mctracer_started(void);
+/* Return why no call is recorded now, whatever is selected; NULL if calls are recorded. */
+const char *mctracer_silence(void);
 /* Return true if hooks may run, also after a stop: then they will commit all reserved words. */
 bool mctracer_may_commit(void);
 

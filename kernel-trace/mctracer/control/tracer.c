@@ -630,10 +630,10 @@ static int tracer_module_event(struct notifier_block *nb, unsigned long event, v
 	if (event != MODULE_STATE_COMING)
 		return NOTIFY_DONE;
 	CLASS(mctracer_own_work, own)();
-	mctracer_modules_note();
+	mctracer_modules_note(true);
 	changed = mctracer_functions_module_coming(data);
 	changed |= mctracer_triggers_module_coming(data);
-	mctracer_modules_note();
+	mctracer_modules_note(false);
 	if (!changed)
 		return NOTIFY_DONE;
 	mctracer_invalidate_tasks(false);
@@ -773,6 +773,25 @@ void mctracer_stop(void)
 bool mctracer_started(void)
 {
 	return mcount_direct_is_current(READ_ONCE(hook)) && !mcount_error();
+}
+
+const char *mctracer_silence(void)
+{
+	if (!mcount_direct_is_current(READ_ONCE(hook)))
+		return "ctrl is 0";	/* also after another hook has replaced the tracer's */
+	if (!mcount_is_enabled())
+		return "kernel.mcount_enabled is 0";
+	if (mcount_error())
+		return "functions could not be changed to call the tracer";
+	if (mctracer_frozen_by())
+		return "frozen";
+	if (!mctracer_is_on())
+		return "tracing_on is 0";
+	if (READ_ONCE(mctracer_stopped))
+		return "the rings are being replaced";
+	if (READ_ONCE(mctracer_copying))
+		return "the rings are being copied";
+	return mctracer_rings_are_full() ? "the rings are full" : NULL;
 }
 
 bool mctracer_may_commit(void)

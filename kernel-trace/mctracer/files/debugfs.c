@@ -266,7 +266,7 @@ static const struct file_operations max_stack_fops = {
 
 static int stats_show(struct seq_file *m, void *v)
 {
-	const char *frozen_by = mctracer_frozen_by();
+	const char *frozen_by = mctracer_frozen_by(), *silence = mctracer_silence();
 	struct mctracer_ring_counts counts;
 	unsigned long own = 0;
 	int cpu;
@@ -274,6 +274,8 @@ static int stats_show(struct seq_file *m, void *v)
 	if (frozen_by)
 		seq_printf(m, "# frozen: %s\n", frozen_by);
 	mctracer_show_failure(m);
+	if (silence)
+		seq_printf(m, "# not recorded: %s\n", silence);
 	guard(mutex)(&mctracer_mutex);
 	seq_puts(m, "# cpu entries written overwritten lost recursions read\n");
 	for_each_possible_cpu(cpu) {

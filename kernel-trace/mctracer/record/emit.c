@@ -297,6 +297,16 @@ static bool emit_ring_is_full(const struct mctracer_ring *ring)
 	       (s32)(READ_ONCE(ring->limit) - (u32)ring->user.head) <= 0;
 }
 
+bool mctracer_rings_are_full(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (!emit_ring_is_full(per_cpu_ptr(&mctracer_rings, cpu)))
+			return false;
+	return true;
+}
+
 /* If the ring is full, have the next call check again and write all sync words if it has room. */
 static void emit_check_full(struct mctracer_ring *ring)
 {
@@ -389,6 +399,15 @@ static void emit_lose(struct mctracer_ring *ring)
 	emit_count_lost();
 }
 
+/* Count a call while rings are held. What ends the hold invalidates the cached tasks. */
+static void emit_lose_held(struct mctracer_ring *ring)
+{
+	WRITE_ONCE(ring->renew, true);
+	if (ring->user.lost == ring->lost_reported)
+		atomic_long_inc(&holes);
+	emit_count_lost();
+}
+
 /* Return true if nothing is recorded or counted, whatever the task; not even marks. */
 static __always_inline bool emit_is_closed(void)
 {
@@ -430,7 +449,12 @@ static void emit_end_of_task(struct mctracer_ring *ring)
  */
 #define OWN_TASKS	16
 
-static struct task_struct *own_tasks[OWN_TASKS];
+/* A place of a task that an oops has killed stays taken: by the time, no later task has it. */
+static struct {
+	struct task_struct *task;
+	u64 started;		/* the task's start_boottime */
+} own_tasks[OWN_TASKS];
+
 static atomic_t nr_own_tasks;
 
 int mctracer_begin_own_work(void)
@@ -438,8 +462,9 @@ int mctracer_begin_own_work(void)
 	int i;
 
 	for (i = 0; i < OWN_TASKS; i++) {
-		if (cmpxchg(&own_tasks[i], NULL, current))
+		if (cmpxchg(&own_tasks[i].task, NULL, current))
 			continue;
+		WRITE_ONCE(own_tasks[i].started, current->start_boottime);
 		atomic_inc(&nr_own_tasks);
 		__mctracer_task_changed(current);
 		return i;
@@ -447,32 +472,13 @@ int mctracer_begin_own_work(void)
 	return -1;	/* no free place: this work is recorded */
 }
 
-/* End the work of @task at @place, unless it has ended. */
-static void emit_end_own_work(int place, const struct task_struct *task)
-{
-	struct task_struct *old = READ_ONCE(own_tasks[place]);
-
-	if (old == task && try_cmpxchg(&own_tasks[place], &old, NULL))
-		atomic_dec(&nr_own_tasks);
-}
-
 void mctracer_end_own_work(int place)
 {
 	if (place < 0)
 		return;
-	emit_end_own_work(place, current);
+	WRITE_ONCE(own_tasks[place].task, NULL);
+	atomic_dec(&nr_own_tasks);
 	__mctracer_task_changed(current);
-}
-
-/* End the work of a task that was killed by an oops: its memory may now be @task's. */
-static void emit_forget_own_work(const struct task_struct *task)
-{
-	int i;
-
-	if (task == current || !atomic_read(&nr_own_tasks))
-		return;
-	for (i = 0; i < OWN_TASKS; i++)
-		emit_end_own_work(i, task);
 }
 
 static bool emit_is_own_task(void)
@@ -480,7 +486,8 @@ static bool emit_is_own_task(void)
 	int i;
 
 	for (i = 0; atomic_read(&nr_own_tasks) && i < OWN_TASKS; i++)
-		if (READ_ONCE(own_tasks[i]) == current)
+		if (READ_ONCE(own_tasks[i].task) == current &&
+		    READ_ONCE(own_tasks[i].started) == current->start_boottime)
 			return true;
 	return false;
 }
@@ -543,15 +550,13 @@ unsigned long mctracer_emit_task(unsigned long unused)
 		smp_rmb();	/* mctracer_stopped before the ring: with tracer_resume_writers() */
 		/* The skipped task must come here again, to invalidate the task cached now. */
 		WRITE_ONCE(ring->skipped, NULL);
-		if (held || emit_ring_is_full(ring)) {
+		if (held) {
+			emit_lose_held(ring);
+			return 0;
+		}
+		if (emit_ring_is_full(ring)) {
 			WRITE_ONCE(ring->renew, true);
-			/* What ends a hold invalidates the cached tasks of all CPUs. */
-			if (ring->user.lost == ring->lost_reported && held)
-				atomic_long_inc(&holes);
-			if (held)
-				emit_count_lost();
-			else
-				emit_lose(ring);
+			emit_lose(ring);
 			return 0;
 		}
 		if (emit_is_own_task())
@@ -798,14 +803,14 @@ unsigned long mctracer_emit_tail(unsigned long ip)
 }
 
 /*
- * Return true if a mark may be written. With @always, name an unrecorded task before its mark, but
- * do not cache it in the ring.
+ * Return true if a mark may be written. With @always, also for an unrecorded task, or while rings
+ * are copied: name the task before its mark, but do not cache it in the ring.
  */
 static bool emit_may_mark(struct mctracer_ring *ring, bool always)
 {
 	if (emit_ring_is_full(ring))
 		return false;
-	if (emit_must_record(ring))
+	if (!emit_is_held() && emit_must_record(ring))	/* held, it would count a lost call */
 		return true;
 	if (!always || emit_is_closed() || READ_ONCE(mctracer_stopped))
 		return false;
@@ -887,7 +892,6 @@ void __mctracer_task_changed(const struct task_struct *task)
 	unsigned int cpu;
 
 	guard(preempt_notrace)();
-	emit_forget_own_work(task);
 	smp_mb();	/* F1 */
 	cpus = READ_ONCE(*task_cpus_of(task));
 	for_each_set_bit(bit, &cpus, BITS_PER_LONG)

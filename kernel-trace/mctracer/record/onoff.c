@@ -43,9 +43,9 @@ void mctracer_turn_off(void)
 }
 
 /* Write the mark, then turn recording off, unless somebody has turned it on or off meanwhile. */
-static void onoff_turn_off_marked(unsigned long ip, bool always)
+static void onoff_turn_off_marked(unsigned long ip)
 {
-	mctracer_emit_mark(ip, MCTRACER_MARK_OFF, always);
+	mctracer_emit_mark(ip, MCTRACER_MARK_OFF, true);
 	if (onoff_change(MCTRACER_CHANGING, MCTRACER_OFF))
 		mctracer_invalidate_tasks(false);
 }
@@ -73,7 +73,7 @@ static void onoff_soon_fn(struct work_struct *work)
 	}
 	guard(preempt_notrace)();
 	if (onoff_change(MCTRACER_OFF_SOON, MCTRACER_CHANGING))
-		onoff_turn_off_marked(READ_ONCE(soon_ip), true);
+		onoff_turn_off_marked(READ_ONCE(soon_ip));
 }
 
 void mctracer_turn_off_finish(void)
@@ -94,7 +94,7 @@ void mctracer_turn_off_at(unsigned long ip, unsigned int after)
 	if (!after) {
 		if (onoff_change(MCTRACER_ON, MCTRACER_CHANGING) ||
 		    onoff_change(MCTRACER_OFF_SOON, MCTRACER_CHANGING))
-			onoff_turn_off_marked(ip, false);
+			onoff_turn_off_marked(ip);
 		return;
 	}
 	if (!onoff_change(MCTRACER_ON, MCTRACER_CHANGING))

@@ -151,6 +151,8 @@ void mctracer_add_loss(void);
  */
 unsigned long mctracer_hole_count(void);
 void mctracer_holes_cleared(unsigned long count);
+/* Return true if no online CPU's ring has room (nooverwrite). Any context. */
+bool mctracer_rings_are_full(void);
 /*
  * Count that a module is loaded, before its code runs, or unloaded, after its code has run last.
  * All CPUs write the count before they record again. Return the count. Any context.

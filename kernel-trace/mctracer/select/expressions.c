@@ -15,8 +15,10 @@
 #include <linux/bitops.h>
 #include <linux/ctype.h>
 #include <linux/errno.h>
+#include <linux/glob.h>
 #include <linux/jhash.h>
 #include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
@@ -234,7 +236,36 @@ static struct mctracer_expression *expression_find_equal(const struct mctracer_e
 	       !strcmp(other->homes->module, e->module) ? other : NULL;
 }
 
-/* Drop the expression equal to @e, if there is one, and note in @e what it was. */
+static bool expression_selects_before(const struct mctracer_expression *other,
+				      const struct mctracer_expression *e)
+{
+	return other->order < e->order && !other->remove &&
+	       expression_strings_equal(other->purpose, e->purpose);
+}
+
+bool mctracer_expression_may_deselect(const struct mctracer_expressions *in,
+				      const struct mctracer_expression *e)
+{
+	const struct mctracer_expression *other;
+
+	if (expression_is_glob(e->name)) {
+		list_for_each_entry(other, &in->list, list)
+			if (expression_selects_before(other, e))
+				return true;
+		return false;
+	}
+	hash_for_each_possible(in->by_name, other, node, mctracer_expression_key(e->name))
+		if (expression_selects_before(other, e) && !strcmp(other->name, e->name))
+			return true;
+	list_for_each_entry(other, &in->globs, globs)
+		if (expression_selects_before(other, e) && glob_match(other->name, e->name))
+			return true;
+	return false;
+}
+
+/*
+ * Drop the expression equal to @e, if there is one. Note in @e what it was, and where it matched.
+ */
 static void expression_drop_equal(struct mctracer_expressions *from, struct mctracer_expression *e)
 {
 	struct mctracer_expression *other = expression_find_equal(from, e);
@@ -242,6 +273,8 @@ static void expression_drop_equal(struct mctracer_expressions *from, struct mctr
 	if (!other)
 		return;
 	e->had_equal = !other->remove;
+	if (!e->module)
+		swap(e->homes, other->homes);
 	if (other->fresh)
 		kfree(other->data);	/* else an older list shares the data */
 	mctracer_expression_drop(other);

@@ -67,6 +67,13 @@ int mctracer_expression_parse(struct mctracer_expressions *to, char *text, const
 int mctracer_expression_add_home(struct mctracer_expression *e, const char *module);
 /* Return true if all that @e can match is in modules that are not loaded. */
 bool mctracer_expression_waits(const struct mctracer_expression *e);
+/*
+ * Return true if an expression before @e with the same purpose may select functions, now or when a
+ * module comes, that @e deselects; of two globs that is not known. O(globs), or O(list) if @e is a
+ * glob. The order of all expressions must be set.
+ */
+bool mctracer_expression_may_deselect(const struct mctracer_expressions *in,
+				      const struct mctracer_expression *e);
 /* Print expressions in the form that can be parsed. */
 void mctracer_expression_show(const struct mctracer_expression *e, struct seq_file *m);
 void mctracer_expressions_show(const struct mctracer_expressions *expressions, struct seq_file *m);

@@ -326,12 +326,18 @@ static void function_free_set(struct mctracer_sites *set)
 	kvfree(set);
 }
 
-/* The number of notes about modules; under mctracer_sets_mutex. */
-static unsigned int modules_seen;
+/* Notes about modules, and modules that are being loaded now; under mctracer_sets_mutex. */
+static unsigned int modules_seen, modules_coming;
 
 unsigned int mctracer_modules_seen(void)
 {
 	return READ_ONCE(modules_seen);
+}
+
+bool mctracer_module_came(unsigned int since)
+{
+	lockdep_assert_held(&mctracer_sets_mutex);
+	return modules_seen != since || modules_coming;
 }
 
 /* Make hooks use @set. Return the set before. */
@@ -430,10 +436,11 @@ static bool function_add_module(int which, struct module *mod)
 	return changed;
 }
 
-void mctracer_modules_note(void)
+void mctracer_modules_note(bool begin)
 {
 	guard(mutex)(&mctracer_sets_mutex);
 	WRITE_ONCE(modules_seen, modules_seen + 1);
+	modules_coming += begin ? 1 : -1;
 }
 
 bool mctracer_functions_module_coming(struct module *mod)
@@ -448,16 +455,20 @@ bool mctracer_functions_module_coming(struct module *mod)
 #endif /* CONFIG_MODULES */
 
 /*
- * Return true if @e, with which the list deselects, has done its work. With @selects an earlier
- * expression selects functions: with "mod:", @e is also for those of a module that is loaded later.
+ * Return true if @e, with which the list @in deselects, has done its work. With @selects an earlier
+ * expression selects functions: with "mod:", or if @e waits for a module like the expression that
+ * it removed, @e is also for those of a module that is loaded later.
  */
-static bool function_has_deselected(const struct mctracer_expression *e, bool selects)
+static bool function_has_deselected(const struct mctracer_expressions *in,
+				    const struct mctracer_expression *e, bool selects)
 {
 	if (!e->remove || e->sites)
 		return false;
 	if (!selects)
 		return e->had_equal || !e->fresh;
-	return e->had_equal && !e->may_wait;
+	if (!e->had_equal || e->may_wait)
+		return false;
+	return !mctracer_expression_waits(e) || !mctracer_expression_may_deselect(in, e);
 }
 
 int mctracer_functions_check(const char *file, struct mctracer_expressions *expressions)
@@ -467,7 +478,7 @@ int mctracer_functions_check(const char *file, struct mctracer_expressions *expr
 	const char *why;
 
 	list_for_each_entry_safe(e, next, &expressions->list, list) {
-		if (function_has_deselected(e, selects)) {
+		if (function_has_deselected(expressions, e, selects)) {
 			mctracer_expression_drop(e);
 			continue;
 		}
@@ -477,7 +488,7 @@ int mctracer_functions_check(const char *file, struct mctracer_expressions *expr
 		if (!selects)
 			return mctracer_expression_refuse(file, -ENOENT, e->name,
 				      "no function was selected before");
-		if (e->may_wait)
+		if (e->may_wait || mctracer_expression_waits(e))
 			continue;	/* a module's init functions may be gone */
 		if (e->module && !mctracer_module_is_loaded(e->module))
 			return mctracer_expression_refuse(file, -ENOENT, e->module,
@@ -571,7 +582,7 @@ static void function_undo_change(int which, const struct change *change)
 	scoped_guard(mutex, &mctracer_sets_mutex) {
 		lists[which] = change->before;
 		set = function_exchange_set(which, change->set_before);
-		if (change->before && modules_seen != change->modules) {
+		if (change->before && mctracer_module_came(change->modules)) {
 			again = function_find_sites(change->before, NULL, true);
 			if (!IS_ERR(again))
 				again = function_exchange_set(which, again);

@@ -58,11 +58,17 @@ int mctracer_functions_find(struct mctracer_expressions *expressions, const char
 int mctracer_functions_check(const char *file, struct mctracer_expressions *expressions);
 
 /*
- * Note that a module is being loaded: before lists and triggers get its functions, and after that.
+ * Note that a module is being loaded: before lists and triggers get its functions (@begin), and
+ * after that.
  */
-void mctracer_modules_note(void);
+void mctracer_modules_note(bool begin);
 /* Return a number that changes with each note. */
 unsigned int mctracer_modules_seen(void);
+/*
+ * Return true if lists and triggers may have got a module's functions since mctracer_modules_seen()
+ * was @since. Under mctracer_sets_mutex.
+ */
+bool mctracer_module_came(unsigned int since);
 /* Select functions of @mod, which is being loaded. Return true if the selection has changed. */
 bool mctracer_functions_module_coming(struct module *mod);
 /* Print the name of the function at @address. Return false if it has none: its module is gone. */

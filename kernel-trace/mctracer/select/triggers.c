@@ -7,6 +7,7 @@
  * Hit counters pass from table to table, one for each pair of line and site: so no hit is missed.
  */
 #include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/bsearch.h>
 #include <linux/cc_platform.h>
 #include <linux/cleanup.h>
@@ -48,19 +49,42 @@
 
 static const char file[] = "triggers";
 
-static const struct {
+/* What actions need: NULL, or why this kernel does not have it. */
+#define NEEDS_RETURNS	(MCOUNT_HAS_RETURNS ? NULL : "needs CONFIG_MCOUNT_RETURNS")
+#define NEEDS_DYNAMIC	(IS_ENABLED(CONFIG_MCOUNT_DYNAMIC) ? NULL : "needs CONFIG_MCOUNT_DYNAMIC")
+#define NEEDS_FILTER	(IS_ENABLED(CONFIG_MCOUNT_FILTER) ? NULL : "needs CONFIG_MCOUNT_FILTER")
+
+/* Only calls, whose arguments are known. */
+#define AT_CALLS	(BIT(MCTRACER_WHEN_CALLED) | BIT(MCTRACER_WHEN_FOLLOWED))
+
+static const struct trigger_action {
 	const char *name, *option;
 	unsigned int usual, min, max;	/* default and range of the option's value */
 	bool writes;			/* it writes words for each call */
 	bool operand;			/* it has an operand instead of an option, see operands.c */
+	const char *needs;		/* why this kernel does not have the action, or NULL */
+	unsigned int when;		/* bits: only then; 0: always */
+	bool objects;			/* it changes which objects are followed */
 } actions[MCTRACER_ACTIONS] = {
 	[MCTRACER_DO_TRACEON] = { "traceon" },
 	[MCTRACER_DO_COUNT] = { "count" },
-	[MCTRACER_DO_FOLLOW] = { "follow", .writes = true, .operand = true },
-	[MCTRACER_DO_UNFOLLOW] = { "unfollow", .operand = true },
-	[MCTRACER_DO_ARGS] = { "args", .writes = true },
-	[MCTRACER_DO_DATA] = { "data", .operand = true, .writes = true },
-	[MCTRACER_DO_RET] = { "ret", .writes = true },
+	[MCTRACER_DO_FOLLOW] = {
+		"follow", .writes = true, .operand = true, .objects = true, .needs = NEEDS_FILTER,
+		.when = BIT(MCTRACER_WHEN_CALLED),
+	},
+	[MCTRACER_DO_UNFOLLOW] = {
+		"unfollow", .operand = true, .objects = true, .needs = NEEDS_FILTER,
+		.when = BIT(MCTRACER_WHEN_CALLED),
+	},
+	[MCTRACER_DO_ARGS] = { "args", .writes = true, .needs = NEEDS_DYNAMIC, .when = AT_CALLS },
+	[MCTRACER_DO_DATA] = {
+		"data", .operand = true, .writes = true, .needs = NEEDS_DYNAMIC, .when = AT_CALLS,
+	},
+	[MCTRACER_DO_RET] = {
+		"ret", .writes = true, .needs = NEEDS_RETURNS,
+		.when = BIT(MCTRACER_WHEN_CALLED) | BIT(MCTRACER_WHEN_FAILS) |
+			BIT(MCTRACER_WHEN_SLOW),
+	},
 	[MCTRACER_DO_STACKTRACE] = { "stacktrace", "depth", 16, 1, MCTRACER_FRAMES_MAX, true },
 	[MCTRACER_DO_MARK] = { "mark", .writes = true },
 	[MCTRACER_DO_SNAPSHOT] = { "snapshot" },
@@ -161,15 +185,13 @@ static int trigger_parse_time(u64 *ns, char *text)
 static int trigger_parse_when(struct mctracer_trigger *trigger, char **text)
 {
 	char *word = *text, *colon = strchr(word, ':');
+	const char *needs;
 
 	if (!trigger_begins_with_when(word))
 		return 0;
-	if (trigger_begins_with_word(word, "followed") && !IS_ENABLED(CONFIG_MCOUNT_FILTER))
-		return mctracer_expression_refuse(file, -EOPNOTSUPP, word,
-						  "needs CONFIG_MCOUNT_FILTER");
-	if (!trigger_begins_with_word(word, "followed") && !MCOUNT_HAS_RETURNS)
-		return mctracer_expression_refuse(file, -EOPNOTSUPP, word,
-						  "needs CONFIG_MCOUNT_RETURNS");
+	needs = trigger_begins_with_word(word, "followed") ? NEEDS_FILTER : NEEDS_RETURNS;
+	if (needs)
+		return mctracer_expression_refuse(file, -EOPNOTSUPP, word, needs);
 	if (!colon || trigger_action_named(colon + 1) == MCTRACER_ACTIONS)
 		return trigger_refuse(word, "needs an action after it");
 	*colon = '\0';
@@ -219,16 +241,6 @@ static int trigger_parse_option(struct mctracer_trigger *trigger, char *text)
 	return 0;
 }
 
-static bool action_needs_args(enum mctracer_action action)
-{
-	return action == MCTRACER_DO_ARGS || action == MCTRACER_DO_DATA;
-}
-
-static bool action_needs_filter(enum mctracer_action action)
-{
-	return action == MCTRACER_DO_FOLLOW || action == MCTRACER_DO_UNFOLLOW;
-}
-
 /* Return true if the object, or the object derived from it, is the return value. */
 static bool trigger_needs_return(const struct mctracer_trigger *trigger)
 {
@@ -242,9 +254,8 @@ static int trigger_parse_operand(struct mctracer_trigger *trigger, char *text)
 
 	if (ret)
 		return mctracer_expression_refuse(file, ret, text, why);
-	if (trigger_needs_return(trigger) && !MCOUNT_HAS_RETURNS)
-		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
-						  "needs CONFIG_MCOUNT_RETURNS");
+	if (trigger_needs_return(trigger) && NEEDS_RETURNS)
+		return mctracer_expression_refuse(file, -EOPNOTSUPP, text, NEEDS_RETURNS);
 	if (trigger->from == MCTRACER_OPERAND_RET)
 		trigger->when = MCTRACER_WHEN_RETURNS;
 	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && trigger->to == MCTRACER_OPERAND_RET)
@@ -255,6 +266,7 @@ static int trigger_parse_operand(struct mctracer_trigger *trigger, char *text)
 /* Parse "[WHEN:]ACTION[ OPTION][:COUNT]". */
 static int trigger_parse_action(struct mctracer_trigger *trigger, char *text)
 {
+	const struct trigger_action *action;
 	char *count;
 	u64 n;
 	int ret;
@@ -264,24 +276,15 @@ static int trigger_parse_action(struct mctracer_trigger *trigger, char *text)
 		return ret;
 	count = strchr(text, ':');
 	trigger->action = trigger_action_named(text);
-	if (trigger->action == MCTRACER_DO_RET && !MCOUNT_HAS_RETURNS)
-		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
-						  "needs CONFIG_MCOUNT_RETURNS");
-	if (action_needs_args(trigger->action) && !IS_ENABLED(CONFIG_MCOUNT_DYNAMIC))
-		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
-						  "needs CONFIG_MCOUNT_DYNAMIC");
-	if (action_needs_filter(trigger->action) && !IS_ENABLED(CONFIG_MCOUNT_FILTER))
-		return mctracer_expression_refuse(file, -EOPNOTSUPP, text,
-						  "needs CONFIG_MCOUNT_FILTER");
-	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && action_needs_filter(trigger->action) &&
-	    mctracer_follow_alloc())
+	action = &actions[trigger->action];
+	if (action->needs)
+		return mctracer_expression_refuse(file, -EOPNOTSUPP, text, action->needs);
+	if (action->when && !(action->when & BIT(trigger->when)))
+		return trigger_refuse(text, trigger->when == MCTRACER_WHEN_FOLLOWED ?
+				      "can't be combined with followed:" :
+				      "arguments are known at calls only, not at returns");
+	if (IS_ENABLED(CONFIG_MCOUNT_FILTER) && action->objects && mctracer_follow_alloc())
 		return -ENOMEM;
-	if ((action_needs_args(trigger->action) || action_needs_filter(trigger->action)) &&
-	    trigger->when != MCTRACER_WHEN_CALLED && trigger->when != MCTRACER_WHEN_FOLLOWED)
-		return trigger_refuse(text, "arguments are known at calls only, not at returns");
-	if ((action_needs_filter(trigger->action) || trigger->action == MCTRACER_DO_RET) &&
-	    trigger->when == MCTRACER_WHEN_FOLLOWED)
-		return trigger_refuse(text, "can't be combined with followed:");
 	if (trigger->action == MCTRACER_DO_RET && trigger->when == MCTRACER_WHEN_CALLED)
 		trigger->when = MCTRACER_WHEN_RETURNS;
 	if (count) {
@@ -294,9 +297,9 @@ static int trigger_parse_action(struct mctracer_trigger *trigger, char *text)
 		atomic64_set(&trigger->left, n);
 		trigger->counted = true;
 	}
-	text += strlen(actions[trigger->action].name);
-	return actions[trigger->action].operand ? trigger_parse_operand(trigger, text) :
-						  trigger_parse_option(trigger, text);
+	text += strlen(action->name);
+	return action->operand ? trigger_parse_operand(trigger, text) :
+				  trigger_parse_option(trigger, text);
 }
 
 /*
@@ -331,6 +334,18 @@ static bool trigger_matches_all(const struct mctracer_expression *e)
 	return !e->module && !e->name[strspn(e->name, "*?")];
 }
 
+/* Refuse @line, which has no action, with the names of all actions. */
+static int trigger_refuse_line(const char *line)
+{
+	char why[160] = "needs one of";
+	size_t length = strlen(why);
+	int i;
+
+	for (i = 0; i < MCTRACER_ACTIONS; i++)
+		length += scnprintf(why + length, sizeof(why) - length, " :%s", actions[i].name);
+	return trigger_refuse(line, why);
+}
+
 /* Parse @line, which is modified, and append its expression to @to, or remove an equal one. */
 static int trigger_parse_line(struct mctracer_expressions *to, char *line)
 {
@@ -344,8 +359,7 @@ static int trigger_parse_line(struct mctracer_expressions *to, char *line)
 		return -ENOMEM;
 	colon = trigger_find_action(line);
 	if (!colon)
-		return trigger_refuse(line,
-				      "needs :args :data :stacktrace :count :mark :traceon :traceoff :snapshot :ret :follow or :unfollow");
+		return trigger_refuse_line(line);
 	*colon = '\0';
 	ret = trigger_parse_action(trigger, colon + 1);
 	if (ret)
@@ -938,7 +952,7 @@ static void trigger_undo_change(struct change *change)
 
 	scoped_guard(mutex, &mctracer_sets_mutex) {
 		lines = change->before;
-		if (!lines || mctracer_modules_seen() == change->modules) {
+		if (!lines || !mctracer_module_came(change->modules)) {
 			gone = trigger_table_exchange(change->table);
 		} else {
 			gone = trigger_table_remake(&ret);
