@@ -17,7 +17,7 @@ for name in vfs_read ksys_read do_sys_openat2; do
 done
 [ -n "$hot" ] || skip_all "no function to probe is known here"
 
-plan 51
+plan 54
 
 trace=$MCT_TMP/trace
 
@@ -196,6 +196,23 @@ for name in emit_words mctracer_unfollow mcount_filter_add; do
 	check "a probe on $name is refused" not probe symbol="$symbol"
 	mod_unload mct_kprobe 2>/dev/null
 done
+
+# --- a function of the kernel that the tracer calls to convert times
+if probe symbol=cyc2ns_read_begin; then
+	trace_on
+	trace_clear
+	work
+	recorded "probe in the tracer's clock"
+	at_least "probe in the tracer's clock: the tracer hits the probe" 1 \
+		"$(mod_get mct_kprobe hits)"
+	unprobe
+	trace_off
+else
+	for what in "the trace is well-formed" "each call is in the trace" \
+		    "the tracer hits the probe"; do
+		skip "probe in the tracer's clock: $what" "the kernel refuses that probe"
+	done
+fi
 
 # --- a hot kernel function, under load, while the sysctl is toggled
 diag "the hot function is $hot"

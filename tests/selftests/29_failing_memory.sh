@@ -178,13 +178,36 @@ records_truly()
 	grep -q ' vfs_read+' "$MCT_TRACE"
 }
 
+hits()
+{
+	sed -n 's/.*# \([0-9]*\) hits.*/\1/p' "$MCT_DIR/triggers"
+}
+
+# module_truly: the loaded module's functions are recorded and hit their trigger, or stats shows a
+# failure
+module_truly()
+{
+	local before
+	before=$(hits)
+	trace_clear
+	mod_set mct_target calls 10
+	grep -q '^# failed: ' "$MCT_STATS" ||
+		{ grep -q ' mct_target_leaf' "$MCT_TRACE" && [ "$(hits)" -gt "$before" ]; }
+}
+
 each_load_is_told()
 {
 	local n=0 ended=0
 	while [ "$n" -lt 2000 ]; do
 		n=$((n + 1))
 		said=$("$MCT_BIN/failnth" "$n" load "$MCT_BIN/test_modules/mct_target.ko")
-		! mod_loaded mct_target || mod_unload mct_target
+		if mod_loaded mct_target; then
+			module_truly || {
+				echo "number $n: $said, and the module is not recorded"
+				return 1
+			}
+			mod_unload mct_target
+		fi
 		[ "$(cat "$MCT_CTRL")" = 1 ] || ended=$((ended + 1))
 		records_truly || {
 			echo "number $n: $said, and vfs_read is not recorded"
@@ -199,11 +222,13 @@ each_load_is_told()
 }
 
 put 'vfs_read mod:mct_target' "$MCT_DIR/filter"
+put 'mct_target_*:mod:mct_target:count' "$MCT_DIR/triggers"
 trace_on
 check "ctrl shows whether a module's load without memory ended tracing, and 1 repairs it" \
 	each_load_is_told
 check "stats shows no failure after the repair" not grep -q '^# failed: ' "$MCT_STATS"
 check "the selected functions are recorded after the repair" records_truly
+put "" "$MCT_DIR/triggers"
 put "" "$MCT_DIR/filter"
 trace_off
 cat "$MCT_TRACE" > "$MCT_TMP/trace"

@@ -423,6 +423,7 @@ else
 	traced mod_set mct_target calls 10
 	equal "it is excluded when the module loads again" \
 		0 "$(called | grep -cx mct_target_leaf)"
+	mod_unload mct_target
 	put "" "$filter"
 fi
 if reason=$(missing testmod:mct_target; missing testmod:mct_twin); [ -n "$reason" ]; then

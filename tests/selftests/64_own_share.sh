@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # description: The tracer's own work leaves few calls in the rings
-# requires: root tracer smp taskset
+# requires: root tracer smp taskset helper:pipecheck helper:rawreader
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
@@ -22,7 +22,7 @@ case " $(cat /proc/cmdline) " in
 	esac ;;
 esac
 
-plan 69
+plan 74
 
 ring_kb=65536		# more words than the worst operation makes calls
 most_calls=20000
@@ -189,6 +189,8 @@ fi
 few "mode, read" "exec cat $mode > /dev/null"
 few "tracing_on, 0 and 1" "echo 0 > $on; echo 1 > $on"
 few "ctrl, 0 and 1" "echo 0 > $MCT_CTRL; echo 1 > $MCT_CTRL"
+few "ctrl, read" "exec cat $MCT_CTRL > /dev/null"
+few "tracing_on, read" "exec cat $on > /dev/null"
 few "kernel.mcount_enabled, 0 and 1" "echo 0 > $MCT_SYSCTL; echo 1 > $MCT_SYSCTL"
 few "kernel.mcount_enabled, read" "exec cat $MCT_SYSCTL > /dev/null"
 few "trace, seek" "exec dd if=$MCT_TRACE of=/dev/null bs=64k skip=100 count=1 2> /dev/null"
@@ -197,6 +199,9 @@ few "per_cpu trace, clear" "echo > $(per_cpu 0 trace)"
 few "snapshot, 1" "echo 1 > $snapshot"
 check "snapshot, 1: kworkers make few calls" test "$deferred" -le $most_calls
 few "snapshot, 0" "echo 0 > $snapshot"
+few "trace_pipe, poll" "exec $MCT_BIN/pipecheck poll $MCT_PIPE 1 > /dev/null"
+few "raw, poll" "exec $MCT_BIN/pipecheck poll $(per_cpu 0 raw) 1 > /dev/null"
+few "raw, mapped" "exec $MCT_BIN/rawreader header $(per_cpu 0 raw) > /dev/null"
 few "functions, read" "exec cat $MCT_DIR/functions > /dev/null"
 few "stats, read" "exec cat $MCT_STATS > /dev/null"
 few "buffer_size_kb, smaller" "echo $((ring_kb / 2)) > $MCT_SIZE"

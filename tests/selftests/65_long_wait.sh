@@ -6,6 +6,8 @@
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=rings.sh
+. "$(dirname "$0")/rings.sh"
 
 # A grace period of Tasks RCU lasts at least as long as this kernel thread runs. The first trigger
 # waits for one.
@@ -21,12 +23,15 @@ at_end()
 	put "" "$MCT_DIR/filter"
 	put function "$MCT_DIR/mode"
 	put notime "$MCT_DIR/options"
+	put "" "$MCT_DIR/pid"
+	put 0 "$MCT_DIR/snapshot"
+	rings_restore
 	for module in mct_spinner mct_target mct_twin; do
 		! mod_loaded $module || mod_unload $module
 	done
 }
 
-plan 33
+plan 41
 
 writes()
 {
@@ -57,11 +62,25 @@ if writes; then
 		    buffer_size_kb; do
 		check "$file can be read while the writer waits" at_once cat "$MCT_DIR/$file"
 	done
-	check "trace can be read while the writer waits" at_once head -n 100 "$MCT_TRACE"
+	for file in trace trace_pipe functions; do
+		check "$file can be read while the writer waits" \
+			at_once head -n 100 "$MCT_DIR/$file"
+	done
+	check "raw can be read while the writer waits" \
+		at_once dd if="$(per_cpu 0 raw)" of=/dev/null bs=64k count=1
+	check "max_stack can be read while the writer waits" at_once cat "$MCT_DIR/max_stack"
+	check "a snapshot can be taken and read while the writer waits" \
+		at_once sh -c "echo 1 > $MCT_DIR/snapshot && head -n 100 $MCT_DIR/snapshot"
+	check "pid can be written while the writer waits" at_once sh -c "echo $$ > $MCT_DIR/pid"
+	check "tracing_on can be written while the writer waits" \
+		at_once sh -c "echo 1 > $MCT_DIR/tracing_on"
+	check "buffer_size_kb can be written while the writer waits" \
+		at_once sh -c "echo 512 > $MCT_SIZE"
+	put "" "$MCT_DIR/pid"
 	check "a module loads and unloads while the writer waits" loads mct_target
 	check "another module loads and unloads while the writer waits" loads mct_twin
 else
-	for what in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
+	for what in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do
 		skip "while a writer waits ($what)" "no writer waits for such a thread here"
 	done
 fi

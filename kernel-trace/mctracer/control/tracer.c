@@ -658,6 +658,15 @@ static int __init tracer_watch_modules(void)
 core_initcall(tracer_watch_modules);
 #endif /* CONFIG_MODULES */
 
+/* Give new rings a conversion of times, for mctracer_clock_conversion(). */
+static void tracer_set_clocks(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		mctracer_clock_read(&per_cpu_ptr(&mctracer_rings, cpu)->clock);
+}
+
 /* Register the hook. @new: the rings to use, if there are none yet. On error nothing changes. */
 static int tracer_start(struct mctracer_ring __percpu *new)
 {
@@ -673,6 +682,7 @@ static int tracer_start(struct mctracer_ring __percpu *new)
 	if (new) {
 		guard(mutex)(&mctracer_mutex);
 		tracer_move_rings(new);
+		tracer_set_clocks();
 	}
 
 	was_registered = mcount_direct_registered(hook);

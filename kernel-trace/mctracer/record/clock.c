@@ -7,8 +7,13 @@
  * differs between CPUs, the clock becomes CLOCK_MONOTONIC in nanoseconds. The rings record where
  * the conversion changes, so no earlier event loses its time. Later times still match the log.
  */
+#include <linux/bits.h>
 #include <linux/cc_platform.h>
+#include <linux/cleanup.h>
+#include <linux/compiler.h>
 #include <linux/irqflags.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/printk.h>
 #include <linux/sched/clock.h>
 #include <linux/timekeeping.h>
@@ -18,6 +23,7 @@
 #include <asm/timer.h>
 #include <asm/tsc.h>
 
+#include "../ring/ring.h"
 #include "record.h"
 
 #undef pr_fmt
@@ -55,8 +61,12 @@ void mctracer_clock_to_ns(void)
 	smp_store_release(&use_cycles, false);	/* after mono_offset */
 }
 
-u64 mctracer_clock_read(struct mctracer_clock *clock)
+/* The interrupt levels in which this CPU reads the conversion: bits by interrupt_context_level(). */
+static DEFINE_PER_CPU(u8, reading);
+
+void mctracer_clock_conversion(struct mctracer_clock *clock)
 {
+	const u8 level = BIT(interrupt_context_level());
 	struct cyc2ns_data data;
 
 	if (!mctracer_clock_is_cycles()) {
@@ -65,14 +75,34 @@ u64 mctracer_clock_read(struct mctracer_clock *clock)
 			.offset	= mono_offset,
 			.is_ns	= true,
 		};
-		return ktime_get_mono_fast_ns();
+		return;
 	}
+	/* A kprobe may be set in these functions, and call traced functions, whose hooks come here. */
+	if (this_cpu_read(reading) & level) {
+		*clock = raw_cpu_ptr(&mctracer_rings)->clock;
+		return;
+	}
+	this_cpu_or(reading, level);
+	barrier();
 	cyc2ns_read_begin(&data);
 	cyc2ns_read_end();
+	barrier();
+	this_cpu_and(reading, ~level);
 	*clock = (struct mctracer_clock) {
 		.mult	= data.cyc2ns_mul,
 		.shift	= data.cyc2ns_shift,
 		.offset	= data.cyc2ns_offset + READ_ONCE(__sched_clock_offset),
 	};
-	return get_cycles();
+}
+
+u64 mctracer_clock_now(bool is_ns)
+{
+	return is_ns ? ktime_get_mono_fast_ns() : get_cycles();
+}
+
+u64 mctracer_clock_read(struct mctracer_clock *clock)
+{
+	guard(preempt_notrace)();
+	mctracer_clock_conversion(clock);
+	return mctracer_clock_now(clock->is_ns);
 }

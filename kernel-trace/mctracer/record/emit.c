@@ -332,11 +332,13 @@ static void emit_words(u32 what, u32 raw)
 
 	memset64(words, mctracer_word(MCTRACER_TIME, 0), ARRAY_SIZE(words));
 	memset(sync.comm, 0, sizeof(sync.comm));
+	/* Not in the loop: a kprobe in what this calls could record calls in each of its rounds. */
+	mctracer_clock_conversion(&sync.clock);
 	do {
 		hole = atomic_long_read(&holes);
 		head = emit_load_head(ring, &meta);
 		sync.modules = atomic_read(&modules);
-		sync.time = mctracer_clock_read(&sync.clock);
+		sync.time = mctracer_clock_now(sync.clock.is_ns);
 		if (mctracer_position(head & -quarter) != ring->sync_at ||
 		    emit_clock_changed(ring, &sync.clock, sync.time))
 			what |= MCTRACER_SYNC;
@@ -647,19 +649,20 @@ static u64 emit_put_event(const struct timed *what)
 	const bool call = mctracer_word_counts(what->word);
 	const u64 nothing = mctracer_word(MCTRACER_TIME, 0);
 	const u32 context = raw_context_read();
-	struct mctracer_clock clock;
 	u64 head, before, time, at;
 	unsigned int fill;
+	bool is_ns;
 
 	for (;;) {
 		head = emit_load_head(ring, &before);
-		time = mctracer_clock_read(&clock);
+		is_ns = !mctracer_clock_is_cycles();
+		time = mctracer_clock_now(is_ns);
 		fill = READ_ONCE(mctracer_pairs) && (n & 1);
 		if (mctracer_option(MCTRACER_OPT_CONTEXT) && ring->context != context)
 			emit_words(MCTRACER_KNOWS_CONTEXT, context);
 		else if ((READ_ONCE(mctracer_pairs) && (head & MCTRACER_WORD_SIZE)) ||
 			 mctracer_position(head & -quarter) != ring->sync_at ||
-			 clock.is_ns != ring->clock.is_ns)
+			 is_ns != ring->clock.is_ns)
 			/* Also writes due sync words, and makes the next slot even. */
 			emit_words(MCTRACER_KNOWS_TIME, MCTRACER_NO_CONTEXT);
 		else if (emit_reserve(ring, head, n + fill, n + fill - call))

@@ -348,9 +348,17 @@ bool mctracer_clock_is_cycles(void);
 bool mctracer_clock_is_lost(void);
 void mctracer_clock_to_ns(void);
 /*
- * Return the time, and in *@clock its conversion to nanoseconds on this CPU. Any context; but
- * without the cycle counter this may call traced functions: see emit_begin() in emit.c.
+ * Store in *@clock how times of this CPU convert to nanoseconds. Any context, with preemption
+ * disabled. A kprobe in what this calls may make traced calls; while it does, *@clock is what the
+ * latest clock words of this CPU's ring say.
  */
+void mctracer_clock_conversion(struct mctracer_clock *clock);
+/*
+ * Return the time, of the cycle counter or, with @is_ns, in nanoseconds. Any context; but with
+ * @is_ns this may call traced functions: see emit_begin() in emit.c.
+ */
+u64 mctracer_clock_now(bool is_ns);
+/* Return the time, and in *@clock its conversion. As both. */
 u64 mctracer_clock_read(struct mctracer_clock *clock);
 
 /*

@@ -488,7 +488,7 @@ int mctracer_functions_check(const char *file, struct mctracer_expressions *expr
 		if (!selects)
 			return mctracer_expression_refuse(file, -ENOENT, e->name,
 				      "no function was selected before");
-		if (e->may_wait || mctracer_expression_waits(e))
+		if (e->may_wait || (!e->module && mctracer_expression_waits(e)))
 			continue;	/* a module's init functions may be gone */
 		if (e->module && !mctracer_module_is_loaded(e->module))
 			return mctracer_expression_refuse(file, -ENOENT, e->module,

@@ -1148,6 +1148,13 @@ static struct sites_of trigger_find_sites(const struct mctracer_trigger *trigger
 	return sites;
 }
 
+/* Return true if nothing more need be printed: the buffer is full, or the reader is killed. */
+static bool trigger_shown_enough(struct seq_file *m)
+{
+	mctracer_cond_resched();
+	return seq_has_overflowed(m) || fatal_signal_pending(current);
+}
+
 static void trigger_show_function(struct seq_file *m, u64 hits, unsigned long begin)
 {
 	if (!hits)
@@ -1166,7 +1173,7 @@ static void trigger_show_functions(struct seq_file *m, struct sites_of sites)
 	u64 hits = 0, of_gone = 0;
 	size_t i;
 
-	for (i = 0; i < sites.nr && !seq_has_overflowed(m); i++) {
+	for (i = 0; i < sites.nr && !trigger_shown_enough(m); i++) {
 		at = sites.first[i];
 		if (at->unknown)
 			continue;
@@ -1194,7 +1201,7 @@ static void trigger_show_line(struct seq_file *m, const struct mctracer_expressi
 	u64 hits = trigger->hits, unknown = trigger->unknown;
 	size_t i;
 
-	for (i = 0; i < sites.nr; i++) {
+	for (i = 0; i < sites.nr && !trigger_shown_enough(m); i++) {
 		if (sites.first[i]->unknown)
 			unknown += trigger_site_hits(sites.first[i]);
 		else
@@ -1220,7 +1227,7 @@ void mctracer_triggers_show(struct seq_file *m)
 	guard(mutex)(&mctracer_sets_mutex);
 	if (lines) {
 		list_for_each_entry(e, &lines->list, list) {
-			if (seq_has_overflowed(m))
+			if (trigger_shown_enough(m))
 				return;		/* seq_file calls this again with a larger buffer */
 			trigger_show_line(m, e);
 		}
