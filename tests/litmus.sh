@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Checks the ring's memory barriers by litmus tests under the kernel's memory model: the states that the barriers
-# prevent can't be reached, and can be reached without any one of the barriers.
+# Checks the memory barriers of the ring and of the tables' slots by litmus tests under the kernel's memory model: the
+# states that the barriers prevent can't be reached, and can be reached without any one of the barriers.
 #
 #	kernel/trace/mctracer/				tests/litmus/*.litmus
 #	W1 mctracer_ring_slot()				P0: head before both halves
@@ -10,11 +10,15 @@
 #	R2 mctracer_ring_read(), raw_copy_words(), ring_copy_words()	P1: both halves before head
 #	F1 mctracer_invalidate_tasks(), __mctracer_task_changed()	P0: a task's attributes before the cached task
 #	F2 task_cpus_set(), for emit_describe_task(), mctracer_emit_task()	P1: the cached task before its attributes
+#	S1 slot_release()				P0: fields before the state
+#	S2 slot_claim()					P0: the claim before fields
+#	L1 slot_key(), slot_has()			P1: the key before fields
+#	L2 slot_still_has()				P1: fields before the key again
 #	load()						load.py: high before low before high
 #
 # A test's line "Needs:" names barriers. Each is removed in turn, wherever its label marks it, and the state must then
-# be reachable. This needs herd7, which Debian 12 has no package of. The checks that the code is as modelled, and of
-# load(), need no herd7.
+# be reachable; an access that is also a barrier becomes one without. This needs herd7, which Debian 12 has no package
+# of. The checks that the code is as modelled, and of load(), need no herd7.
 . "${0%/*}/../scripts/test-lib.sh"
 
 tree=$("$REPO/scripts/kernel-tree") || exit 1
@@ -39,10 +43,15 @@ by_herd()
 	fi
 }
 
-# without LABEL FILE: write the test without the lines marked LABEL to $T/without.litmus
+# without LABEL FILE: write the test without the barriers marked LABEL to $T/without.litmus
 without()
 {
-	sed "/\/\/ $1\$/d" "$2" >"$T/without.litmus"
+	sed -E "/\/\/ $1\$/ {
+		s/smp_store_release\(/WRITE_ONCE(*/
+		s/smp_load_acquire\(/READ_ONCE(*/
+		s/cmpxchg\(/cmpxchg_relaxed(/
+		/smp_[rw]*mb/d
+	}" "$2" >"$T/without.litmus"
 	! cmp -s "$2" "$T/without.litmus"
 }
 
@@ -54,14 +63,15 @@ reached()	# FILE LABEL
 labels()	# print the labels of the barriers in the code
 {
 	cat "$tree/$m"/*/*.[ch] |
-		sed -n 's/.*smp_[rw]*mb();.*\/\* \([WRF][0-9]*\) \*\/.*/\1/p' | sort -u
+		sed -nE -e 's/.*smp_[rw]*mb\(\);.*\/\* ([WRFL][0-9]+) \*\/.*/\1/p' \
+			-e 's/.*(smp_store_release|smp_load_acquire|cmpxchg)\(.*\/\* ([SL][0-9]+) \*\/.*/\2/p' | sort -u
 }
 
 covered()	# each barrier with a label has a test, and each barrier of a test is in the code
 {
 	labels >"$T/code"
 	sed -n 's/^ \* Needs: //p' "$REPO"/tests/litmus/*.litmus | tr ' ' '\n' | sort -u >"$T/tests"
-	[ "$(wc -l <"$T/code")" -ge 6 ] && diff "$T/code" "$T/tests"
+	[ "$(wc -l <"$T/code")" -ge 10 ] && diff "$T/code" "$T/tests"
 }
 
 order_in()	# FILE FUNCTION PATTERN: print the matches of PATTERN in the function, in order
@@ -78,7 +88,8 @@ in_order()
 }
 
 # modelled: succeed if the order of accesses in the code is the modelled order. Checks each user of a slot, F1 and F2,
-# too: a user writes head before a slot, and changes a task's attributes before F1.
+# too: a user writes head before a slot, and changes a task's attributes before F1. Checks the users of the tables' slots:
+# they store fields between claim and release, and load fields between the two looks at the key.
 modelled()
 {
 	w='mctracer_ring_(reserve|reserve_at|slot|put|put_ip|commit)\('
@@ -129,6 +140,28 @@ emit_words(what, MCTRACER_NO_CONTEXT) emit_task_is_recorded() ring->task, NULL"
 READ_ONCE(ring->described WRITE_ONCE(ring->described"
 		in_order "$m/record/emit.c" mctracer_invalidate_tasks 'F1|emit_invalidate_cpu' 'F1 emit_invalidate_cpu'
 		in_order "$m/record/emit.c" __mctracer_task_changed 'F1|task_cpus_of|emit_invalidate_cpu' 'F1 task_cpus_of emit_invalidate_cpu'
+		in_order "$m/record/slots.h" slot_still_has 'smp_rmb|READ_ONCE' 'smp_rmb READ_ONCE'
+		in_order "$m/record/timed.c" mctracer_timed_begin 'timed_claim_any|call->[a-z]+(,| =)' \
+			'timed_claim_any call->function, call->since = call->began, call->slot,'
+		in_order "$m/record/timed.c" mctracer_timed_end 'timed_is_of|ONCE\(calls.*\.[a-z]+|slot_[a-z]+' \
+			'timed_is_of ONCE(calls[i].began ONCE(calls[i].since slot_claim slot_release'
+		in_order "$m/record/pending.c" mctracer_pending_take 'slot_[a-z]+|calls\[i\]\.(object|since)' \
+			'slot_has slot_claim calls[i].since calls[i].object slot_release'
+		in_order "$m/record/pending.c" mctracer_pending_add \
+			'pending_claim_any|call->[a-z_]+(,| =)' \
+			'pending_claim_any call->object = call->function, call->parent_ip, call->since, call->from, call->slot,'
+		in_order "$m/record/nested.c" mctracer_nested_begin \
+			'nested_claim_any|ONCE\(stack->[a-z_]+|nested_filter_add|slot_release' \
+			"nested_claim_any ONCE(stack->where ONCE(stack->parent_ip ONCE(stack->number ONCE(stack->since \
+ONCE(stack->context nested_filter_add slot_release"
+		in_order "$m/record/nested.c" nested_drop 'slot_[a-z]+|nested_filter_remove\(base' \
+			'slot_claim nested_filter_remove(base slot_release'
+		in_order "$m/record/follow.c" mctracer_object_at 'slot_[a-z_]+|ONCE\(places[^)]*' \
+			'slot_has ONCE(places[i].object.number ONCE(places[i].object.calls ONCE(places[i].since slot_still_has'
+		in_order "$m/record/follow.c" mctracer_follow 'slot_[a-z_]+|mcount_filter_add|follow_publish' \
+			'slot_claim_free mcount_filter_add follow_publish'
+		in_order "$m/record/follow.c" follow_publish 'ONCE\(place->[a-z.]+|slot_[a-z_]+' \
+			'ONCE(place->object.number ONCE(place->object.calls ONCE(place->since slot_release'
 		in_order "$m/control/tracer.c" tracer_pause_writers 'mctracer_stopped, [a-z]*|mctracer_invalidate_tasks' \
 			'mctracer_stopped, true mctracer_invalidate_tasks'
 		in_order "$m/control/tracer.c" tracer_resume_writers 'mctracer_stopped, [a-z]*|mctracer_invalidate_tasks' \
