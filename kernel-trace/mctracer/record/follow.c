@@ -4,15 +4,9 @@
  * begins to be followed: so an object that later lies at the same address has another number.
  *
  * The hook has already looked up each argument in mcount's arg filter, which also passes values
- * that only look like an object; this table decides. A place of the table is free, claimed, or has
- * an address. The context that changes a place to claimed owns the place until it stores another
- * state. Nobody waits for the owner: an interrupt or NMI that finds a place claimed treats it as
- * holding no object when it searches, and as taken when it needs a free one.
- *
- * O1: a place's object is stored before the address, and loaded after it. O2: the place is claimed
- * before the object is stored, and a reader of the object loads the address again: if that has
- * changed, the reader takes the object for unknown. The same address may by then belong to another
- * object: then both objects were there during the lookup.
+ * that only look like an object; this table decides. See slots.h for the states of a place. If a
+ * place changes during a lookup, the object is unknown, unless the place has the same address
+ * again: then the lookup returns either object, and both were there during the lookup.
  *
  * Two CPUs that begin to follow the same address at once may use two places. Lookups find the
  * first, and mctracer_unfollow() frees both.
@@ -22,51 +16,36 @@
 #include <linux/err.h>
 #include <linux/errno.h>
 #include <linux/hash.h>
-#include <linux/lockdep.h>
 #include <linux/mcount.h>
 #include <linux/mm.h>
-#include <linux/slab.h>
-
-#include <asm/barrier.h>
 
 #include "follow.h"
 #include "record.h"
-#include "selected.h"
+#include "slots.h"
 
 #define OBJECTS_MAX	1024
-#define BUCKETS_BITS	10
-#define WAYS		8	/* with OBJECTS_MAX objects, one in a million has no room */
-
-#define FREE		0UL
-#define CLAIMED		1UL	/* no object is there */
+#define BUCKETS_BITS	10	/* with OBJECTS_MAX objects, one in a million has no room */
 
 struct place {
-	unsigned long address;
+	struct mctracer_slot slot;	/* its key is the object's address */
 	struct mctracer_object object;
 	unsigned int since;	/* mcount_away then: if it differs, the end may be missed */
 };
 
-static struct place (*buckets)[WAYS];	/* NULL until a trigger needs it */
+static struct place (*buckets)[SLOTS_WAYS];	/* NULL until a trigger needs it */
 static atomic_t nr_objects, last_number;
 static atomic_t nr_reused;		/* objects allocated again before an end was seen */
 static unsigned int swept;		/* mcount_away at the last follow_sweep() */
 
 int mctracer_follow_alloc(void)
 {
-	lockdep_assert_held(&mctracer_lists_mutex);
-	if (!buckets)
-		WRITE_ONCE(buckets, kvcalloc(1 << BUCKETS_BITS, sizeof(*buckets), GFP_KERNEL));
+	WRITE_ONCE(buckets, slots_alloc(buckets, BUCKETS_BITS, sizeof(*buckets)));
 	return buckets ? 0 : -ENOMEM;
 }
 
 static __always_inline struct place *follow_bucket(unsigned long address)
 {
 	return buckets[hash_long(address, BUCKETS_BITS)];
-}
-
-static __always_inline bool follow_claim(struct place *place, unsigned long from)
-{
-	return try_cmpxchg(&place->address, &from, CLAIMED);	/* O2 */
 }
 
 struct mctracer_object mctracer_object_at(unsigned long address)
@@ -76,14 +55,13 @@ struct mctracer_object mctracer_object_at(unsigned long address)
 	unsigned int since;
 	int i;
 
-	for (i = 0; i < WAYS && address > CLAIMED; i++) {
-		if (smp_load_acquire(&places[i].address) != address)	/* O1 */
+	for (i = 0; i < SLOTS_WAYS && address > SLOT_CLAIMED; i++) {
+		if (!slot_has(&places[i].slot, address))
 			continue;
 		object.number = READ_ONCE(places[i].object.number);
 		object.calls = READ_ONCE(places[i].object.calls);
 		since = READ_ONCE(places[i].since);
-		smp_rmb();						/* O2 */
-		if (READ_ONCE(places[i].address) == address && since == READ_ONCE(mcount_away))
+		if (slot_still_has(&places[i].slot, address) && since == READ_ONCE(mcount_away))
 			return object;
 		object.number = 0;
 	}
@@ -103,14 +81,14 @@ static void follow_publish(struct place *place, unsigned long address,
 	WRITE_ONCE(place->object.number, object.number);
 	WRITE_ONCE(place->object.calls, object.calls);
 	WRITE_ONCE(place->since, READ_ONCE(mcount_away));
-	smp_store_release(&place->address, address);	/* O1 */
+	slot_release(&place->slot, address);
 }
 
 /* Free @place, which the caller has claimed, and which had @address. */
 static void follow_free_place(struct place *place, unsigned long address)
 {
 	mcount_filter_remove(address);
-	smp_store_release(&place->address, FREE);	/* after mcount_filter_remove() */
+	slot_release(&place->slot, SLOT_FREE);	/* after mcount_filter_remove() */
 	atomic_dec(&nr_objects);
 }
 
@@ -120,22 +98,20 @@ static void follow_sweep(void)
 	const unsigned int away = READ_ONCE(mcount_away);
 	unsigned long address;
 	struct place *place;
-	int i, way;
+	int i;
 
-	for (i = 0; i < 1 << BUCKETS_BITS; i++) {
-		for (way = 0; way < WAYS; way++) {
-			place = &buckets[i][way];
-			address = smp_load_acquire(&place->address);	/* O1 */
-			/* Don't claim a valid place: an unfollow meanwhile would fail for good. */
-			if (address <= CLAIMED || READ_ONCE(place->since) == away)
-				continue;
-			/*
-			 * If the address was unfollowed and followed again in between, its object
-			 * ends too early, rather than never.
-			 */
-			if (follow_claim(place, address))
-				follow_free_place(place, address);
-		}
+	for (i = 0; i < SLOTS_WAYS << BUCKETS_BITS; i++) {
+		place = &buckets[i / SLOTS_WAYS][i % SLOTS_WAYS];
+		address = slot_key(&place->slot);
+		/* Don't claim a valid place: an unfollow meanwhile would fail for good. */
+		if (!address || READ_ONCE(place->since) == away)
+			continue;
+		/*
+		 * If the address was unfollowed and followed again in between, its object ends too
+		 * early, rather than never.
+		 */
+		if (slot_claim(&place->slot, address))
+			follow_free_place(place, address);
 	}
 }
 
@@ -153,8 +129,8 @@ struct mctracer_object mctracer_follow(unsigned long address, bool calls)
 	}
 	if (atomic_inc_return(&nr_objects) > OBJECTS_MAX)
 		goto full;
-	for (i = 0; i < WAYS; i++) {
-		if (READ_ONCE(places[i].address) != FREE || !follow_claim(&places[i], FREE))
+	for (i = 0; i < SLOTS_WAYS; i++) {
+		if (!slot_claim_free(&places[i].slot))
 			continue;
 		do {
 			object.number = atomic_inc_return(&last_number);
@@ -176,8 +152,8 @@ bool mctracer_unfollow(unsigned long address)
 	bool was = false;
 	int i;
 
-	for (i = 0; i < WAYS && address > CLAIMED; i++) {
-		if (READ_ONCE(places[i].address) != address || !follow_claim(&places[i], address))
+	for (i = 0; i < SLOTS_WAYS && address > SLOT_CLAIMED; i++) {
+		if (!slot_has(&places[i].slot, address) || !slot_claim(&places[i].slot, address))
 			continue;
 		follow_free_place(&places[i], address);
 		was = true;
@@ -225,8 +201,8 @@ void mctracer_follow_forget(void)
 	unsigned int i, way;
 
 	for (i = 0; buckets && i < 1 << BUCKETS_BITS; i++)
-		for (way = 0; way < WAYS; way++)
-			mctracer_unfollow(READ_ONCE(buckets[i][way].address));
+		for (way = 0; way < SLOTS_WAYS; way++)
+			mctracer_unfollow(slot_key(&buckets[i][way].slot));
 	atomic_set(&nr_reused, 0);
 	mctracer_nested_forget();
 }

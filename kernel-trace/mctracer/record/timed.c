@@ -8,66 +8,47 @@
  * The entry of a call that never returns stays until another call has the same address, or until a
  * full bucket evicts its oldest entry; if the evicted call was still running, it is not timed. The
  * tracer misses a return if no hook is called at that moment, or if the trigger was removed: the
- * number that timed_since() returns has changed then, so the stale entry is not used.
+ * number that slots_since(&forgotten) returns has changed then, so the stale entry is not used.
  *
- * A context claims an entry by cmpxchg() before it writes the entry, and nobody else touches a
- * claimed entry. So an interrupt finds an entry free, claimed, or complete. T1: function and began
- * are written before where, and read after where. Only code on the stack that where points into
- * makes an entry with that where, so function does not change while where stays the same.
+ * See slots.h for the states of an entry. Only code on the stack that a key points into publishes
+ * the key, so function does not change while the key stays the same.
  */
 #include <linux/atomic.h>
-#include <linux/cache.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/hash.h>
 #include <linux/lockdep.h>
-#include <linux/mcount.h>
 #include <linux/minmax.h>
-#include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/sched/clock.h>
-#include <linux/slab.h>
-
-#include <asm/barrier.h>
 
 #include "selected.h"
+#include "slots.h"
 #include "triggers.h"
 
 #define BUCKETS_BITS	10
-#define WAYS		8
-
-#define FREE		0UL
-#define CLAIMED		1UL	/* return addresses are aligned */
 
 struct timed_call {
-	unsigned long where;	/* address of the return address; or FREE, CLAIMED */
-	unsigned long function;	/* mctracer_call_function(); with where, the key */
+	struct mctracer_slot slot;	/* its key is the address of the return address */
+	unsigned long function;	/* mctracer_call_function(); with the key, it identifies the call */
 	u64 began;		/* local_clock() at the call */
-	unsigned int since;	/* timed_since() at the call */
+	unsigned int since;	/* slots_since(&forgotten) at the call */
 };
 
-static struct timed_call (*buckets)[WAYS];	/* NULL until a trigger needs it */
+static struct timed_call (*buckets)[SLOTS_WAYS];	/* NULL until a trigger needs it */
 static DEFINE_PER_CPU(unsigned long, missed);	/* evicted or untimed calls */
 static unsigned long missed_before;	/* sum of missed when the count was last reset */
 static atomic_t forgotten;		/* how often all entries were invalidated */
 
 int mctracer_timed_alloc(void)
 {
-	lockdep_assert_held(&mctracer_lists_mutex);
-	if (!buckets)
-		WRITE_ONCE(buckets, kvcalloc(1 << BUCKETS_BITS, sizeof(*buckets), GFP_KERNEL));
+	WRITE_ONCE(buckets, slots_alloc(buckets, BUCKETS_BITS, sizeof(*buckets)));
 	return buckets ? 0 : -ENOMEM;
 }
 
 void mctracer_timed_forget(void)
 {
 	atomic_inc(&forgotten);
-}
-
-/* Return a number that changes when returns may have been missed. Both addends only grow. */
-static __always_inline unsigned int timed_since(void)
-{
-	return atomic_read(&forgotten) + READ_ONCE(mcount_away);
 }
 
 unsigned long mctracer_timed_missed(void)
@@ -91,41 +72,34 @@ static __always_inline struct timed_call *timed_bucket(unsigned long where)
 	return buckets[hash_long(where / sizeof(where), BUCKETS_BITS)];
 }
 
-static __always_inline bool timed_claim(struct timed_call *call, unsigned long where)
-{
-	return try_cmpxchg(&call->where, &where, CLAIMED);
-}
-
 static __always_inline bool timed_is_of(const struct timed_call *call, unsigned long where,
 					unsigned long function)
 {
-	return smp_load_acquire(&call->where) == where &&	/* T1 */
-	       READ_ONCE(call->function) == function;
+	return slot_has(&call->slot, where) && READ_ONCE(call->function) == function;
 }
 
 /* Claim an entry: the call's own, else a free one, else the oldest. NULL: others hold it. */
 static struct timed_call *timed_claim_any(unsigned long where, unsigned long function)
 {
 	struct timed_call *calls = timed_bucket(where), *oldest = NULL;
-	unsigned long its = FREE, seen;
+	unsigned long its = 0, seen;
 	int i;
 
-	for (i = 0; i < WAYS; i++)
-		if (timed_is_of(&calls[i], where, function) && timed_claim(&calls[i], where))
+	for (i = 0; i < SLOTS_WAYS; i++)
+		if (timed_is_of(&calls[i], where, function) && slot_claim(&calls[i].slot, where))
 			return &calls[i];
-	for (i = 0; i < WAYS; i++)
-		if (READ_ONCE(calls[i].where) == FREE && timed_claim(&calls[i], FREE))
+	for (i = 0; i < SLOTS_WAYS; i++)
+		if (slot_claim_free(&calls[i].slot))
 			return &calls[i];
-	for (i = 0; i < WAYS; i++) {
-		seen = READ_ONCE(calls[i].where);
-		if (seen > CLAIMED &&
-		    (!oldest || READ_ONCE(calls[i].began) < READ_ONCE(oldest->began))) {
+	for (i = 0; i < SLOTS_WAYS; i++) {
+		seen = slot_key(&calls[i].slot);
+		if (seen && (!oldest || READ_ONCE(calls[i].began) < READ_ONCE(oldest->began))) {
 			oldest = &calls[i];
 			its = seen;
 		}
 	}
 	this_cpu_inc(missed);
-	return oldest && timed_claim(oldest, its) ? oldest : NULL;
+	return oldest && slot_claim(&oldest->slot, its) ? oldest : NULL;
 }
 
 void mctracer_timed_begin(const struct mctracer_trigger_context *at)
@@ -137,9 +111,9 @@ void mctracer_timed_begin(const struct mctracer_trigger_context *at)
 	if (!call)
 		return;
 	WRITE_ONCE(call->function, function);
-	call->since = timed_since();
+	call->since = slots_since(&forgotten);
 	WRITE_ONCE(call->began, local_clock_noinstr());
-	smp_store_release(&call->where, where);	/* T1 */
+	slot_release(&call->slot, where);
 }
 
 bool mctracer_timed_end(const struct mctracer_trigger_context *at, u64 *took)
@@ -153,17 +127,17 @@ bool mctracer_timed_end(const struct mctracer_trigger_context *at, u64 *took)
 	if (!READ_ONCE(buckets))
 		return false;
 	calls = timed_bucket(where);
-	for (i = 0; i < WAYS; i++) {
+	for (i = 0; i < SLOTS_WAYS; i++) {
 		if (!timed_is_of(&calls[i], where, mctracer_call_function(at)))
 			continue;
 		began = READ_ONCE(calls[i].began);
 		its = READ_ONCE(calls[i].since);
-		if (!timed_claim(&calls[i], where))
+		if (!slot_claim(&calls[i].slot, where))
 			return false;
-		WRITE_ONCE(calls[i].where, FREE);
+		slot_release(&calls[i].slot, SLOT_FREE);
 		/* The clocks of two CPUs may differ slightly. */
 		*took = max_t(s64, local_clock_noinstr() - began, 0);
-		return its == timed_since();
+		return its == slots_since(&forgotten);
 	}
 	return false;
 }
