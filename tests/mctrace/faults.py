@@ -1062,25 +1062,116 @@ def killed(tracer):
     check("the keeper reports the killed recording", [] if "the tracer is as it was" in end else [end])
 
 
-def stalled(tracer):
-    """mctrace is killed while a reader of the recording stalls."""
-    tracer.reset()
-    os.mkfifo(tracer.path("stalls"))
-    reader = os.open(tracer.path("stalls"), os.O_RDONLY | os.O_NONBLOCK)
-    fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
-    with subprocess.Popen([args.mctrace, "record", "-q", "-o", tracer.path("stalls")],
-                          env={**os.environ, "FAKE": tracer.folder}, stderr=subprocess.DEVNULL) as first:
-        while tracer.files()["tracing_on"] != "1\n":
+class Stalled:
+    """mctrace record, whose recording goes to a pipe that nobody reads once the tracer is on."""
+    def __init__(self, tracer, **files):
+        self.tracer = tracer
+        tracer.reset(**files)
+        os.mkfifo(tracer.path("stalls"))
+        self.reader = os.open(tracer.path("stalls"), os.O_RDONLY | os.O_NONBLOCK)
+        fcntl.fcntl(self.reader, fcntl.F_SETPIPE_SZ, 4096)
+        self.record = subprocess.Popen([args.mctrace, "record", "-q", "-o", tracer.path("stalls")], text=True,
+                                       env={**os.environ, "FAKE": tracer.folder}, stderr=subprocess.PIPE)
+
+    def read(self, enough):
+        """Read until @enough(), or until mctrace has ended."""
+        got, end = [], time.monotonic() + PATIENCE
+        while not enough() and time.monotonic() < end:
             try:
-                os.read(reader, 65536)
+                got.append(os.read(self.reader, 65536))
             except BlockingIOError:
+                got.append(b"")
+            if not got[-1] and self.record.poll() is not None:
+                break
+            if not got[-1]:
                 time.sleep(0.01)
-        tracer.record_calls(8000)
+        return b"".join(got)
+
+    def stall(self):
+        self.read(lambda: self.tracer.files()["tracing_on"] == "1\n")
+        self.tracer.record_calls(8000)
         time.sleep(0.5)
-        first.kill()
-    check("settings are restored despite a stalled reader", judge(tracer, None, ""))
-    os.close(reader)
-    os.unlink(tracer.path("stalls"))
+
+    def waits_for(self, what):
+        end = time.monotonic() + PATIENCE
+        while not what():
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.01)
+        return True
+
+    def end(self, name, wanted, said=""):
+        """mctrace must end soon with a status of @wanted and print @said, and all settings must be restored."""
+        try:
+            printed = self.record.communicate(timeout=PATIENCE)[1]
+        except subprocess.TimeoutExpired:
+            self.record.kill()
+            printed = "a hang"
+        status = self.record.returncode
+        check(name, judge(self.tracer, status, printed) +
+              ([] if status in wanted and re.search(said, printed) else ["status %s, %s" % (status, printed)]))
+        os.close(self.reader)
+        os.unlink(self.tracer.path("stalls"))
+
+
+def of_rings(text):
+    """Return the differences of settings, without settings of the rings, which are restored last."""
+    return [line for line in text if not line.startswith(("buffer_size_kb", "tracing_on"))]
+
+
+def stalled(tracer):
+    """A reader of the recording stalls, and mctrace is ended or killed meanwhile."""
+    def restored():
+        return not of_rings(differences(tracer))
+
+    one = Stalled(tracer)
+    one.stall()
+    one.record.kill()
+    early = one.waits_for(restored)
+    one.end("settings are restored despite a stalled reader", [-9])
+    check("nearly all of them at once", [] if early else ["they are not"])
+
+    one = Stalled(tracer)
+    one.stall()
+    one.record.terminate()
+    early = one.waits_for(restored)
+    waits = one.record.poll() is None
+    one.record.kill()
+    one.end("SIGTERM, then SIGKILL", [-9])
+    check("SIGTERM restores settings before a stalled reader reads", [] if early and waits else ["it does not"])
+
+    one = Stalled(tracer)
+    one.stall()
+    one.record.terminate()
+    one.waits_for(restored)
+    one.record.terminate()
+    one.end("a second SIGTERM ends mctrace", [1], r"signal 15 \(Terminated\) has ended mctrace before .*stalls was complete")
+
+    one = Stalled(tracer)
+    one.stall()
+    one.record.terminate()
+    one.waits_for(restored)
+    time.sleep(2.5)
+    got = one.read(lambda: False)
+    one.end("a reader that reads at last", [0], "stalls takes the last calls slowly")
+    check("it gets the whole recording", [] if struct.pack("<Q", CALL) * 8000 in got and b"\nseen 8000\n" in got
+          else ["%d bytes" % len(got)])
+
+    # The recording's first process writes the names of functions, before there is a follower.
+    names = "".join("ffffffff81%06x T f%d\n" % (16 * nr, nr) for nr in range(8000))
+    one = Stalled(tracer, kallsyms=names)
+    one.waits_for(lambda: tracer.files()["mcount_enabled"] == "1\n")
+    time.sleep(0.3)
+    one.record.terminate()
+    one.end("SIGTERM while the names of functions are written", [-15], "the tracer is as it was")
+
+    one = Stalled(tracer, stats=OTHERS["stats"] + "# modules: 1\n")
+    one.stall()
+    put(tracer.path("kallsyms"), OTHERS["kallsyms"] + "ffffffffc0000000 t of_module\t[module]\n")
+    put(tracer.path("stats"), OTHERS["stats"] + "# modules: 2\n")
+    time.sleep(0.5)
+    one.record.kill()
+    one.end("the names of a module are written when mctrace is killed", [-9])
 
 
 def limited(tracer):
