@@ -360,6 +360,8 @@ def others(tracer, record):
     typed(tracer)
     free_space(tracer)
     pipe(tracer)
+    stalled_stream(tracer)
+    second_signal(tracer)
     config(tracer)
     killed(tracer)
     soon(tracer)
@@ -997,6 +999,48 @@ def pipe(tracer):
     expect("stream in a kernel that can't exclude processes", tracer, ["stream"], 0,
            "this kernel records mctrace, too: limit it by --pid or --func", OLD="y")
     expect("stream of one process", tracer, ["stream", "--pid", "1"], 0, OLD="y")
+
+
+def stalled_stream(tracer):
+    """A signal ends mctrace stream although nobody reads its output."""
+    for kind in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        tracer.reset(trace_pipe="a line\n" * 20000)
+        with subprocess.Popen([args.mctrace, "stream"], env={**os.environ, "FAKE": tracer.folder},
+                              stdout=subprocess.PIPE) as stream:
+            line = stream.stdout.read(7)
+            time.sleep(0.3)
+            stream.send_signal(kind)
+            try:
+                status = stream.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                stream.kill()
+                status = "a hang"
+        check("%s ends stream although nobody reads" % kind.name, judge(tracer, status, "") +
+              ([] if line == b"a line\n" and not status else ["%s, %s" % (line, status)]))
+
+
+def second_signal(tracer):
+    """A later signal ends a command that records and shows, even if its recorder does not end."""
+    for kind in (signal.SIGTERM, signal.SIGINT):
+        tracer.reset()
+        with subprocess.Popen([args.mctrace, "why", "sleep", "100"], env={**os.environ, "FAKE": tracer.folder},
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as why:
+            end = time.monotonic() + PATIENCE
+            while tracer.files()["tracing_on"] != "1\n" and time.monotonic() < end:
+                time.sleep(0.01)
+            recorder = children_of(why.pid)[0]
+            os.kill(recorder, signal.SIGSTOP)
+            waits = []
+            for wait in (0.01, 2.1, 0.5):
+                why.send_signal(kind)
+                time.sleep(wait)
+                waits.append(why.poll() is None)
+            if waits[-1]:
+                why.kill()
+            os.kill(recorder, signal.SIGCONT)
+            status = why.wait()
+        check("a second %s ends why" % kind.name, judge(tracer, status, "") +
+              ([] if waits == [True, True, False] and status == -kind else ["%s, %s" % (waits, status)]))
 
 
 CONFIG = """# a comment
