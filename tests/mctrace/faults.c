@@ -167,12 +167,12 @@ static void thaw(void)
 
 /*
  * Write to one of the tracer's files as the kernel would. A write that contains $REFUSED fails.
- * With $OLD, pid does not take "not PID".
+ * With $OLD, pid does not take "not PID". While the file "busy" exists, the rings can't be resized.
  */
 static ssize_t set(int fd, const char *name, const char *from, size_t size)
 {
 	const char *refused = getenv("REFUSED");
-	char text[65536];
+	char text[65536], busy[PATH_MAX];
 
 	snprintf(text, sizeof(text), "%.*s", (int)size, from);
 	if (refused && strstr(text, refused)) {
@@ -181,6 +181,11 @@ static ssize_t set(int fd, const char *name, const char *from, size_t size)
 	}
 	if (getenv("OLD") && !strcmp(name, "pid") && strstr(text, "not ")) {
 		errno = EINVAL;
+		return -1;
+	}
+	snprintf(busy, sizeof(busy), "%s/busy", getenv("FAKE"));
+	if (!strcmp(name, "buffer_size_kb") && !__real_access(busy, F_OK)) {
+		errno = EBUSY;
 		return -1;
 	}
 	text[strcspn(text, "\n")] = '\0';

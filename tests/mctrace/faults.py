@@ -363,6 +363,7 @@ def others(tracer, record):
     stalled_stream(tracer)
     second_signal(tracer)
     config(tracer)
+    busy(tracer)
     killed(tracer)
     soon(tracer)
     stalled(tracer)
@@ -1086,6 +1087,20 @@ def config(tracer):
     wrong = ["%s: %s" % (name, got[name]) for name, text in wanted.items() if got[name].strip() != text.strip()]
     check("start --wait --config sets all", wrong + ([] if start.ready == b"READY=1" else [repr(start.ready)]))
     check("start --wait restores all", judge(tracer, None, said) + ([said] if start.returncode or said else []))
+
+
+def busy(tracer):
+    """A process has mapped a ring, so that the size of the rings can't be restored, for a while or for ever."""
+    path = tracer.path("busy")
+    record = ["record", "-q", "-o", tracer.path("out"), "sh", "-c"]
+    tracer.reset()
+    expect("a ring that is mapped for a while", tracer, record + [": >%s; (sleep 1; rm %s) 2>&- &" % (path, path)])
+    tracer.reset()
+    expect("a ring that stays mapped", tracer, record + [": >" + path], 1,
+           "^mctrace: buffer_size_kb can't be restored: Device or resource busy\n$", files=False)
+    left = differences(tracer)
+    check("all other settings are restored", [] if len(left) == 1 and left[0].startswith("buffer_size_kb") else left)
+    os.unlink(path)
 
 
 def killed(tracer):
