@@ -363,6 +363,7 @@ def others(tracer, record):
     stalled_stream(tracer)
     second_signal(tracer)
     config(tracer)
+    temporary_file(tracer)
     busy(tracer)
     killed(tracer)
     soon(tracer)
@@ -1087,6 +1088,26 @@ def config(tracer):
     wrong = ["%s: %s" % (name, got[name]) for name, text in wanted.items() if got[name].strip() != text.strip()]
     check("start --wait --config sets all", wrong + ([] if start.ready == b"READY=1" else [repr(start.ready)]))
     check("start --wait restores all", judge(tracer, None, said) + ([said] if start.returncode or said else []))
+
+
+def temporary_file(tracer):
+    """Once the recorder records, SIGKILL of why, packet or latency leaves no temporary file."""
+    folder, rules = temporary(tracer), tracer.path("some.rules")
+    os.mkdir(folder)
+    put(rules, "vfs_read:follow 1\n")
+    for command in (["why"], ["latency", "vfs_read", "--live"], ["packet", "--rules", rules, "--"]):
+        tracer.reset(triggers="")
+        with subprocess.Popen([args.mctrace, *command, "sleep", "100"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              env={**os.environ, "FAKE": tracer.folder, "TMPDIR": folder}) as program:
+            end = time.monotonic() + PATIENCE
+            while tracer.files()["tracing_on"] != "1\n" and time.monotonic() < end:
+                time.sleep(0.01)
+            time.sleep(0.5)
+            program.kill()
+        check("%s, killed, leaves no temporary file" % command[0], judge(tracer, None, "") + os.listdir(folder))
+        for name in os.listdir(folder):
+            os.unlink(os.path.join(folder, name))
+    os.rmdir(folder)
 
 
 def busy(tracer):
