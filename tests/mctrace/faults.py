@@ -14,6 +14,7 @@ import resource
 import shutil
 import signal
 import socket
+import stat as stat_module
 import struct
 import subprocess
 import sys
@@ -363,6 +364,9 @@ def others(tracer, record):
     stalled_stream(tracer)
     second_signal(tracer)
     config(tracer)
+    inputs_stay(tracer)
+    output_places(tracer)
+    record_places(tracer)
     temporary_file(tracer)
     busy(tracer)
     killed(tracer)
@@ -1088,6 +1092,116 @@ def config(tracer):
     wrong = ["%s: %s" % (name, got[name]) for name, text in wanted.items() if got[name].strip() != text.strip()]
     check("start --wait --config sets all", wrong + ([] if start.ready == b"READY=1" else [repr(start.ready)]))
     check("start --wait restores all", judge(tracer, None, said) + ([said] if start.returncode or said else []))
+
+
+def inputs_stay(tracer):
+    """No output replaces a file that the command reads, or rings."""
+    tracer.reset()
+    tracer.record_calls(100)
+    raw, names, copy = tracer.path("per_cpu/cpu0/raw"), tracer.path("kallsyms"), tracer.path("copied")
+    shutil.copy(raw, copy)
+    for form, output, said in (("folded", raw, "what this command reads, and stays"), ("folded", copy, "is a recording, and stays"),
+                               ("folded", names, "what this command reads, and stays"),
+                               ("mctrace", raw, "what this command reads, and stays")):
+        before = text_of_bytes(output)
+        expect("export --to %s -o %s" % (form, os.path.basename(output)), tracer,
+               ["export", "--to", form, "--kallsyms", names, "-o", output, raw], 1, said, files=False)
+        check("it stays", [] if text_of_bytes(output) == before and not os.path.exists(output + ".old") else ["it does not"])
+    os.unlink(copy)
+
+
+def run_to(tracer, command, stdout, before=()):
+    ran = subprocess.run([*before, args.mctrace, *command], env={**os.environ, "FAKE": tracer.folder}, stdout=stdout,
+                         stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False, timeout=PATIENCE)
+    return ran.returncode, ran.stderr.decode(), ran.stdout
+
+
+def strange_places(tracer):
+    """Return (name, path, message, command before mctrace) of outputs that must be refused, where they can be made."""
+    link, listens, disk, mounted = (tracer.path("strange-" + name) for name in ("link", "socket", "disk", "mounted"))
+    os.symlink(tracer.path("nowhere"), link)
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(listens)
+    places = [("a dangling link", link, "is a symbolic link to a file that does not exist", ()),
+              ("a socket", listens, "is a socket: name a file", ())]
+    try:
+        os.mknod(disk, 0o600 | stat_module.S_IFBLK, os.makedev(259, 1048575))
+        places.append(("a disk", disk, "is a disk: name a file", ()))
+    except PermissionError:
+        print("# no disk")
+    put(mounted, "mounted\n")
+    mount = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" "$0" && exec "$@"', mounted]
+    if subprocess.run([*mount, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+        places.append(("a mount point", mounted, "is a mount point, which no file can replace", mount))
+    else:
+        print("# no mount point")
+    return places
+
+
+def remove_strange(tracer):
+    for name in os.listdir(tracer.folder):
+        if name.startswith("strange-"):
+            os.unlink(tracer.path(name))
+
+
+def same_kind(before, path):
+    return stat_module.S_IFMT(before.st_mode) == stat_module.S_IFMT(os.lstat(path).st_mode) and \
+        before.st_ino == os.lstat(path).st_ino
+
+
+def output_places(tracer):
+    """Outputs of export and flame that are no usual files."""
+    tracer.reset()
+    path, out, link = (tracer.path(name) for name in ("recording", "strange-out", "strange-to-out"))
+    recordings.simulate(200, 1).write(path)
+    folded = ["export", "--to", "folded", path, "-o"]
+    wanted = run_to(tracer, folded + ["-"], subprocess.PIPE)[2].decode()
+    put(out, "before\n")
+    with open(out, "a") as file:
+        status, said, _ = run_to(tracer, folded + ["/dev/stdout"], file)
+    check("-o /dev/stdout appends to a file", [] if text_of(out) == "before\n" + wanted and not status else [said])
+    with open(out, "w") as file:
+        status, said, _ = run_to(tracer, ["flame", path, "-o", "/dev/stdout"], file)
+    check("flame -o /dev/stdout prints only the picture", [] if text_of(out).endswith("</svg>\n") and not status else [said])
+    check("-o /dev/null", [] if run_to(tracer, folded + ["/dev/null"], None)[0] == 0 else ["it fails"])
+    os.symlink(out, link)
+    if not os.getuid():
+        os.chown(out, 1234, 1235)
+    os.chmod(out, 0o640)
+    before = os.stat(out)
+    expect("-o LINK", tracer, folded + [link], files=False)
+    now = os.stat(out)
+    check("the file behind the link has a new content, and its owner and mode", [] if text_of(out) == wanted and
+          os.path.islink(link) and (now.st_uid, now.st_gid, now.st_mode) == (before.st_uid, before.st_gid, before.st_mode)
+          else [str(now)])
+    for name, place, message, mount in strange_places(tracer):
+        before = os.lstat(place)
+        for command in (folded, ["flame", path, "-o"]):
+            status, said, _ = run_to(tracer, command + [place], subprocess.PIPE, mount)
+            check("%s -o: %s" % (command[0], name), [] if status == 1 and message in said and said.count("\n") == 1 and
+                  same_kind(before, place) else ["%d, %s" % (status, said)])
+    remove_strange(tracer)
+
+
+def record_places(tracer):
+    """Outputs of record that are no usual files."""
+    for name, place, message, mount in strange_places(tracer):
+        tracer.reset()
+        before = os.lstat(place)
+        status, said, _ = run_to(tracer, ["record", "-q", "-o", place, "true"], subprocess.PIPE, mount)
+        check("record -o: " + name, judge(tracer, status, said) + ([] if status == 1 and message in said and
+              said.count("\n") == 1 and same_kind(before, place) else ["%d, %s" % (status, said)]))
+    remove_strange(tracer)
+    tracer.reset()
+    status, said, got = run_to(tracer, ["record", "-q", "-o", "/dev/stdout", "echo", "of COMMAND"], subprocess.PIPE)
+    check("record -o /dev/stdout: COMMAND writes to standard error", judge(tracer, status, said) +
+          ([] if said == "of COMMAND\n" and got.startswith(b"mctrace\n") and b"of COMMAND\n" not in got else [said]))
+    tracer.reset()
+    master, slave = os.openpty()
+    expect("record -o TERMINAL", tracer, ["record", "-q", "-o", os.ttyname(slave), "true"], 1,
+           "is a terminal, and a recording is no text")
+    os.close(slave)
+    os.close(master)
 
 
 def temporary_file(tracer):
