@@ -42,7 +42,7 @@ truth()
 faults()
 {
 	wrapped=
-	for function in open access stat fstatvfs read write close fork pipe pipe2 mmap flock linkat renameat2 pthread_create \
+	for function in open access stat fstat fstatvfs read write close fork pipe pipe2 mmap flock linkat renameat2 pthread_create \
 		calloc waitpid sigtimedwait; do
 		wrapped="$wrapped -Wl,--wrap=$function"
 	done

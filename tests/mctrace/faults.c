@@ -32,6 +32,7 @@
 int __real_open(const char *path, int flags, ...);
 int __real_access(const char *path, int mode);
 int __real_stat(const char *path, struct stat *st);
+int __real_fstat(int fd, struct stat *st);
 int __real_fstatvfs(int fd, struct statvfs *fs);
 ssize_t __real_read(int fd, void *to, size_t size);
 ssize_t __real_write(int fd, const void *from, size_t size);
@@ -251,7 +252,21 @@ int __wrap_stat(const char *path, struct stat *st)
 	return ret;
 }
 
-/* With $FREE, each file system has that many free bytes, in blocks of 512. */
+/* With $BLOCKS "none", no file has blocks, as in a ramfs. */
+int __wrap_fstat(int fd, struct stat *st)
+{
+	const char *blocks = getenv("BLOCKS");
+	int ret = __real_fstat(fd, st);
+
+	if (blocks && !strcmp(blocks, "none"))
+		st->st_blocks = 0;
+	return ret;
+}
+
+/*
+ * With $FREE, each file system has that many free bytes, in blocks of 512; if it is "none", it has
+ * no size, as a ramfs.
+ */
 int __wrap_fstatvfs(int fd, struct statvfs *fs)
 {
 	const char *available = getenv("FREE");
@@ -260,6 +275,7 @@ int __wrap_fstatvfs(int fd, struct statvfs *fs)
 	if (available) {
 		fs->f_frsize = 512;
 		fs->f_bavail = strtoul(available, NULL, 10) / 512;
+		fs->f_blocks = strcmp(available, "none") ? fs->f_bavail + 1 : 0;
 	}
 	return ret;
 }

@@ -960,7 +960,8 @@ def temporary(tracer):
 
 
 def free_space(tracer):
-    """A recording from a pipe is copied to $TMPDIR if that needs at most 3/4 of the free space there."""
+    """A recording from a pipe is copied to $TMPDIR if that needs at most 3/4 of the free space there, or there is no
+    size, as of a ramfs."""
     folder, path, block = temporary(tracer), tracer.path("copied"), 512
     os.mkdir(folder)
     recordings.simulate(2000, 1).write(path)
@@ -968,11 +969,11 @@ def free_space(tracer):
     os.unlink(path)
     least = -(-len(data) * 4 // (3 * block))
     for blocks, status, wanted in ((least - 1, 1, r"more than 0 MiB, and \S+ has no room: save it to a file"),
-                                   (least, 0, "^$"), (100 * least, 0, "^$")):
+                                   (least, 0, "^$"), (100 * least, 0, "^$"), (None, 0, "^$")):
         ran = subprocess.run([args.mctrace, "profile", "-"], input=data, capture_output=True, check=False,
-                             env={**os.environ, "FAKE": tracer.folder, "TMPDIR": folder, "FREE": str(blocks * block)})
+                             env={**os.environ, "FAKE": tracer.folder, "TMPDIR": folder, "FREE": str(blocks * block) if blocks else "none"})
         said, left = ran.stderr.decode(), os.listdir(folder)
-        check("%d bytes from a pipe, %d free" % (len(data), blocks * block), [] if ran.returncode == status and
+        check("%d bytes from a pipe, %s free" % (len(data), blocks * block if blocks else "none"), [] if ran.returncode == status and
               re.search(wanted, said) and not left else ["%d, %s, %s" % (ran.returncode, said, left)])
     os.rmdir(folder)
 
@@ -1370,11 +1371,11 @@ def stalled(tracer):
 
 def limited(tracer):
     """A temporary recording of packet or object ends when it takes more of the disk than its limit."""
-    for most, wanted in ((16, 1), (1024, 0)):
+    for most, wanted, blocks in ((16, 1, ""), (1024, 0, ""), (16, 1, "none"), (1024, 0, "none")):
         tracer.reset()
         out, words = tracer.path("out"), 0
         with subprocess.Popen([args.mctrace, "record", "-q", "--most", str(most), "-o", out], stderr=subprocess.PIPE,
-                              env={**os.environ, "FAKE": tracer.folder}, text=True) as record:
+                              env={**os.environ, "FAKE": tracer.folder, "BLOCKS": blocks}, text=True) as record:
             while not os.path.exists(out):
                 time.sleep(0.01)
             for words in (4000, 8000):
@@ -1391,7 +1392,7 @@ def limited(tracer):
                 record.kill()
                 said = "a hang"
         size = os.path.getsize(out)
-        check("a temporary recording with a limit of %d KiB" % most, judge(tracer, None, said) +
+        check("a temporary recording with a limit of %d KiB, blocks: %s" % (most, blocks or "usual"), judge(tracer, None, said) +
               ([] if record.returncode == wanted and ("has reached its limit, " in said) == bool(wanted) else
                ["status %d, %s" % (record.returncode, said)]) +
               ([] if (8 * 4000 < size < 8 * 8000) == bool(wanted) else ["%d bytes" % size]))
