@@ -364,6 +364,7 @@ def others(tracer, record):
     stalled_stream(tracer)
     second_signal(tracer)
     config(tracer)
+    of_modules(tracer)
     inputs_stay(tracer)
     output_places(tracer)
     record_places(tracer)
@@ -686,6 +687,30 @@ def list_json(tracer):
         expect_json(name + " --json", tracer, ["list", *globs], lines)
     for glob in ("probe[three]", "vfs", "mod:one_more"):
         expect("list " + glob, tracer, ["list", glob], 1, "no function matches", files=False)
+
+
+def of_modules(tracer):
+    """NAME[MODULE] is written to the kernel with a blank, unless it is a set of characters."""
+    functions = FUNCTIONS + "vfs_o\nfive [ab]\nfiva\nopen-ed [da_sh]\n"
+    for word, wanted in (("probe[two]", "probe [two]\n"), ("probe [two]", "probe [two]\n"), ("vfs_[wr]*", "vfs_[wr]*\n"),
+                         ("p*[two]", "p* [two]\n"), ("kfre[e]", "kfre[e]\n"), ("probe:mod:two", "probe:mod:two\n"),
+                         ("fiv[ab]", "fiv[ab]\n"), ("five[ab]", "five [ab]\n"), ("fiv?[ab]", "fiv? [ab]\n"),
+                         ("probe[one],vfs_read", "probe [one]\nvfs_read\n"), ("probe[gone]", "probe[gone]\n"),
+                         ("*[ab]", "* [ab]\n*[ab]\n")):
+        trigger = word.split(",")[0] + ":stacktrace depth=8:5"
+        tracer.reset(functions=functions, triggers="")
+        seen = tracer.path("seen")
+        show = ["sh", "-c", "cd %s; cat filter notrace triggers > %s" % (tracer.folder, seen)]
+        expect("names of modules: " + word, tracer, ["record", "-q", "-o", tracer.path("out"), "-l", word, "-n", word, "-R",
+                                                   trigger, *show])
+        lines = "".join(line + ":stacktrace depth=8:5\n" for line in wanted.splitlines()[:1 if "," in word else 2])
+        check("they are written as " + repr(wanted), [] if text_of(seen) == 2 * wanted + lines else [text_of(seen)])
+    put(tracer.path("config"), "filter = probe[two] probe [one] vfs_read\nnotrace = remove[two]\ntrigger = probe[one]:count")
+    tracer.reset(functions=functions)
+    expect("start --config with names of modules", tracer, ["start", "--config", tracer.path("config")], files=False)
+    got = [tracer.files()[name] for name in ("filter", "notrace", "triggers")]
+    check("they are written with blanks", [] if got == ["probe [two]\nprobe [one]\nvfs_read\n", "remove [two]\n",
+                                                        "probe [one]:count\n"] else [str(got)])
 
 
 def full(tracer):
