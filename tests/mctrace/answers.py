@@ -1078,6 +1078,8 @@ def check_lossy(mctrace, folder):
                       ("folded", "json", "perfetto", "trace.dat", "pprof", "speedscope"))):
         ran = mctrace.run(*command, case.path)
         wrong += compare_lists(" ".join(command), [ran.returncode, ran.stderr], [0, said])
+    ran = mctrace.run("diff", case.path, case.path)
+    wrong += compare_lists("diff", [ran.returncode, ran.stderr], [0, 2 * said])
     ran = mctrace.run("report", case.path)
     wrong += compare_lists("report", [ran.returncode, ran.stderr], [0, b""])
     if b"\n# overwritten: 700\n# lost: 30\n" not in ran.stdout:
