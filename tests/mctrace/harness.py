@@ -77,6 +77,33 @@ def cpu_seconds(mctrace, *arguments):
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
+def peak(mctrace, *arguments):
+    """Return the most memory that mctrace takes, in bytes."""
+    program = [sys.executable, "-c", "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout="
+               "subprocess.DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"]
+    ran = subprocess.run([*program, mctrace.path, *arguments], stdout=subprocess.PIPE, timeout=TIMEOUT, check=True)
+    return int(ran.stdout) * 1024
+
+
+def growth(mctrace, case_of, *arguments, sizes=(2000, 20000)):
+    """
+    Return a difference if the time that mctrace takes is quadratic in the size: a recording that is ten times as large
+    would take a hundred times as long. @case_of: makes the recording of a size; its path is the last argument.
+    """
+    took = []
+    for size in sizes:
+        path = case_of(size).path
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        ran = subprocess.run([mctrace.path, *arguments, path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                             timeout=TIMEOUT, check=False)
+        if ran.returncode:
+            return ["%s: status %d, %s" % (path, ran.returncode, ran.stderr.decode())]
+        took.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
+    if took[1] < 30 * max(took[0], 0.02):
+        return []
+    return ["%s: %.2f s for %d, %.2f s for %d" % (path, took[0], sizes[0], took[1], sizes[1])]
+
+
 class Case:
     """A recording in a file, and its truth."""
     def __init__(self, folder, name, rec):

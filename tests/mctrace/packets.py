@@ -6,7 +6,7 @@ import struct
 import subprocess
 
 import recordings
-from harness import TIMEOUT, Case, compare, compare_lists, json_lines
+from harness import TIMEOUT, Case, compare, compare_lists, growth, json_lines, peak
 
 RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/mctrace/rules")
 SETS = "skb bio request task_struct inode file folio".split()
@@ -940,6 +940,111 @@ def check_dropped(mctrace, folder, growing):
         [] if most < room and size > 3 * room else ["%d bytes of %d, not less than %d" % (most, size, room)])
 
 
+def endless(nr):
+    """Objects that never end, 20 ms apart."""
+    net = Net()
+    for number in range(1, nr + 1):
+        net.rec.wait(20000000)
+        net.begin(number)
+    return net.rec
+
+
+def chain(nr):
+    """A clone of a clone of a clone."""
+    net = Net()
+    net.begin(1)
+    for number in range(2, nr + 1):
+        net.rec.call(0, "__copy_skb_header", objects=["+%d:1" % number, "%d:2" % (number - 1)])
+        net.rec.leave(0)
+    net.end(nr)
+    return net.rec
+
+
+def many_labels(nr):
+    """One object with many values of two labels."""
+    net = Net()
+    net.begin(1)
+    for key in ("ip_rcv", "udp_rcv"):
+        for value in range(nr // 2):
+            net.rec.call(0, key, objects=["1:1"], data=b"%d\0" % value)
+            net.rec.leave(0)
+    return net.rec
+
+
+def never_returning(nr):
+    """Calls of many tasks that don't return, each with an object of its own."""
+    net = Net()
+    for number in range(1, nr + 1):
+        net.run(1000 + number, "nc")
+        net.rec.call(0, "tcp_v4_rcv", objects=["+%d:1" % number], data=b"name\0")
+    for number in range(1, nr + 1):
+        net.run(1000 + number, "nc")
+        net.end(number)
+    return net.rec
+
+
+def several_returning(nr):
+    """Many calls of one task and function that don't return, each with an object of its own, which ends later."""
+    net = Net()
+    for number in range(1, nr + 1):
+        net.rec.call(0, "tcp_v4_rcv", objects=["+%d:1" % number])
+        net.rec.current[0].stack.clear()
+        net.rec.current[0].known.clear()
+    for number in range(1, nr + 1):
+        net.end(number)
+    return net.rec
+
+
+MOST_MEMORY = 64        # bytes of memory for a byte of the file
+GROWING_RULES = """kfree:unfollow 1
+label ip_rcv:1 one {data:string}
+label udp_rcv:1 two {data:string}
+begins tcp_v4_rcv name {data:string}
+verdict tcp_v4_rcv:1 {ret:int}=0 received
+"""
+
+
+def check_growth(mctrace, folder):
+    """The time that objects take is not quadratic in their number, depth, labels, or pending returns."""
+    rules = os.path.join(folder, "growing.rules")
+    with open(rules, "w", encoding="utf-8") as file:
+        file.write(GROWING_RULES)
+    wrong = []
+    for make in (endless, chain, many_labels, never_returning, several_returning):
+        wrong += growth(mctrace, lambda size, make=make: Case(folder, "%s %d" % (make.__name__, size), make(size)),
+                        "object", "--rules", rules, "-i")
+    return wrong
+
+
+def check_deep(mctrace, folder):
+    """A tree of clones may be as deep as a recording is long."""
+    nr = 70000
+    case = Case(folder, "deep clones", chain(nr))
+    ran = subprocess.run([mctrace.path, "packet", "--json", "--rules", RULES + "/skb.rules", "-i", case.path],
+                         stdout=subprocess.PIPE, timeout=TIMEOUT, check=False)      # a check of its schema would take long
+    lines = json_lines(ran.stdout.decode())
+    wrong = compare_lists("JSON", [ran.returncode, len(lines)] + [lines[-1][key] for key in ("parent", "ended")]
+                          if lines else [ran.returncode], [0, nr, nr - 1, True])
+    if wrong:
+        return wrong            # the text would be as long as the square of the depth
+    text = heads(packet(mctrace, case))
+    return compare_lists("head", [len(text), text[0], text[1], text[-1]], [
+        nr, "#1", "  #2 of #1", 62 * " " + "#%d of #%d" % (nr, nr - 1)])
+
+
+def check_memory(mctrace, folder):
+    """Objects take memory in proportion to the file, also if each has only one event and no end."""
+    net = Net()
+    nr = 40000
+    for number in range(1, nr, 4):
+        net.rec.call(0, "ip_rcv", objects=["+%d:%d" % (number + i, i + 1) for i in range(4)])
+    case = Case(folder, "much memory", net.rec)
+    used = peak(mctrace, "packet", "--rules", RULES + "/skb.rules", "-i", case.path) - \
+        peak(mctrace, "packet", "--rules", RULES + "/skb.rules", "-i", Case(folder, "little memory", endless(1)).path)
+    size = os.path.getsize(case.path)
+    return [] if used < MOST_MEMORY * size else ["%d bytes for a file of %d" % (used, size)]
+
+
 def tests(libraries):
     """Yield name, check, and the reason to skip it, a missing library, or None."""
     for name, check, needs in (
@@ -967,6 +1072,9 @@ def tests(libraries):
             ("packet: registers that are no arguments", check_left_over, "libbpf"),
             ("packet: missing calls are reported", check_missing, None),
             ("object: a user's own rules", check_object, None),
+            ("object: time by the number of objects", check_growth, None),
+            ("packet: a deep tree of clones", check_deep, None),
+            ("packet: memory by the size of the file", check_memory, None),
             ("rules: verdicts with conditions", check_conditions, None),
             ("rules: the triggers that they become", check_rules, "libbpf"),
             ("rules: all shipped sets", check_sets, "libbpf")):
