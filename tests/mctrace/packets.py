@@ -327,7 +327,7 @@ def check_no_tracepoints(mctrace, folder):
 
 
 def heads(text):
-    return [line for line in text.splitlines() if re.match(" *#", line)]
+    return [line for line in text.splitlines() if re.match(r" *#\d", line)]
 
 
 def packet(mctrace, case, *arguments):
@@ -1045,6 +1045,66 @@ def check_memory(mctrace, folder):
     return [] if used < MOST_MEMORY * size else ["%d bytes for a file of %d" % (used, size)]
 
 
+def check_holes(mctrace, folder):
+    """A hole in the recording is shown in the packets that it may concern, and joins no call with a later return."""
+    wrong, line = [], "# calls are missing here"
+
+    def begin(name):
+        net = Net(cpus=2)
+        for number in (1, 2):
+            net.begin(number)
+            net.call("__udp_enqueue_schedule_skb", "%d:2" % number)
+        net.begin(3)
+        net.end(3)
+        net.rec.call(0, "skb_copy_datagram_iter", objects=["1:1"])
+        net.run(66, "dnsd", 1)
+        net.rec.call(1, "dput")
+        if name == "mark":
+            net.rec.mark(1, "kfree", recordings.MARK_OFF)
+        elif name == "overwritten":
+            net.rec.lose(1)
+            net.rec.call(1, "kfree")
+            net.rec.found(1, True)
+        else:
+            net.rec.rings[1].lose(*name)
+        net.call("kfree")
+        return net
+
+    for name in ((5, False), (0, True), (0, False), "overwritten", "mark"):
+        net = begin(name)
+        net.cpu = 0
+        net.rec.leave(0, result=0)
+        net.call("ip_rcv", "1:1")
+        net.end(1)
+        case = Case(folder, "holes %s" % str(name), net.rec)
+        text = packet(mctrace, case).splitlines()
+        wrong += compare_lists("%s: hole" % str(name), [text[i + 1].split()[6] if "us CPU" in text[i + 1] else text[i + 1]
+                                                        for i, one in enumerate(text) if one.strip() == line],
+                               ["ip_rcv", "  left in a UDP socket's queue, not freed when recording ended"])
+        got = {one["object"]: [one.get("lost"), one["ended"], one.get("verdict"),
+                               [event["name"] for event in one["events"] if event.get("lost")]]
+               for one in json_lines(packet(mctrace, case, "--json"))}
+        wrong += compare("%s: packet" % str(name), got, {
+            1: [None, True, "consumed", ["ip_rcv"]], 2: [True, False, "left in a UDP socket's queue", []],
+            3: [None, True, "consumed", []]})
+    return wrong
+
+
+def check_begun_before_hole(mctrace, folder):
+    """A label that a function gives ends at a hole: its return may be missing."""
+    rules = os.path.join(folder, "begun.rules")
+    with open(rules, "w", encoding="utf-8") as file:
+        file.write("kfree:unfollow 1\nbegins vfs_open path {data:string}\n")
+    net = Net()
+    net.rec.call(0, "vfs_open", data=b"/etc/passwd\0")
+    net.begin(1)
+    net.rec.rings[0].lose(3)
+    net.begin(2)
+    case = Case(folder, "begun before a hole", net.rec)
+    return compare_lists("head", heads(mctrace.text("object", "--rules", rules, "-i", case.path)),
+                         ["#1 path=/etc/passwd", "#2"])
+
+
 def tests(libraries):
     """Yield name, check, and the reason to skip it, a missing library, or None."""
     for name, check, needs in (
@@ -1072,6 +1132,8 @@ def tests(libraries):
             ("packet: registers that are no arguments", check_left_over, "libbpf"),
             ("packet: missing calls are reported", check_missing, None),
             ("object: a user's own rules", check_object, None),
+            ("packet: holes in the recording", check_holes, None),
+            ("object: labels before a hole", check_begun_before_hole, None),
             ("object: time by the number of objects", check_growth, None),
             ("packet: a deep tree of clones", check_deep, None),
             ("packet: memory by the size of the file", check_memory, None),
