@@ -5,7 +5,7 @@ import re
 
 import modules
 import recordings
-from harness import Case, compare_lists, json_lines
+from harness import Case, compare_lists, growth, json_lines
 
 NAMES = """__x64_sys_newfstatat __do_sys_newfstatat vfs_fstatat vfs_statx getname_flags
 __x64_sys_flock __do_sys_flock __x64_sys_openat do_filp_open path_openat cleanup
@@ -456,6 +456,52 @@ def check_signals(mctrace, folder):
     return wrong
 
 
+def check_signals_of_tasks(mctrace, folder):
+    """
+    Equal interrupted calls of two tasks are two failures: one may be restarted, and the other one return EINTR. A pid
+    that is used again is another task. A call returns EINTR once.
+    """
+    kernel = Kernel()
+    one, two = kernel.task, kernel.rec.task(66, "dog")
+    for task in (one, two):
+        kernel.run(0, task)
+        kernel.call("__x64_sys_nanosleep", "hrtimer_nanosleep")
+        kernel.returns(516, 2)
+    for _ in range(2):
+        kernel.call("__x64_sys_rt_sigreturn")
+        kernel.ret(4)
+    kernel.call("__x64_sys_exit_group")
+    kernel.call("do_exit")
+    kernel.run(0, kernel.rec.task(66, "fox", tgid=67))
+    kernel.call("__x64_sys_rt_sigreturn")
+    kernel.ret(4)
+    title = "%s __x64_sys_nanosleep returned -ERESTART_RESTARTBLOCK: Interrupted by a signal"
+    again = "    the kernel begins the call again, unless a signal's handler prevents it"
+    way = ["    hrtimer_nanosleep   <- first"]
+    interrupted = [title % "dog:66", "    the program got EINTR", *way]
+    wrong = compare_lists("line", lines(mctrace, folder, kernel), [title % "cat:65", again, *way, *interrupted])
+    wrong += compare_lists("EINTR", lines(mctrace, folder, kernel, "-e", "EINTR"), interrupted)
+    got = json_lines(mctrace.text("why", "--from", Case(folder, "signals", kernel.rec).path, "--json"))
+    return wrong + compare_lists("JSON", [[one["pid"], one["times"], one.get("eintr")] for one in got],
+                                 [[65, 1, None], [66, 1, 1]])
+
+
+def many_failures(nr):
+    """Equal errors of many different functions."""
+    kernel = Kernel()
+    names = ["fail%d" % i for i in range(nr)]
+    kernel.rec.functions.load("many", names, 0xffffffffc1000000)
+    for name in names:
+        kernel.call("ksys_read", name)
+        kernel.returns(5, 2)
+    return kernel.rec
+
+
+def check_many(mctrace, folder):
+    """The time that failures take is not quadratic in their number."""
+    return growth(mctrace, lambda nr: Case(folder, "failures %d" % nr, many_failures(nr)), "why", "--from")
+
+
 def elsewhere():
     kernel = Kernel("ip")
     kernel.call("__x64_sys_sendmsg", "netlink_rcv_skb", "rtnetlink_rcv_msg")
@@ -678,6 +724,8 @@ def tests():
             ("the function that decided", check_deciders),
             ("errors of interrupts are not results", check_interrupts),
             ("signals", check_signals),
+            ("signals of several tasks", check_signals_of_tasks),
+            ("time by the number of failures", check_many),
             ("errors that end elsewhere", check_elsewhere),
             ("errors of sockets", check_sockets),
             ("jumps where returns are caught", check_caught),
