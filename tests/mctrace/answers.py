@@ -1415,6 +1415,7 @@ def test_changed(tap, mctrace, folder):
             Case(folder, "estimated", lines.estimated_recording()))
     attempt(tap, "graph: the longest is first", None, ways.check_graph_order, mctrace,
             Case(folder, "order", ways.order_recording()))
+    attempt(tap, "graph: memory by the size of the file", None, ways.check_graph_memory, mctrace, folder)
     case = Case(folder, "arguments", arguments.recording())
     for name, check in (("report", arguments.check_text), ("report --json", arguments.check_json),
                         ("report --btf", arguments.check_names)):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Test mctrace graph, slow and diff on recordings whose truth is known.
 import collections
+import os
 import re
 
 import recordings
-from harness import Wrong, compare, compare_lists, duration, json_lines, plain, steps_of
+from harness import Case, Wrong, compare, compare_lists, duration, json_lines, peak, plain, steps_of
 
 ALL = "1000000"         # for --lines
 
@@ -221,6 +222,33 @@ def check_graph_order(mctrace, case):
     lines = json_lines(mctrace.text("graph", "vfs_read", "--json", case.path))
     return check_order("callees", {tuple(steps_of(line["path"])): [line["total_ns"]]
                                    for line in lines if line["way"] == "calls"}, 0)
+
+
+def deep_callers(nr):
+    """A function whose callers differ, each below the same deep stack."""
+    rec = recordings.Recording(cpus=1, late=False)
+    names = ["caller%d" % i for i in range(nr)]
+    rec.functions.load("many", names, 0xffffffffc1000000)
+    rec.run(0, rec.task(65, "cat"))
+    for _ in range(900):
+        rec.call(0, "vfs_read")
+    for name in names:
+        rec.call(0, name)
+        rec.call(0, "kfree")
+        rec.leave(0)
+        rec.leave(0)
+    return rec
+
+
+def check_graph_memory(mctrace, folder):
+    """The callers of a function take memory in proportion to the file, however deep the stacks are."""
+    case, little = (Case(folder, "callers %d" % nr, deep_callers(nr)) for nr in (2000, 1))
+    used = peak(mctrace, "graph", "kfree", case.path) - peak(mctrace, "graph", "kfree", little.path)
+    size = os.path.getsize(case.path)
+    wrong = [] if used < 64 * size else ["%d bytes for a file of %d" % (used, size)]
+    got = json_lines(mctrace.text("graph", "kfree", "--json", "--lines", "3", case.path))
+    return wrong + compare_lists("path", [steps_of(line["path"])[-3:] for line in got], [
+        ["vfs_read", "caller%d [many]" % i, "kfree"] for i in range(3)] + [["kfree"]])
 
 
 # --- slow ---
