@@ -497,9 +497,25 @@ def many_failures(nr):
     return kernel.rec
 
 
+def many_jumps(nr):
+    """Two functions that jump to each other. Each is given an error that it does not return, and the last one fails."""
+    kernel = Kernel()
+    kernel.call("ksys_read")
+    jumped = None
+    for i in range(nr):
+        kernel.call(("vfs_read", "filemap_read")[i % 2], **({"instead": jumped} if jumped else {}))
+        kernel.call("dput")
+        kernel.ret(2)
+        if i < nr - 1:
+            jumped = kernel.jump()
+    kernel.returns(5, 2)
+    return kernel.rec
+
+
 def check_many(mctrace, folder):
-    """The time that failures take is not quadratic in their number."""
-    return growth(mctrace, lambda nr: Case(folder, "failures %d" % nr, many_failures(nr)), "why", "--from")
+    """The time that failures take is not quadratic in their number, nor in that of jumps."""
+    return [line for make in (many_failures, many_jumps) for line in growth(
+        mctrace, lambda nr, make=make: Case(folder, "%s %d" % (make.__name__, nr), make(nr)), "why", "--all", "--from")]
 
 
 def elsewhere():
