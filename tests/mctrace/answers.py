@@ -1434,6 +1434,7 @@ def test_changed(tap, mctrace, folder):
             folder)
     attempt(tap, "exports have the latest names of addresses", None, modules.check_latest, mctrace, folder)
     attempt(tap, "many symbol tables", None, modules.check_many_tables, mctrace, folder)
+    attempt(tap, "names: time by the number of addresses", None, modules.check_look_ups, mctrace, folder)
     attempt(tap, "functions without a name", None, modules.check_nameless, mctrace,
             Case(folder, "nameless", modules.nameless_recording(["lost_a", "lost_b", "lost_c"])))
     attempt(tap, "modules between two symbol tables", None, modules.check_counted, mctrace,

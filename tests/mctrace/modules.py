@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import recordings
-from harness import Case, compare, compare_lists, cpu_seconds, json_lines, steps_of
+from harness import Case, compare, compare_lists, cpu_seconds, growth, json_lines, steps_of
 
 OLD = ["old_open", "old_read"]
 NEW = ["new_open", "new_read"]
@@ -103,6 +103,86 @@ def check_many_tables(mctrace, folder):
         case = Case(folder, "%d tables" % nr, rec)
         took[nr] = cpu_seconds(mctrace, "export", "--to", "trace.dat", "-o", case.path + ".export", case.path)
     return [] if took[40000] < 8 * max(took[10000], 0.05) else ["seconds by tables: %s" % took]
+
+
+def addresses_in(rec, name, nr):
+    """Record calls of @nr addresses in a function of that size."""
+    function = rec.functions.by_name[name]
+    rec.run(0, rec.task(65, "cat"))
+    for i in range(nr):
+        function.entry = function.address + 5 + i
+        rec.call(0, name)
+        rec.leave(0)
+
+
+def wide_recording(nr, more):
+    """A function with @nr addresses, and more lines in the symbol table."""
+    rec = recordings.Recording(cpus=1, late=False)
+    begin = recordings.MODULES_BEGIN + (64 << 20)
+    rec.functions.add("wide", begin, "")
+    rec.functions.lines += more(begin)
+    rec.functions.lines.append("%016x t behind" % (begin + (1 << 20)))
+    addresses_in(rec, "wide", nr)
+    return rec
+
+
+def aliases_recording(nr):
+    """A function that has many names."""
+    return wide_recording(nr, lambda begin: ["%016x t alias%d" % (begin, i) for i in range(nr)])
+
+
+def cold_recording(nr):
+    """A cold part, beside many functions."""
+    return wide_recording(nr, lambda begin: ["%016x t wide.cold" % (begin + 1)] + [
+        "%016x t m%03x" % (begin + (2 << 20) + 16 * i, i % 4096) for i in range(4 * nr)])
+
+
+def tables_recording(nr):
+    """Addresses that none of many symbol tables has."""
+    rec = recordings.Recording(cpus=1, late=False)
+    begin = recordings.MODULES_BEGIN + (64 << 20)
+    rec.functions.add("gone", begin - (8 << 20), "")
+    rec.tables = [rec.functions.kallsyms().replace(" gone", " here")] + [
+        "%016x t probe\t[m%d]\n" % (begin + 64 * i, i) for i in range(nr)]
+    rec.tables[0] = "\n".join(line for line in rec.tables[0].splitlines() if not line.endswith(" here")) + "\n"
+    addresses_in(rec, "gone", nr)
+    rec.rings[0].tables = [0] + [len(rec.rings[0].runs)] * nr
+    return rec
+
+
+def write_counts(path, nr):
+    """Write a recording with many modules, and many counts of them behind one symbol table."""
+    rec = recordings.Recording(cpus=1, late=False)
+    begin = recordings.MODULES_BEGIN + (64 << 20)
+    for i in range(nr):
+        rec.functions.lines.append("%016x t probe\t[m%d]" % (begin + 64 * i, i))
+    rec.functions.add("gone", begin - (8 << 20), "")
+    rec.functions.lines.pop()
+    rec.count_modules(2 * nr)
+    addresses_in(rec, "gone", nr)
+    with open(path, "wb") as file:
+        recordings.write_header(file)
+        recordings.write_text(file, recordings.INFO, rec.info_text())
+        recordings.write_text(file, recordings.SYMBOLS, rec.functions.kallsyms())
+        for i in range(nr):
+            recordings.write_modules(file, 2 * i)
+        for pos, words in rec.rings[0].runs:
+            recordings.write_words(file, rec.rings[0], pos, words.tobytes())
+        recordings.write_end(file, rec.counts(), rec.entries)
+
+
+class Written:
+    def __init__(self, folder, nr):
+        self.path = os.path.join(folder, "counts-%d.dat" % nr)
+        write_counts(self.path, nr)
+
+
+def check_look_ups(mctrace, folder):
+    """The time that names take is not quadratic in the number of addresses and of symbols, tables or counts."""
+    wrong = growth(mctrace, lambda nr: Written(folder, nr), "report")
+    for make in (aliases_recording, cold_recording, tables_recording):
+        wrong += growth(mctrace, lambda nr, make=make: Case(folder, "%s %d" % (make.__name__, nr), make(nr)), "report")
+    return wrong
 
 
 def titled(name):
