@@ -767,9 +767,20 @@ def frozen_meanwhile(tracer, record):
     check("rings that an event froze meanwhile stay frozen", wrong)
 
 
+def sleeping(tracer):
+    """Return a copy of sleep with a name of its own."""
+    path = os.path.join(tracer.folder, "mct_sleeper")
+    shutil.copy(shutil.which("sleep"), path)
+    return path
+
+
 def running(tracer):
-    """why records the running processes of --pid, however it is written."""
-    for pids in (["-p", "1"], ["--pid", "1"], ["-P1", "-p", "2"]):
+    """why records the running tasks of --pid, --tid, --task and --comm, however they are written."""
+    sleeper = subprocess.Popen(["sleep", "600"], executable=sleeping(tracer))
+    for pids, wanted in ((["-p", "1"], "1\n"), (["--pid", "1"], "1\n"), (["-P1", "-p", "2"], "1\n2\n"),
+                         (["--pid", "1,2"], "1\n2\n"), (["--tid", "3,4", "--task", "1"], "tid 3\ntid 4\n1\n"),
+                         (["--task", "mct_sleeper"], "%d\n" % sleeper.pid),
+                         (["--comm", "mct_sl[e]*", "-p", "1"], "%d\n1\n" % sleeper.pid)):
         tracer.reset()
         command = [args.mctrace, "why", "--seconds", "1", *pids]
         with subprocess.Popen(command, env={**os.environ, "FAKE": tracer.folder}, stderr=subprocess.PIPE,
@@ -779,9 +790,14 @@ def running(tracer):
                 time.sleep(0.005)
             pid, mode = tracer.files()["pid"], tracer.files()["mode"]
             said = why.communicate(timeout=PATIENCE)[1]
-        wanted = "".join(one[-1] + "\n" for one in pids if one[-1].isdigit())
         check("why " + " ".join(pids), ([] if (pid, mode) == (wanted, "graph\n") else [pid, mode]) +
               ([] if why.returncode == 1 and "nothing was recorded" in said else [said]) + judge(tracer, None, ""))
+    sleeper.kill()
+    sleeper.wait()
+    os.unlink(tracer.path("mct_sleeper"))
+    for options, status, said in ((["--task", "mct_nobody"], 1, "no process is called mct_nobody"),
+                                  (["--pid", "1", "true"], 2, "either a COMMAND, or --pid"), ([], 2, "which COMMAND")):
+        expect("why " + " ".join(options), tracer, ["why", *options], status, said, files=False)
 
 
 def returns(tracer):
