@@ -1021,7 +1021,7 @@ def check_deep(mctrace, folder):
     nr = 70000
     case = Case(folder, "deep clones", chain(nr))
     ran = subprocess.run([mctrace.path, "packet", "--json", "--rules", RULES + "/skb.rules", "-i", case.path],
-                         stdout=subprocess.PIPE, timeout=TIMEOUT, check=False)      # a check of its schema would take long
+                         stdout=subprocess.PIPE, timeout=TIMEOUT, check=False)      # checking its schema takes long
     lines = json_lines(ran.stdout.decode())
     wrong = compare_lists("JSON", [ran.returncode, len(lines)] + [lines[-1][key] for key in ("parent", "ended")]
                           if lines else [ran.returncode], [0, nr, nr - 1, True])
@@ -1078,9 +1078,9 @@ def check_holes(mctrace, folder):
         net.end(1)
         case = Case(folder, "holes %s" % str(name), net.rec)
         text = packet(mctrace, case).splitlines()
-        wrong += compare_lists("%s: hole" % str(name), [text[i + 1].split()[6] if "us CPU" in text[i + 1] else text[i + 1]
-                                                        for i, one in enumerate(text) if one.strip() == line],
-                               ["ip_rcv", "  left in a UDP socket's queue, not freed when recording ended"])
+        behind = [text[i + 1] for i, one in enumerate(text) if one.strip() == line]
+        wrong += compare_lists("%s: hole" % str(name), [re.sub(".*:65 (\\w+) .*", r"\1", one) for one in behind], [
+            "ip_rcv", "  left in a UDP socket's queue, not freed when recording ended"])
         got = {one["object"]: [one.get("lost"), one["ended"], one.get("verdict"),
                                [event["name"] for event in one["events"] if event.get("lost")]]
                for one in json_lines(packet(mctrace, case, "--json"))}
