@@ -96,7 +96,7 @@ def check_triggers(_mctrace, _):
     with open(os.path.join(PAGES, "mctrace-triggers.rst"), encoding="utf-8") as file:
         page = file.read()
     wrong = []
-    for section, words in (("ACTION", re.findall(r'^\t\[MCTRACER_DO_\w+\] = { "(\w+)"', code, re.M)),
+    for section, words in (("ACTION", re.findall(r'^\t\[MCTRACER_DO_\w+\] = {\s*"(\w+)"', code, re.M)),
                            ("WHEN", re.findall(r'_begins_with_word\(text, "(\w+)"\)', code))):
         terms = re.search(r"^%s\n=+\n(.*?)^=+$" % section, page, re.M | re.S)[1]
         described = re.findall(r"^\*\*(\w+)[^\n]*\n {8}", terms, re.M)

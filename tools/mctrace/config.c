@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "expressions.h"
 #include "session.h"
 #include "setup.h"
 #include "tracer.h"
@@ -41,12 +42,22 @@ static void add_item(const char *file, const char *word, unsigned int line)
 	};
 }
 
+/* Add each word; but a module, "[MODULE]", belongs to the word before. */
 static void add_words(const char *file, char *value, unsigned int line)
 {
-	char *word, *saved;
+	char *word, *next, *saved, *both;
 
-	for (word = strtok_r(value, " \t", &saved); word; word = strtok_r(NULL, " \t", &saved))
-		add_item(file, word, line);
+	for (word = strtok_r(value, " \t", &saved); word; word = next) {
+		next = strtok_r(NULL, " \t", &saved);
+		if (!next || *next != '[') {
+			add_item(file, word, line);
+			continue;
+		}
+		both = xasprintf("%s %s", word, next);
+		add_item(file, both, line);
+		free(both);
+		next = strtok_r(NULL, " \t", &saved);
+	}
 }
 
 static void take_filter(struct setup *setup, char *value, unsigned int line)
@@ -220,7 +231,7 @@ static void set_option(const struct item *item)
 void config_apply(void)
 {
 	const struct item *item;
-	char *place;
+	char *place, *text;
 
 	for (item = items; item < items + nr_items; item++) {
 		if (!strcmp(item->file, "buffer_size_kb")) {
@@ -235,7 +246,9 @@ void config_apply(void)
 		if (!strcmp(item->file, TRACER_DUMP) && !tracer_has(TRACER_DUMP))
 			die("%sthis kernel can't print calls when it crashes: it has no %s", place,
 			    TRACER_DUMP);
-		session_add(item->file, item->word, place);
+		text = expressions_for_kernel(item->word, !strcmp(item->file, "triggers"));
+		session_add(item->file, text, place);
+		free(text);
 		free(place);
 	}
 }

@@ -83,7 +83,7 @@ void export_recording(struct view *view, const char *output)
 
 	if (!from->is_raw)
 		die("%s is a recording already: copy it", from->path);
-	recording_create(&to, output ?: "-");
+	recording_create(&to, output ?: "-", NULL);
 	compressor = compressor_new();
 	put_info(&to, from);
 	recording_put_text_by(&to, compressor, RECORDING_SYMBOLS, from->symbols[0]);

@@ -17,7 +17,7 @@ struct failure_list {
 struct failures {
 	struct failures_client client;
 	struct failure_list *lists;	/* by task_calls->track - 1 */
-	uint32_t nr_lists;
+	uint32_t nr_lists, room;
 	uint64_t nr_marks;
 };
 
@@ -50,7 +50,10 @@ static struct failure_list *list_of(struct failures *failures, struct task_calls
 
 	if (task->track)
 		return &failures->lists[task->track - 1];
-	failures->lists = xrealloc(failures->lists, failures->nr_lists + 1, sizeof(*list));
+	if (failures->nr_lists == failures->room) {
+		failures->room = failures->room ? 2 * failures->room : 64;
+		failures->lists = xrealloc(failures->lists, failures->room, sizeof(*list));
+	}
 	list = &failures->lists[failures->nr_lists++];
 	task->track = failures->nr_lists;
 	*list = (struct failure_list) { .top = NO_FAILURE };
@@ -129,17 +132,18 @@ static bool is_return_of_signal(const struct failure *failure)
 }
 
 /*
- * Return the first call from index @i on that @of made, and that returned @of's error without
- * having been handed it as an argument; list->nr if there is none.
+ * Return the first call from @i on, of the calls that @of made, that returned @of's error without
+ * having been handed it as an argument; NO_FAILURE if there is none. Only calls by @of that
+ * returned an error are visited.
  */
 static uint32_t giver(const struct failure_list *list, uint32_t of, uint32_t i)
 {
 	const struct failure *parent = &list->failures[of], *one;
 
-	for (; i < list->nr; i++) {
+	for (; i != NO_FAILURE; i = one->next_failed) {
 		one = &list->failures[i];
-		if (one->parent == of && one->error && one->error == parent->error &&
-		    one->handed[0] != one->error && one->handed[1] != one->error)
+		if (one->error == parent->error && one->handed[0] != one->error &&
+		    one->handed[1] != one->error)
 			break;
 	}
 	return i;
@@ -153,11 +157,12 @@ static uint32_t giver(const struct failure_list *list, uint32_t of, uint32_t i)
  */
 static uint32_t given_by(const struct failure_list *list, uint32_t of, uint32_t *also)
 {
-	uint32_t first = giver(list, of, of + 1), next;
+	uint32_t first = giver(list, of, list->failures[of].first_failed), next;
 
-	if (first == list->nr)
+	if (first == NO_FAILURE)
 		return NO_FAILURE;
-	for (next = giver(list, of, first + 1); next < list->nr; next = giver(list, of, next + 1)) {
+	for (next = giver(list, of, list->failures[first].next_failed); next != NO_FAILURE;
+	     next = giver(list, of, list->failures[next].next_failed)) {
 		if (list->failures[next].at->id == list->failures[first].at->id) {
 			first = next;
 			*also = NO_FAILURE;
@@ -187,7 +192,8 @@ static void tell_way(const struct failures *failures, const struct failure_list 
 
 /*
  * Return the call that made the call at @nr, not counting functions that jumped to it; or NULL. A
- * kernel that catches returns records no jump, but both functions return to the same place.
+ * kernel that catches returns records no jump, but both functions return to the same place. Only
+ * open calls are visited: walk.c keeps a bounded number of them.
  */
 static const struct failure *caller_of(const struct failure_list *list, uint32_t nr)
 {
@@ -195,29 +201,32 @@ static const struct failure *caller_of(const struct failure_list *list, uint32_t
 
 	while (i != NO_FAILURE && (list->failures[i].jumped ||
 				   list->failures[i].parent_ip == list->failures[nr].parent_ip))
-		i = list->failures[i].parent;
+		i = list->failures[i].jumped ? list->failures[i].maker : list->failures[i].parent;
 	return i == NO_FAILURE ? NULL : &list->failures[i];
 }
 
-/* Report the errors that the call at @ended was given and did not return. */
+/*
+ * Report the errors that the call at @ended was given and did not return. The outermost call of the
+ * task is the first one of the list: when that call ends, the list becomes empty.
+ */
 static void tell_lost(const struct failures *failures, const struct failure_list *list,
 		      const struct task_calls *task, uint32_t ended)
 {
 	const struct failure *at = &list->failures[ended];
+	const struct failure *carrier = NULL;
 	struct way way;
-	uint32_t i, root;
+	uint32_t i;
 
-	for (i = ended + 1; i < list->nr; i++) {
-		if (list->failures[i].parent != ended || !list->failures[i].error ||
-		    list->failures[i].error == at->error)
+	if (at->first_failed != NO_FAILURE)
+		carrier = caller_of(list, ended);
+	for (i = at->first_failed; i != NO_FAILURE; i = list->failures[i].next_failed) {
+		if (list->failures[i].error == at->error)
 			continue;
-		for (root = ended; list->failures[root].parent != NO_FAILURE;)
-			root = list->failures[root].parent;
 		way = (struct way) {
 			.task = task,
 			.ended = at,
-			.root = &list->failures[root],
-			.carrier = caller_of(list, ended),
+			.root = &list->failures[0],
+			.carrier = carrier,
 		};
 		tell_way(failures, list, &way, i);
 	}
@@ -232,7 +241,6 @@ static void assume(struct failure_list *list, uint32_t nr)
 {
 	struct failure *failure = &list->failures[nr];
 	const struct failure *parent;
-	uint32_t i;
 
 	if (failure->parent != NO_FAILURE) {
 		parent = &list->failures[failure->parent];
@@ -242,9 +250,8 @@ static void assume(struct failure_list *list, uint32_t nr)
 			return;
 		}
 	}
-	for (i = nr + 1; i < list->nr; i++)
-		if (list->failures[i].parent == nr && list->failures[i].error)
-			failure->error = list->failures[i].error;
+	if (failure->last_failed != NO_FAILURE)
+		failure->error = list->failures[failure->last_failed].error;
 }
 
 /* Return true if a function other than entry code made the call, or jumped to it. */
@@ -252,6 +259,18 @@ static bool is_within(const struct failure_list *list, const struct failure *fai
 {
 	return failure->parent != NO_FAILURE &&
 	       !is_call_entry(list->failures[failure->parent].at->name);
+}
+
+/* Append the call at @nr, which returned an error, to those of its parent. */
+static void give_error(struct failure_list *list, uint32_t nr)
+{
+	struct failure *parent = &list->failures[list->failures[nr].parent];
+
+	if (parent->last_failed == NO_FAILURE)
+		parent->first_failed = nr;
+	else
+		list->failures[parent->last_failed].next_failed = nr;
+	parent->last_failed = nr;
 }
 
 /*
@@ -271,8 +290,10 @@ static void close_top(struct failures *failures, const struct walker *walker,
 		failure->error = 0;
 	tell_lost(failures, list, task, nr);
 	list->top = failure->parent;
-	if (failure->error && is_within(list, failure))
+	if (failure->error && is_within(list, failure)) {
+		give_error(list, nr);
 		return;
+	}
 	if (is_return_of_signal(failure))
 		failures->client.resumed(failures->client.arg, task, failure->error);
 	else if (failure->error && is_system_call(walker, failure))
@@ -371,6 +392,10 @@ void failures_enter(struct failures *failures, const struct walker *walker,
 		.ns = call->ns,
 		.parent_ip = call->parent_ip,
 		.depth = call - task->calls,
+		.maker = NO_FAILURE,
+		.first_failed = NO_FAILURE,
+		.last_failed = NO_FAILURE,
+		.next_failed = NO_FAILURE,
 		.known = true,
 		.apart = is_apart(walker, call),
 		.hidden = !call->shown || is_own(failures, list, task),
@@ -382,6 +407,7 @@ void failures_enter(struct failures *failures, const struct walker *walker,
 	failure.parent = list->top;
 	if (list->top != NO_FAILURE) {
 		top = &list->failures[list->top];
+		failure.maker = top->jumped ? top->maker : list->top;
 		failure.hidden |= top->hidden;
 		failure.nth = ++top->calls;
 		if (!failure.apart) {

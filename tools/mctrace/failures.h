@@ -27,6 +27,11 @@ struct failure {
 	const struct symbol *into;	/* the untraced function that it jumped to, or NULL */
 	uint64_t ns;			/* when it returned; until then, when it was called */
 	uint32_t parent;		/* index of the call that made it, or NO_FAILURE */
+	/* Indexes, or NO_FAILURE: */
+	uint32_t maker;			/* the nearest of its callers that did not jump */
+	uint32_t first_failed;		/* its ended calls that returned an error: the first, */
+	uint32_t last_failed;		/* and the last */
+	uint32_t next_failed;		/* the next of these calls of the parent */
 	uint32_t parent_ip;
 	uint32_t calls;			/* number of calls that it made */
 	uint32_t nth;			/* its number among the parent's calls, from 1 */

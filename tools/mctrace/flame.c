@@ -384,7 +384,7 @@ int cmd_flame(int argc, char **argv)
 	flame.to = output_open(output);
 	put_picture(&flame, off);
 	output_close(flame.to, output);
-	if (strcmp(output, "-"))
+	if (flame.to != stdout)
 		printf("%s: %lu frames\n", output, flame.frames);
 	tally_end(&flame.tally);
 	return view_close(&view);

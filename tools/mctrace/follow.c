@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -28,7 +29,8 @@
 #define LOOK_MS		100		/* between two checks for modules */
 #define FIRST_PID_NAMESPACE	0xEFFFFFFCU	/* inode of the file of the first pid namespace */
 #define LAST_NAPS	2000		/* at the end, for words that are not written yet */
-#define STALL_SECONDS	2		/* for a reader of the recording, if mctrace was killed */
+#define STALL_SECONDS	2		/* for a reader of the recording, if mctrace has ended */
+#define HURRY		SIGUSR1		/* to the follower: end within STALL_SECONDS */
 
 struct follow_cpu {
 	struct ring ring;
@@ -43,7 +45,7 @@ struct follow_cpu {
 
 /* Tracing has ended: no more words will be written. */
 static bool last_words;
-/* mctrace was killed: do not wait for words that are still being written. */
+/* mctrace has ended: do not wait for words that are still being written. */
 static bool hurried;
 
 /*
@@ -276,12 +278,41 @@ static void put_base(struct recording_writer *to, uint64_t base)
 	free(info);
 }
 
+/*
+ * Let SIGALRM kill this process after STALL_SECONDS: a stalled reader of the recording, which may
+ * block any of its threads, must not keep the rings mapped.
+ */
+static void hurry(int sig)
+{
+	(void)sig;
+	alarm(STALL_SECONDS);
+}
+
+/* Leave it to @parent when to end, unless that is killed. */
+static void follower_set_signals(pid_t parent)
+{
+	struct sigaction action = { .sa_handler = hurry, .sa_flags = SA_RESTART };
+	sigset_t signals;
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGALRM, SIG_DFL);
+	sigaction(HURRY, &action, NULL);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGALRM);
+	sigaddset(&signals, HURRY);
+	sigprocmask(SIG_UNBLOCK, &signals, NULL);
+	if (prctl(PR_SET_PDEATHSIG, HURRY) || getppid() != parent)
+		hurry(HURRY);
+}
+
 /* Run the follower, and exit. @fd is a pipe from the parent, @ready a pipe to it. */
 static void run(int fd, int ready, struct recording_writer *to, struct follow_counts *counts,
 		const char *symbols, int64_t modules)
 {
 	int nr = count_cpus(), cpu;
-	struct timespec until;
 	char *info, *end;
 	bool alone;
 
@@ -310,17 +341,12 @@ static void run(int fd, int ready, struct recording_writer *to, struct follow_co
 	alone = !info && !READ_ONCE(to->error);
 	if (alone) {
 		hurried = true;
+		hurry(HURRY);
 		tracer_write("ctrl", "0");
 	}
 	__atomic_store_n(&last_words, true, __ATOMIC_RELAXED);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += STALL_SECONDS;
 	for (cpu = 0; cpu < nr; cpu++) {
-		/* A stalled reader must not keep the keeper from restoring the settings. */
-		if (!alone)
-			pthread_join(cpus[cpu].thread, NULL);
-		else if (pthread_timedjoin_np(cpus[cpu].thread, NULL, &until))
-			_exit(EXIT_FAILURE);
+		pthread_join(cpus[cpu].thread, NULL);
 		ring_close(&cpus[cpu].ring);	/* the kernel can't resize mapped rings */
 	}
 	if (alone)
@@ -351,6 +377,7 @@ static void follow_abandoned(void)
 	if (!abandoned || getpid() != leader)
 		return;
 	close(abandoned->told);
+	kill(abandoned->pid, HURRY);
 	while (waitpid(abandoned->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }
@@ -358,6 +385,8 @@ static void follow_abandoned(void)
 void follow_begin(struct follower *follower, struct recording_writer *to, const char *symbols,
 		  int64_t modules)
 {
+	struct pollfd is_ready = { .events = POLLIN };
+	const pid_t parent = getpid();
 	int told[2], ready[2];
 	char c;
 
@@ -369,10 +398,9 @@ void follow_begin(struct follower *follower, struct recording_writer *to, const 
 	if (follower->pid < 0)
 		die_errno("a recording can't be started");
 	if (!follower->pid) {
-		signal(SIGINT, SIG_IGN);	/* the parent decides when to end */
-		signal(SIGTERM, SIG_IGN);
-		signal(SIGHUP, SIG_IGN);
-		signal(SIGQUIT, SIG_IGN);
+		follower_set_signals(parent);
+		session_forked();
+		to->wake = NULL;
 		close(told[1]);
 		close(ready[0]);
 		run(told[0], ready[1], to, follower->counts, symbols, modules);
@@ -380,9 +408,12 @@ void follow_begin(struct follower *follower, struct recording_writer *to, const 
 	close(told[0]);
 	close(ready[1]);
 	follower->told = told[1];
-	leader = getpid();
+	leader = parent;
 	abandoned = follower;
 	atexit(follow_abandoned);
+	is_ready.fd = ready[0];		/* a signal ends mctrace if the reader stalls already */
+	while (ppoll(&is_ready, 1, NULL, to->wake) < 0 && errno == EINTR)
+		;
 	if (read(ready[0], &c, 1) != 1)
 		exit(EXIT_FAILURE);	/* the follower has reported why */
 	close(ready[0]);
@@ -395,18 +426,24 @@ void follow_ended(int status)
 			strsignal(WTERMSIG(status)));
 }
 
-bool follow_end(struct follower *follower, const char *info)
+void follow_end(struct follower *follower, const char *info)
 {
-	int status = -1;
-
 	abandoned = NULL;
 	signal(SIGPIPE, SIG_IGN);
 	write_all(follower->told, info, strlen(info));	/* fails if the follower has ended */
 	close(follower->told);
-	while (waitpid(follower->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (status == -1)
+}
+
+bool follow_has_ended(struct follower *follower)
+{
+	follower->status = -1;
+	return waitpid(follower->pid, &follower->status, WNOHANG) != 0;
+}
+
+bool follow_was_good(const struct follower *follower)
+{
+	if (follower->status == -1)
 		return false;
-	follow_ended(status);
-	return WIFEXITED(status) && !WEXITSTATUS(status);
+	follow_ended(follower->status);
+	return WIFEXITED(follower->status) && !WEXITSTATUS(follower->status);
 }

@@ -21,6 +21,7 @@ struct follow_counts {
 
 struct follower {
 	pid_t pid;
+	int status;	/* of waitpid(), once the follower has ended */
 	int told;	/* pipe: write the lines of RECORDING_END and close, to end the follower */
 	struct follow_counts *counts;
 };
@@ -38,10 +39,16 @@ void follow_begin(struct follower *follower, struct recording_writer *to, const 
  */
 void follow_ended(int status);
 /*
- * After tracing has ended: have the follower copy the remaining words, write @info as the
- * recording's end, and exit. Return false if something is missing in the file; the reason was
- * reported.
+ * After tracing has ended: let the follower copy the remaining words, write @info as the
+ * recording's end, and exit. Do not wait for that.
  */
-bool follow_end(struct follower *follower, const char *info);
+void follow_end(struct follower *follower, const char *info);
+/* Return true if the follower has ended. */
+bool follow_has_ended(struct follower *follower);
+/*
+ * After follow_has_ended(): return false if something is missing in the file, and report a signal
+ * that killed the follower. The follower has reported other reasons.
+ */
+bool follow_was_good(const struct follower *follower);
 
 #endif /* _MCTRACE_FOLLOW_H */

@@ -264,8 +264,6 @@ int cmd_latency(int argc, char **argv)
 		recorded = record_function(latency.function, argv + 1);
 	view_open(&latency.view, asked.live ? recorded : argv[1]);
 	select_always(latency.view.select, latency.function);
-	if (recorded)
-		unlink_recorded(recorded);
 	if (!has_returns(latency.view.from))
 		die("%s has no returns: 'mctrace record -g' records them", latency.view.from->path);
 	walk(&latency.view, &latency.walker);

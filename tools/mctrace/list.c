@@ -10,6 +10,7 @@
 #include "options.h"
 #include "prototypes.h"
 #include "symbols.h"
+#include "traceable.h"
 #include "tracer.h"
 #include "util.h"
 
@@ -42,20 +43,17 @@ static bool is_wanted(const char *title, char **globs, int nr)
 	return !nr;
 }
 
-/* Print a function: as JSON, or as its prototype if @prototypes has it, or as @title. */
-static void put_function(struct prototypes *prototypes, bool json, const char *title)
+/* Print a function: as JSON, or as its prototype if @prototypes has it, or as its line. */
+static void put_function(struct prototypes *prototypes, bool json, const struct traceable *one)
 {
-	const char *prototype = NULL;
-	char name[512], module[64] = "";
+	const char *prototype = NULL, *module = one->module;
 	struct buffer to = { };
 
-	if (sscanf(title, "%511s [%63[^]]", name, module) < 1)
-		return;
 	if (prototypes)
-		prototype = prototype_of(prototypes, name, *module ? module : NULL);
+		prototype = prototype_of(prototypes, one->name, *module ? module : NULL);
 	if (json) {
 		buffer_char(&to, '{');
-		json_function(&to, "function", title);
+		json_function(&to, "function", one->title);
 		if (prototype)
 			json_text(&to, "prototype", prototype);
 		buffer_char(&to, '}');
@@ -63,7 +61,7 @@ static void put_function(struct prototypes *prototypes, bool json, const char *t
 		buffer_printf(&to, "%s;%s%s%s", prototype, *module ? "\t[" : "", module,
 			      *module ? "]" : "");
 	} else {
-		buffer_puts(&to, title);
+		buffer_puts(&to, one->title);
 	}
 	buffer_char(&to, '\n');
 	buffer_write(&to, stdout);
@@ -73,8 +71,9 @@ static void put_function(struct prototypes *prototypes, bool json, const char *t
 int cmd_list(int argc, char **argv)
 {
 	struct prototypes *prototypes = NULL;
-	char *functions, *title, *saved;
+	struct traceable one = { };
 	unsigned long shown = 0;
+	char *functions;
 
 	argc = options_parse(argc, argv, options, "list [OPTION...] [GLOB...]", help,
 			     OPTIONS_ANYWHERE);
@@ -82,11 +81,11 @@ int cmd_list(int argc, char **argv)
 	if (asked.prototypes || asked.btf)
 		prototypes = prototypes_open(asked.btf);
 	functions = tracer_read("functions");
-	for (title = strtok_r(functions, "\n", &saved); title;
-	     title = strtok_r(NULL, "\n", &saved)) {
-		if (!is_wanted(title, argv + 1, argc - 1))
+	one.rest = functions;
+	while (traceable_next(&one)) {
+		if (!is_wanted(one.title, argv + 1, argc - 1))
 			continue;
-		put_function(prototypes, asked.json, title);
+		put_function(prototypes, asked.json, &one);
 		shown++;
 	}
 	free(functions);

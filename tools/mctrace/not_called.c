@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 
 #include "functions.h"
+#include "traceable.h"
 #include "tracer.h"
 #include "util.h"
 #include "view.h"
@@ -49,13 +50,11 @@ static bool is_running_kernel(const struct recording *from)
 static bool is_not_traced(const struct view *view, const char *name)
 {
 	char *all = is_running_kernel(view->from) ? read_file(tracer_path("functions")) : NULL;
-	char *rest = all, *line;
+	struct traceable one = { .rest = all };
 	bool found = !all;
 
-	while (!found && (line = strsep(&rest, "\n"))) {
-		line[strcspn(line, "\t")] = '\0';
-		found = is_named(line, name);
-	}
+	while (!found && traceable_next(&one))
+		found = is_named(one.title, name);
 	free(all);
 	return !found;
 }

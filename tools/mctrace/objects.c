@@ -10,23 +10,24 @@
 /* CPU clocks differ by less: an object gets no event so long after its end. */
 #define LATE_NS		10000000
 
-#define SLOTS		1024
-
 #define IN_INTERRUPT	(MCTRACER_SOFTIRQ | MCTRACER_HARDIRQ | MCTRACER_NMI)
 
 /* A pending return: a call whose result a rule needs. */
 struct awaited {
-	struct awaited *next;
+	struct hash_entry entry;	/* by awaited_hash() */
+	struct awaited *next, **at;	/* of the same object */
 	struct object *object;
 	unsigned int role;
 	uint32_t function;		/* the symbol's id */
+	uint64_t holes;			/* before the call */
 	unsigned int cpu;
 	struct mctracer_state state;	/* as it was at the call */
 };
 
 /* A label for all objects that begin in a task until the function returns. */
 struct begun_label {
-	struct begun_label *next;
+	struct hash_entry entry;	/* by pid */
+	uint64_t holes;			/* before the call */
 	uint32_t pid;
 	uint32_t function;		/* the symbol's id */
 	const char *key;
@@ -35,83 +36,116 @@ struct begun_label {
 
 /* --- objects by number --- */
 
-static struct object **slot_of(const struct objects *objects, uint32_t number)
-{
-	return &objects->slots[number & (objects->nr_slots - 1)];
-}
-
 static struct object *find(const struct objects *objects, uint32_t number)
 {
-	struct object *object = *slot_of(objects, number);
-
-	while (object && object->number != number)
-		object = object->same;
-	return object;
+	return (struct object *)hash_first(&objects->by_number, hash_number(number));
 }
 
-static void grow(struct objects *objects)
+static void drop_awaited(struct objects *objects, struct awaited *one)
 {
-	struct object **old = objects->slots, *object, *same, **slot;
-	unsigned int nr = objects->nr_slots, i;
-
-	objects->nr_slots = nr ? 2 * nr : SLOTS;
-	objects->slots = xcalloc(objects->nr_slots, sizeof(*objects->slots));
-	for (i = 0; i < nr; i++) {
-		for (object = old[i]; object; object = same) {
-			same = object->same;
-			slot = slot_of(objects, object->number);
-			object->same = *slot;
-			*slot = object;
-		}
-	}
-	free(old);
+	hash_remove(&objects->awaited, &one->entry);
+	*one->at = one->next;
+	if (one->next)
+		one->next->at = one->at;
 }
 
-static void objects_forget_returns(struct objects *objects, const struct object *object)
+static void free_object(struct objects *objects, struct object *object)
 {
-	struct awaited **at = &objects->awaited, *one;
+	struct object_label *label;
+	struct awaited *one;
 
-	while ((one = *at)) {
-		if (one->object != object) {
-			at = &one->next;
-			continue;
-		}
-		*at = one->next;
+	hash_remove(&objects->by_number, &object->entry);
+	while ((one = object->awaited)) {
+		drop_awaited(objects, one);
 		free(one);
 	}
-}
-
-static void forget(struct objects *objects, struct object *object)
-{
-	struct object **at = slot_of(objects, object->number), *child, *next;
-	unsigned int i;
-
-	for (child = object->child; child; child = next) {
-		next = child->next;
-		forget(objects, child);
+	while ((label = object->labels)) {
+		object->labels = label->next ?: label->next_key;
+		if (label->next)
+			label->next->next_key = label->next_key;
+		hash_remove(&objects->labels, &label->entry);
+		free(label->value);
+		free(label);
 	}
-	while (*at != object)
-		at = &(*at)->same;
-	*at = object->same;
-	objects->nr--;
-	objects_forget_returns(objects, object);
-	for (i = 0; i < object->nr_labels; i++)
-		free(object->labels[i].value);
-	free(object->labels);
 	free(object->events);
+	free(object->headers);
 	free(object->verdict);
 	free(object->state);
 	free(object->otherwise);
 	free(object);
 }
 
+/* Free the tree @root: each object after its children. */
+static void forget(struct objects *objects, struct object *root)
+{
+	struct object *object = root, *child, *parent;
+
+	while (object) {
+		child = object->child;
+		if (child) {
+			object->child = child->next;
+			object = child;
+			continue;
+		}
+		parent = object->parent;
+		free_object(objects, object);
+		object = parent;
+	}
+}
+
 /* --- trees --- */
 
+struct object *objects_after(const struct object *object, const struct object *top)
+{
+	if (object->child)
+		return object->child;
+	while (object != top && !object->next)
+		object = object->parent;
+	return object == top ? NULL : object->next;
+}
+
+/*
+ * Return the root of @object's tree. Shorten the way for the next time: let each second object on
+ * the way point two steps up. In a tree of n objects a call takes O(log n) steps on average.
+ */
 static struct object *root_of(struct object *object)
 {
-	while (object->parent)
-		object = object->parent;
+	while (object->above) {
+		if (object->above->above)
+			object->above = object->above->above;
+		object = object->above;
+	}
 	return object;
+}
+
+static bool has_ended(const struct object *root)
+{
+	return root->ended_members == root->members;
+}
+
+/* Append @root to the list of ended trees. */
+static void add_ended(struct objects *objects, struct object *root)
+{
+	root->ended_before = objects->last_ended;
+	if (objects->last_ended)
+		objects->last_ended->ended_next = root;
+	else
+		objects->first_ended = root;
+	objects->last_ended = root;
+}
+
+static void remove_ended(struct objects *objects, struct object *root)
+{
+	if (root->ended_before)
+		root->ended_before->ended_next = root->ended_next;
+	else
+		objects->first_ended = root->ended_next;
+	if (root->ended_next)
+		root->ended_next->ended_before = root->ended_before;
+	else
+		objects->last_ended = root->ended_before;
+	root->ended_before = NULL;
+	root->ended_next = NULL;
 }
 
 static void add_root(struct objects *objects, struct object *root)
@@ -140,15 +174,11 @@ static void remove_root(struct objects *objects, struct object *root)
 
 static struct object *add(struct objects *objects, uint32_t number)
 {
-	struct object *object = xcalloc(1, sizeof(*object)), **slot;
+	struct object *object = xcalloc(1, sizeof(*object));
 
-	if (objects->nr >= objects->nr_slots)
-		grow(objects);
-	objects->nr++;
-	slot = slot_of(objects, number);
+	hash_add(&objects->by_number, &object->entry, hash_number(number));
 	object->number = number;
-	object->same = *slot;
-	*slot = object;
+	object->holes = objects->holes;
 	object->worth = ~0U;
 	object->members = 1;
 	object->matched = !objects->wants_headers;
@@ -165,7 +195,12 @@ static void join(struct objects *objects, struct object *child, struct object *p
 	if (child->parent || root == child)
 		return;
 	remove_root(objects, child);
+	if (has_ended(child))
+		remove_ended(objects, child);
+	else if (has_ended(root))
+		remove_ended(objects, root);
 	child->parent = parent;
+	child->above = root;
 	if (parent->last_child)
 		parent->last_child->next = child;
 	else
@@ -178,31 +213,43 @@ static void join(struct objects *objects, struct object *child, struct object *p
 	root->asked |= child->asked;
 }
 
-/* Return true if only mctrace itself made calls with the objects of the tree @object. */
-static bool is_own(const struct object *object)
+/* Return true if only mctrace itself made calls with the objects of the tree @root. */
+static bool is_own(const struct object *root)
 {
-	const struct object *child;
+	const struct object *object;
 	unsigned int i;
 
-	for (i = 0; i < object->nr; i++)
-		if (strcmp(object->events[i].comm, "mctrace") ||
-		    object->events[i].context & IN_INTERRUPT)
-			return false;
-	for (child = object->child; child; child = child->next)
-		if (!is_own(child))
-			return false;
+	for (object = root; object; object = objects_after(object, root))
+		for (i = 0; i < object->nr; i++)
+			if (strcmp(object->events[i].comm, "mctrace") ||
+			    object->events[i].context & IN_INTERRUPT)
+				return false;
 	return true;
+}
+
+/*
+ * Set with_headers in the tree @root. If an object has it, all of its ancestors do, so each object
+ * is visited at most twice.
+ */
+static void find_headers(struct object *root)
+{
+	struct object *object, *above;
+
+	for (object = root; object; object = objects_after(object, root))
+		for (above = object->headers ? object->parent : NULL;
+		     above && !above->with_headers; above = above->parent)
+			above->with_headers = object;
 }
 
 static void show_if_wanted(struct objects *objects, struct object *root)
 {
 	objects->trees++;
-	if (root->touched && !root->matched && !root->asked &&
-	    root->ended_members == root->members)
+	if (root->touched && !root->matched && !root->asked && has_ended(root))
 		objects->unasked++;
 	if (root->matched && root->touched &&
 	    (!objects->wants_tree || objects->wants_tree(objects, root))) {
 		objects->shown++;
+		find_headers(root);
 		objects->show(objects, root);
 	}
 }
@@ -211,6 +258,8 @@ static void hand_over(struct objects *objects, struct object *root)
 {
 	if (!is_own(root))
 		show_if_wanted(objects, root);
+	if (has_ended(root))
+		remove_ended(objects, root);
 	remove_root(objects, root);
 	forget(objects, root);
 }
@@ -218,13 +267,8 @@ static void hand_over(struct objects *objects, struct object *root)
 /* Pass on the trees that ended more than LATE_NS before @ns. */
 static void hand_over_ended(struct objects *objects, uint64_t ns)
 {
-	struct object *root, *next;
-
-	for (root = objects->first; root; root = next) {
-		next = root->next;
-		if (root->ended_members == root->members && root->ended_ns + LATE_NS < ns)
-			hand_over(objects, root);
-	}
+	while (objects->first_ended && objects->first_ended->ended_ns + LATE_NS < ns)
+		hand_over(objects, objects->first_ended);
 }
 
 /* --- events --- */
@@ -263,7 +307,7 @@ static void add_event(struct objects *objects, struct object *object, const stru
 	    last->symbol == symbol_of(objects->symbols, state->ip))
 		return;
 	if (object->nr == object->room) {
-		object->room = object->room ? 2 * object->room : 16;
+		object->room = object->room ? 2 * object->room : 2;
 		object->events = xrealloc(object->events, object->room, sizeof(*object->events));
 	}
 	to = &object->events[object->nr++];
@@ -276,9 +320,11 @@ static void add_event(struct objects *objects, struct object *object, const stru
 		.context = state->context,
 		.exact = event->exact,
 		.below = role_of(said) == MCTRACER_OBJECT_NESTED,
+		.lost = last && object->holes != objects->holes,
 		.pid = state->pid,
 	};
 	event_comm(event, to->comm);
+	object->holes = objects->holes;
 }
 
 /* Replace *@text, which may be NULL, by the content of @from. */
@@ -317,18 +363,42 @@ static void take_verdict(struct objects *objects, struct object *object,
 	buffer_free(&text);
 }
 
-/* Add a label, unless the object has it. @key stays owned by the rules. */
-static void add_label(struct object *object, const char *key, const char *value)
+static bool knows_label(const struct objects *objects, const struct object *object,
+			const char *key, const char *value, uint64_t hash)
 {
-	unsigned int i;
+	const struct hash_entry *entry;
+	const struct object_label *label;
 
-	for (i = 0; i < object->nr_labels; i++)
-		if (!strcmp(object->labels[i].key, key) &&
-		    !strcmp(object->labels[i].value, value))
-			return;
-	object->labels = xrealloc(object->labels, object->nr_labels + 1,
-				  sizeof(*object->labels));
-	object->labels[object->nr_labels++] = (struct object_label) { key, xstrdup(value) };
+	for (entry = hash_first(&objects->labels, hash); entry; entry = hash_next(entry)) {
+		label = (const struct object_label *)entry;
+		if (label->object == object && !strcmp(label->key, key) &&
+		    !strcmp(label->value, value))
+			return true;
+	}
+	return false;
+}
+
+/* Add a label, unless the object has it. @key stays owned by the rules. */
+static void add_label(struct objects *objects, struct object *object, const char *key,
+		      const char *value)
+{
+	uint64_t hash = hash_text(value, hash_text(key, object->number));
+	struct object_label *label, **first = &object->labels;
+
+	if (knows_label(objects, object, key, value, hash))
+		return;
+	label = xcalloc(1, sizeof(*label));
+	label->object = object;
+	label->key = key;
+	label->value = xstrdup(value);
+	hash_add(&objects->labels, &label->entry, hash);
+	while (*first && strcmp((*first)->key, key))
+		first = &(*first)->next_key;
+	if (*first)
+		(*first)->last->next = label;
+	else
+		*first = label;
+	(*first)->last = label;
 }
 
 /* Return @value as a string; NULL if it is empty, or "?": not recorded. */
@@ -347,29 +417,35 @@ static void take_labels(struct objects *objects, struct object *object,
 
 	while ((key = rules_label(objects->rules, symbol, at, &next, &value))) {
 		if (label_value(&value))
-			add_label(object, key, value.data);
+			add_label(objects, object, key, value.data);
 		value.length = 0;
 	}
 	buffer_free(&value);
 }
 
+static void free_begun(struct objects *objects, struct begun_label *one)
+{
+	hash_remove(&objects->begun, &one->entry);
+	free(one->value);
+	free(one);
+}
+
 /*
  * Drop the labels that @symbol's function gave to objects that begin in @event's task, because the
- * function returns or is called again.
+ * function returns or is called again. So a task has at most one label for each rule.
  */
 static void forget_begun(struct objects *objects, const struct symbol *symbol,
 			 const struct event *event)
 {
-	struct begun_label **at = &objects->begun, *one;
+	struct hash_entry *entry, *next;
+	struct begun_label *one;
 
-	while ((one = *at)) {
-		if (one->function != symbol->id || one->pid != event->state->pid) {
-			at = &one->next;
-			continue;
-		}
-		*at = one->next;
-		free(one->value);
-		free(one);
+	entry = hash_first(&objects->begun, hash_number(event->state->pid));
+	for (; entry; entry = next) {
+		next = hash_next(entry);
+		one = (struct begun_label *)entry;
+		if (one->function == symbol->id)
+			free_begun(objects, one);
 	}
 }
 
@@ -392,25 +468,35 @@ static void take_begun(struct objects *objects, const struct event *event)
 		if (label_value(&value)) {
 			one = xcalloc(1, sizeof(*one));
 			*one = (struct begun_label) {
-				objects->begun, event->state->pid, symbol->id, key,
-				xstrdup(value.data),
+				.holes = objects->holes,
+				.pid = event->state->pid,
+				.function = symbol->id,
+				.key = key,
+				.value = xstrdup(value.data),
 			};
-			objects->begun = one;
+			hash_add(&objects->begun, &one->entry, hash_number(one->pid));
 		}
 		value.length = 0;
 	}
 	buffer_free(&value);
 }
 
-/* Give @object, which begins in @event's task, the labels of the task. */
+/*
+ * Give @object, which begins in @event's task, the labels of the task. Omit labels from before a
+ * hole, because the return that ends them may be missing.
+ */
 static void label_begun(struct objects *objects, struct object *object,
 			const struct event *event)
 {
+	const struct hash_entry *entry;
 	const struct begun_label *one;
 
-	for (one = objects->begun; one; one = one->next)
-		if (one->pid == event->state->pid)
-			add_label(object, one->key, one->value);
+	entry = hash_first(&objects->begun, hash_number(event->state->pid));
+	for (; entry; entry = hash_next(entry)) {
+		one = (const struct begun_label *)entry;
+		if (one->holes == objects->holes)
+			add_label(objects, object, one->key, one->value);
+	}
 }
 
 /* Apply the rules for @symbol's function to the call or return @at. */
@@ -419,6 +505,14 @@ static void take_rules(struct objects *objects, struct object *object,
 {
 	take_verdict(objects, object, symbol, at);
 	take_labels(objects, object, symbol, at);
+}
+
+/* Return the hash of a pending return. Each CPU has its own idle task, with the pid 0. */
+static uint64_t awaited_hash(const struct symbol *symbol, const struct event *event)
+{
+	const uint32_t pid = event->state->pid;
+
+	return hash_number((uint64_t)symbol->id << 32 | pid) + (pid ? 0 : event->cpu);
 }
 
 /* Add a pending return for a call. */
@@ -430,29 +524,37 @@ static void await_return(struct objects *objects, struct object *object,
 	one->object = object;
 	one->role = at->role;
 	one->function = symbol->id;
+	one->holes = objects->holes;
 	one->cpu = at->event->cpu;
 	one->state = *at->event->state;
-	one->next = objects->awaited;
-	objects->awaited = one;
+	hash_add(&objects->awaited, &one->entry, awaited_hash(symbol, at->event));
+	one->next = object->awaited;
+	if (one->next)
+		one->next->at = &one->next;
+	one->at = &object->awaited;
+	object->awaited = one;
 }
 
 /*
  * Find the latest pending return of @symbol's function in @event's task. A call has one for each of
- * its objects: @last is the previous one, or NULL.
+ * its objects, one after the other: @last is the previous one, or NULL. After a hole the return may
+ * be that of a missing call, so return NULL.
  */
-static struct awaited **find_awaited(struct objects *objects, const struct symbol *symbol,
-				     const struct event *event, const struct awaited *last)
+static struct awaited *find_awaited(const struct objects *objects, const struct symbol *symbol,
+				    const struct event *event, const struct awaited *last)
 {
-	struct awaited **at = &objects->awaited, *one;
+	struct hash_entry *entry = hash_first(&objects->awaited, awaited_hash(symbol, event));
+	struct awaited *one;
 
-	for (; (one = *at); at = &one->next) {
+	for (; entry; entry = hash_next(entry)) {
+		one = (struct awaited *)entry;
 		if (one->function != symbol->id || one->state.pid != event->state->pid)
 			continue;
 		if (!one->state.pid && one->cpu != event->cpu)
-			continue;	/* each CPU has its own idle task */
-		if (last && one->state.calls != last->state.calls)
 			continue;
-		return at;
+		if (one->holes != objects->holes)
+			return NULL;
+		return !last || one->state.calls == last->state.calls ? one : NULL;
 	}
 	return NULL;
 }
@@ -460,18 +562,17 @@ static struct awaited **find_awaited(struct objects *objects, const struct symbo
 static void take_return(struct objects *objects, const struct event *event)
 {
 	const struct symbol *symbol = symbol_of(objects->symbols, event->state->ip);
-	struct awaited **place, *one, *last = NULL;
+	struct awaited *one, *last = NULL;
 	struct event call;
 	struct rules_at at = {
 		.types = objects->types, .symbols = objects->symbols, .event = &call,
 		.returned = true,
 	};
 
-	if (!objects->awaited || !rules_need_return(objects->rules, symbol))
+	if (!objects->awaited.nr || !rules_need_return(objects->rules, symbol))
 		return;
-	while ((place = find_awaited(objects, symbol, event, last))) {
-		one = *place;
-		*place = one->next;
+	while ((one = find_awaited(objects, symbol, event, last))) {
+		drop_awaited(objects, one);
 		one->state.has = event->state->has;
 		one->state.result = event->state->result;
 		call = *event;
@@ -500,14 +601,15 @@ static void take_headers(struct objects *objects, struct object *object,
 		return;
 	objects->headers_seen++;
 	root_of(object)->asked = true;
-	if (!object->has_headers || (headers.sized && !object->headers.sized))
-		object->headers = headers;
-	object->has_headers = true;
+	if (!object->headers)
+		object->headers = xcalloc(1, sizeof(headers));
+	if (!object->headers->captured || (headers.sized && !object->headers->sized))
+		*object->headers = headers;
 	if (objects->wants_headers && objects->wants_headers(objects, &headers))
 		root_of(object)->matched = true;
 }
 
-static void take_end(struct object *object, uint64_t ns)
+static void take_end(struct objects *objects, struct object *object, uint64_t ns)
 {
 	struct object *root = root_of(object);
 
@@ -516,6 +618,8 @@ static void take_end(struct object *object, uint64_t ns)
 	object->ended = true;
 	root->ended_members++;
 	root->ended_ns = ns;
+	if (has_ended(root))
+		add_ended(objects, root);
 }
 
 /*
@@ -572,19 +676,31 @@ static void take_call(struct objects *objects, const struct event *event)
 				await_return(objects, object, symbol, &at);
 		}
 		if (said & MCTRACER_OBJECT_ENDS)
-			take_end(object, event->ns);
+			take_end(objects, object, event->ns);
 		if (objects->wants_event && objects->wants_event(objects, event))
 			root_of(object)->touched = true;
 	}
 }
 
-void objects_begin(struct objects *objects)
+/* Return true if calls of any CPU may be missing before @event. */
+static bool is_hole(const struct event *event)
 {
-	grow(objects);
+	const uint64_t which = event->state->value;
+
+	if (event->cut || event->found == FOUND_GAP)
+		return true;
+	return event->found == FOUND_MARK &&
+	       (which == MCTRACER_MARK_ON || which == MCTRACER_MARK_OFF);
+}
+
+bool objects_lost_end(const struct objects *objects, const struct object *object)
+{
+	return !object->ended && object->holes != objects->holes;
 }
 
 void objects_take(struct objects *objects, const struct event *event)
 {
+	objects->holes += is_hole(event);
 	symbols_at(objects->symbols, event->symbols_at);
 	if (event->found == FOUND_MARK && event->state->value == MCTRACER_MARK_FOLLOW_FULL)
 		objects->full++;
@@ -597,10 +713,7 @@ void objects_take(struct objects *objects, const struct event *event)
 		return;
 	objects->events++;
 	take_call(objects, event);
-	if (event->ns < objects->look_ns)
-		return;
 	hand_over_ended(objects, event->ns);
-	objects->look_ns = event->ns + LATE_NS;
 }
 
 void objects_wait(struct objects *objects, uint64_t ns)
@@ -610,14 +723,15 @@ void objects_wait(struct objects *objects, uint64_t ns)
 
 void objects_end(struct objects *objects)
 {
-	struct begun_label *one;
+	size_t i;
 
-	while ((one = objects->begun)) {
-		objects->begun = one->next;
-		free(one->value);
-		free(one);
-	}
+	for (i = 0; i < objects->begun.nr_slots; i++)
+		while (objects->begun.slots[i])
+			free_begun(objects, (struct begun_label *)objects->begun.slots[i]);
 	while (objects->first)
 		hand_over(objects, objects->first);
-	free(objects->slots);
+	hash_free(&objects->by_number);
+	hash_free(&objects->labels);
+	hash_free(&objects->begun);
+	hash_free(&objects->awaited);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "events.h"
+#include "hash_table.h"
 #include "headers.h"
 #include "rules.h"
 #include "symbols.h"
@@ -23,36 +24,51 @@ struct object_event {
 	uint32_t context;
 	bool exact;
 	bool below;		/* a nested call, without the object as an argument */
+	bool lost;		/* calls since the object's previous event are missing */
 	uint32_t pid;
 	char comm[MCTRACER_COMM_LEN + 1];
 };
 
-/* A label, such as "dev" and "lo". An object may have several values of a key, in time order. */
+struct object;
+
+/*
+ * A label, such as "dev" and "lo". An object may have several values of a key, in time order. A set
+ * of rules has few keys.
+ */
 struct object_label {
+	struct hash_entry entry;	/* by object, key and value */
+	const struct object *object;
+	struct object_label *next;	/* of the same object and key */
+	/* Only in the first label of a key: */
+	struct object_label *last;
+	struct object_label *next_key;	/* the first label of the object's next key */
 	const char *key;
 	char *value;
 };
 
 struct object {
+	struct hash_entry entry;	/* by number */
 	uint32_t number;
-	struct object *same;		/* next in the hash chain, by number */
 	struct object *parent;		/* NULL: this is a root */
+	struct object *above;		/* the parent or another ancestor: see root_of() */
 	struct object *child, *last_child;	/* in the order of their beginnings */
 	struct object *next;		/* the parent's next child; of a root: the next root */
 	struct object *before;		/* of a root: the previous root */
 	struct object_event *events;
 	unsigned int nr, room;
+	uint64_t holes;			/* in the recording before the latest event */
 	bool ended;
-	bool has_headers;
-	struct headers headers;		/* the first that contain the length; else the first */
+	struct headers *headers;	/* the first that contain the length; else the first */
+	struct object *with_headers;	/* the first descendant with headers, set for show() */
 	/* Texts of the rules that matched; NULL: none. */
 	char *verdict;			/* of the latest "verdict" rule */
 	char *state;			/* of the latest "state" rule after the verdict */
 	char *otherwise;		/* of the first "otherwise" rule in the set */
 	unsigned int worth;		/* index of that rule in the set */
-	struct object_label *labels;
-	unsigned int nr_labels;
+	struct object_label *labels;	/* the first label of the first key */
+	struct awaited *awaited;	/* objects.c: the pending returns */
 	/* Only in a root, of the whole tree: */
+	struct object *ended_next, *ended_before;	/* in the list of ended trees */
 	unsigned int members, ended_members;
 	uint64_t ended_ns;		/* when the last member ended */
 	bool matched, touched;		/* some headers, and some event, are wanted */
@@ -75,20 +91,27 @@ struct objects {
 	uint64_t headers_seen;
 	uint64_t unasked;		/* trees that ended without headers or a match */
 	uint64_t trees, shown;
+	uint64_t holes;			/* in the recording so far: see is_hole() */
 	/* Private to objects.c: */
-	struct object **slots;
-	unsigned int nr_slots, nr;
+	struct hash_table by_number;	/* the objects */
 	struct object *first, *last;	/* the list of roots */
-	uint64_t look_ns;		/* when to look for ended trees next */
-	struct begun_label *begun;	/* labels for objects that begin, the latest first */
-	struct awaited *awaited;	/* pending returns, the latest first */
+	struct object *first_ended, *last_ended;	/* the ended trees, the earliest first */
+	struct hash_table labels;	/* of all objects */
+	struct hash_table begun;	/* labels for objects that begin, by task */
+	struct hash_table awaited;	/* pending returns, by task and function */
 };
 
-void objects_begin(struct objects *objects);
 void objects_take(struct objects *objects, const struct event *event);
 /* Pass on the trees that ended some time before @ns, though no later event has come. */
 void objects_wait(struct objects *objects, uint64_t ns);
 /* Pass on all remaining trees, and free everything. */
 void objects_end(struct objects *objects);
+/* Return true if the end of @object may be among missing calls. */
+bool objects_lost_end(const struct objects *objects, const struct object *object);
+/*
+ * Return the object after @object in the tree below @top: an object precedes its children. NULL at
+ * the end. Trees may be as deep as they have objects, so do not recurse.
+ */
+struct object *objects_after(const struct object *object, const struct object *top);
 
 #endif /* _MCTRACE_OBJECTS_H */

@@ -119,7 +119,10 @@ static void put_column(struct buffer *to, const struct metric *metric, const cha
 	free(text);
 }
 
-/* Return the rest of the line in @stats that begins with "# KEY: "; NULL if there is none. */
+/*
+ * Return the rest of the line in @stats that begins with "# KEY: "; NULL if there is none. The file
+ * stats has a line for each CPU, and there are few keys, so this takes linear time.
+ */
 static const char *find_line(const char *stats, const char *key)
 {
 	size_t length = strlen(key);

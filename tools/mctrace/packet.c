@@ -99,6 +99,8 @@ static const struct option options[] = {
 #define NAP_MS	100
 #define NAPS	4
 
+#define LEVELS	32	/* of a printed tree that are indented */
+
 struct packets {
 	struct objects objects;
 	struct view view;
@@ -127,19 +129,26 @@ static bool wants_event(struct objects *objects, const struct event *event)
 	return select_where(packets->view.select, event);
 }
 
-/* Return true if @object or a descendant has a label @key that matches @glob. */
-static bool has_label(const struct object *object, const char *key, const char *glob)
+/* Return the first label of @object that has the key @key; NULL if there is none. */
+static const struct object_label *labels_of_key(const struct object *object, const char *key)
 {
-	const struct object *child;
-	unsigned int i;
+	const struct object_label *label = object->labels;
 
-	for (i = 0; i < object->nr_labels; i++)
-		if (!strcmp(object->labels[i].key, key) &&
-		    !fnmatch(glob, object->labels[i].value, 0))
-			return true;
-	for (child = object->child; child; child = child->next)
-		if (has_label(child, key, glob))
-			return true;
+	while (label && strcmp(label->key, key))
+		label = label->next_key;
+	return label;
+}
+
+/* Return true if @root or a descendant has a label @key that matches @glob. */
+static bool has_label(const struct object *root, const char *key, const char *glob)
+{
+	const struct object_label *label;
+	const struct object *object;
+
+	for (object = root; object; object = objects_after(object, root))
+		for (label = labels_of_key(object, key); label; label = label->next)
+			if (!fnmatch(glob, label->value, 0))
+				return true;
 	return false;
 }
 
@@ -167,9 +176,18 @@ static void put_delta(struct buffer *to, const struct object_event *event, uint6
 	buffer_char(to, ' ');
 }
 
+/* Append a line: calls before the next event, or before the end of the recording, are missing. */
+static void put_hole(struct buffer *to, unsigned int depth)
+{
+	buffer_spaces(to, 2 * depth);
+	buffer_puts(to, "# calls are missing here\n");
+}
+
 static void put_event(struct buffer *to, const struct object_event *event, uint64_t begin,
 		      unsigned int depth)
 {
+	if (event->lost)
+		put_hole(to, depth);
 	buffer_spaces(to, 2 * depth);
 	put_delta(to, event, begin);
 	text_context(to, event->context);
@@ -210,64 +228,39 @@ static void put_verdict(struct buffer *to, const struct object *object)
 /* Return true if the headers equal the parent's, so that printing them again adds nothing. */
 static bool same_headers(const struct object *object, const struct object *parent)
 {
-	return parent && parent->has_headers &&
-	       parent->headers.captured == object->headers.captured &&
-	       !memcmp(parent->headers.frame, object->headers.frame, object->headers.captured);
-}
-
-static bool is_first_of_key(const struct object *object, unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		if (!strcmp(object->labels[i].key, object->labels[nr].key))
-			return false;
-	return true;
+	return parent && parent->headers &&
+	       parent->headers->captured == object->headers->captured &&
+	       !memcmp(parent->headers->frame, object->headers->frame, object->headers->captured);
 }
 
 /* " dev=here0,there0 netns=4026531840" */
 static void put_labels(struct buffer *to, const struct object *object)
 {
-	const struct object_label *label, *labels = object->labels;
-	unsigned int i;
+	const struct object_label *first, *label;
 
-	for (i = 0; i < object->nr_labels; i++) {
-		if (!is_first_of_key(object, i))
-			continue;
-		buffer_printf(to, " %s=%s", labels[i].key, labels[i].value);
-		for (label = labels + i + 1; label < labels + object->nr_labels; label++)
-			if (!strcmp(label->key, labels[i].key))
-				buffer_printf(to, ",%s", label->value);
+	for (first = object->labels; first; first = first->next_key) {
+		buffer_printf(to, " %s=%s", first->key, first->value);
+		for (label = first->next; label; label = label->next)
+			buffer_printf(to, ",%s", label->value);
 	}
-}
-
-/* Return the first descendant of @object that has headers; NULL: there is none. */
-static const struct object *descendant_with_headers(const struct object *object)
-{
-	const struct object *child, *found = NULL;
-
-	for (child = object->child; child && !found; child = child->next)
-		found = child->has_headers ? child : descendant_with_headers(child);
-	return found;
 }
 
 /* Append " HEADERS", or " (#13: HEADERS)" if only a descendant has headers. */
 static void put_headers(struct buffer *to, const struct object *object)
 {
-	const struct object *other;
+	const struct object *other = object->with_headers;
 
-	if (object->has_headers) {
+	if (object->headers) {
 		if (same_headers(object, object->parent))
 			return;
 		buffer_char(to, ' ');
-		headers_print(to, &object->headers);
+		headers_print(to, object->headers);
 		return;
 	}
-	other = descendant_with_headers(object);
 	if (!other)
 		return;
 	buffer_printf(to, " (#%u: ", other->number);
-	headers_print(to, &other->headers);
+	headers_print(to, other->headers);
 	buffer_char(to, ')');
 }
 
@@ -280,25 +273,68 @@ static void put_name(struct buffer *to, const struct object *object)
 	put_labels(to, object);
 }
 
-/* Append an object and its descendants. @depth: indentation of the lines below the first. */
+/*
+ * Return the indentation at a level of the tree. Levels below LEVELS are not indented further,
+ * because n levels would print n * n spaces. The name of such an object contains the parent's.
+ */
+static unsigned int indentation(unsigned int level)
+{
+	return level < LEVELS ? level : LEVELS;
+}
+
+/* Print an object without what became of it. @depth: the indentation of its events. */
 static void put_object(struct packets *packets, const struct object *object, uint64_t begin,
 		       unsigned int depth)
 {
 	struct buffer *to = &packets->text;
-	const struct object *child;
 	unsigned int i;
 
 	buffer_spaces(to, 2 * (depth - 1));
 	buffer_puts(to, packets->view.color ? "\033[1m" : "");
 	put_name(to, object);
 	buffer_puts(to, packets->view.color ? "\033[m\n" : "\n");
-	for (i = 0; i < object->nr; i++)
+	for (i = 0; i < object->nr; i++) {
 		put_event(to, &object->events[i], begin, depth);
-	for (child = object->child; child; child = child->next)
-		put_object(packets, child, begin, depth + 1);
-	buffer_spaces(to, 2 * depth);
-	put_verdict(to, object);
-	buffer_char(to, '\n');
+		buffer_write(to, stdout);
+	}
+	if (objects_lost_end(&packets->objects, object))
+		put_hole(to, depth);
+}
+
+/* Print what became of @object, and of its ancestors up to @root if it is their last descendant. */
+static const struct object *put_ends(struct packets *packets, const struct object *object,
+				     const struct object *root, unsigned int *level)
+{
+	struct buffer *to = &packets->text;
+
+	for (;; object = object->parent, --*level) {
+		buffer_spaces(to, 2 * indentation(*level));
+		put_verdict(to, object);
+		buffer_char(to, '\n');
+		if (object == root)
+			return NULL;
+		if (object->next)
+			return object->next;
+	}
+}
+
+/* Print a tree: an object's events, its children's, and then what became of the object. */
+static void put_tree(struct packets *packets, const struct object *root)
+{
+	const uint64_t begin = root->nr ? root->events[0].ns : 0;
+	const struct object *object = root;
+	unsigned int level = 1;
+
+	while (object) {
+		put_object(packets, object, begin, indentation(level));
+		if (object->child) {
+			object = object->child;
+			level++;
+		} else {
+			object = put_ends(packets, object, root, &level);
+		}
+	}
+	buffer_write(&packets->text, stdout);
 }
 
 static void json_events(struct buffer *to, const struct object *object)
@@ -308,6 +344,7 @@ static void json_events(struct buffer *to, const struct object *object)
 
 	buffer_puts(to, ",\"events\":[");
 	for (i = 0; i < object->nr; i++) {
+		buffer_write(to, stdout);
 		event = &object->events[i];
 		buffer_puts(to, i ? ",{" : "{");
 		json_number(to, "ns", event->ns);
@@ -319,6 +356,8 @@ static void json_events(struct buffer *to, const struct object *object)
 			json_function(to, "caller", event->caller->text);
 		if (event->below)
 			json_bool(to, "below", true);
+		if (event->lost)
+			json_bool(to, "lost", true);
 		buffer_char(to, '}');
 	}
 	buffer_char(to, ']');
@@ -326,22 +365,17 @@ static void json_events(struct buffer *to, const struct object *object)
 
 static void json_labels(struct buffer *to, const struct object *object)
 {
-	const struct object_label *labels = object->labels;
-	unsigned int i, j, nr = 0;
+	const struct object_label *first, *label;
 
-	if (!object->nr_labels)
+	if (!object->labels)
 		return;
 	buffer_puts(to, ",\"labels\":{");
-	for (i = 0; i < object->nr_labels; i++) {
-		if (!is_first_of_key(object, i))
-			continue;
-		buffer_printf(to, "%s\"%s\":[", nr++ ? "," : "", labels[i].key);
-		json_string(to, labels[i].value);
-		for (j = i + 1; j < object->nr_labels; j++) {
-			if (strcmp(labels[j].key, labels[i].key))
-				continue;
+	for (first = object->labels; first; first = first->next_key) {
+		buffer_printf(to, "%s\"%s\":[", first == object->labels ? "" : ",", first->key);
+		json_string(to, first->value);
+		for (label = first->next; label; label = label->next) {
 			buffer_char(to, ',');
-			json_string(to, labels[j].value);
+			json_string(to, label->value);
 		}
 		buffer_char(to, ']');
 	}
@@ -351,42 +385,43 @@ static void json_labels(struct buffer *to, const struct object *object)
 static void put_json(struct packets *packets, const struct object *object)
 {
 	struct buffer *to = &packets->text, name = { };
-	const struct object *child;
 
 	buffer_char(to, '{');
 	json_number(to, "object", object->number);
 	if (object->parent)
 		json_number(to, "parent", object->parent->number);
-	if (object->has_headers) {
-		headers_print(&name, &object->headers);
+	if (object->headers) {
+		headers_print(&name, object->headers);
 		buffer_char(&name, '\0');
 		json_text(to, "headers", name.data);
 	}
 	if (verdict_of(object))
 		json_text(to, "verdict", verdict_of(object));
 	json_bool(to, "ended", object->ended);
+	if (objects_lost_end(&packets->objects, object))
+		json_bool(to, "lost", true);
 	json_labels(to, object);
 	json_events(to, object);
 	buffer_puts(to, "}\n");
+	buffer_write(to, stdout);
 	buffer_free(&name);
-	for (child = object->child; child; child = child->next)
-		put_json(packets, child);
 }
 
 static void show(struct objects *objects, const struct object *root)
 {
 	struct packets *packets = (struct packets *)objects;
+	const struct object *object;
 
 	if (asked.lines && objects->shown > asked.lines)
 		return;
-	if (packets->view.json) {
-		put_json(packets, root);
-	} else {
+	if (!packets->view.json) {
 		if (objects->shown > 1)
 			buffer_char(&packets->text, '\n');
-		put_object(packets, root, root->nr ? root->events[0].ns : 0, 1);
+		put_tree(packets, root);
+		return;
 	}
-	buffer_write(&packets->text, stdout);
+	for (object = root; object; object = objects_after(object, root))
+		put_json(packets, object);
 }
 
 /* --- arguments --- */
@@ -538,7 +573,6 @@ static void begin(struct packets *packets)
 	objects->wants_headers = packets->filter ? wants_headers : NULL;
 	objects->wants_event = packets->view.select ? wants_event : NULL;
 	objects->wants_tree = nr_asked_labels ? wants_labels : NULL;
-	objects_begin(objects);
 }
 
 static void go_through(struct packets *packets)

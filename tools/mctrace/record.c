@@ -19,10 +19,14 @@
 #include "follow.h"
 #include "kallsyms.h"
 #include "mctrace.h"
+#include "output.h"
 #include "session.h"
 #include "setup.h"
 #include "tracer.h"
 #include "util.h"
+
+#define QUICK_SECONDS	0.2	/* for the rest of the words, before settings are restored */
+#define STALL_SECONDS	2	/* without a message */
 
 static const char help[] =
 "Records the kernel's function calls into a file while COMMAND runs, or until Ctrl-C.\n";
@@ -152,7 +156,7 @@ static void start_child(struct record *record)
 		signal(SIGPIPE, SIG_DFL);
 		signal(SIGXFSZ, SIG_DFL);
 		sigprocmask(SIG_SETMASK, &record->before, NULL);
-		if (!strcmp(record->output, "-"))	/* standard output is the recording */
+		if (output_is_stdout(record->output))	/* standard output is the recording */
 			dup2(STDERR_FILENO, STDOUT_FILENO);
 		execvp(record->program, record->command);
 		warning("%s: %s", record->command[0], strerror(errno));
@@ -337,8 +341,60 @@ static void show_summary(const struct record *record, uint64_t written, uint64_t
 		fprintf(stderr, "%llu returns were missed\n", (unsigned long long)missed);
 }
 
+/*
+ * Wait @seconds for the follower's end; 0: without limit. Return 0 if it has ended, and -1 if the
+ * time has passed. If @end, also return a signal of @signals that comes.
+ */
+static int wait_for_follower(struct record *record, const sigset_t *signals, double seconds,
+			     bool end)
+{
+	const struct timespec nap = { .tv_nsec = 20000000 };
+	struct timespec began;
+	int sig;
+
+	clock_gettime(CLOCK_MONOTONIC, &began);
+	while (!follow_has_ended(&record->follower)) {
+		sig = sigtimedwait(signals, NULL, &nap);
+		if (end && sig > 0 && sig != SIGCHLD)
+			return sig;
+		if (seconds && seconds_since(&began) > seconds)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Let the follower complete the file. While the file's reader stalls, restore all settings but
+ * those of the rings, and wait until a signal comes. A signal that comes within QUICK_SECONDS, such
+ * as the second SIGTERM of timeout(1), is no reason to leave words out. Return false if the file is
+ * incomplete.
+ */
+static bool end_follower(struct record *record, const char *info, const sigset_t *signals)
+{
+	int sig;
+
+	follow_end(&record->follower, info);
+	sig = wait_for_follower(record, signals, QUICK_SECONDS, false);
+	if (sig) {
+		session_restore_early();
+		sig = wait_for_follower(record, signals, STALL_SECONDS, true);
+	}
+	if (sig < 0) {
+		warning("%s takes the last calls slowly: another signal ends mctrace without them",
+			record->output);
+		sig = wait_for_follower(record, signals, 0, true);
+	}
+	if (!sig)
+		return follow_was_good(&record->follower);
+	kill(record->follower.pid, SIGKILL);
+	wait_for_follower(record, signals, STALL_SECONDS, false);
+	warning("signal %d (%s) has ended mctrace before %s was complete", sig, strsignal(sig),
+		record->output);
+	return false;
+}
+
 /* Stop recording, complete the file, and restore all settings. Return the exit status. */
-static int finish(struct record *record)
+static int finish(struct record *record, const sigset_t *signals)
 {
 	uint64_t written, lost, missed = 0, reused = 0;
 	char *info, reason[TRACER_REASON];
@@ -355,7 +411,7 @@ static int finish(struct record *record)
 			 (unsigned long long)written, (unsigned long long)lost,
 			 (unsigned long long)missed, (unsigned long long)reused,
 			 frozen ? "frozen " : "", frozen ? reason : "", frozen ? "\n" : "");
-	whole = record->followed && follow_end(&record->follower, info);
+	whole = record->followed && end_follower(record, info, signals);
 	free(info);
 	good = session_restore() && whole;
 	if (record->shown)
@@ -423,7 +479,7 @@ int cmd_record(int argc, char **argv)
 
 	session_begin();
 	symbols = kallsyms_read_at(&modules);
-	recording_create(&to, record.output);
+	recording_create(&to, record.output, &record.before);
 	setup_apply(&setup_asked);
 	info = info_before(&setup_asked);
 	recording_put_text(&to, RECORDING_INFO, info);
@@ -455,5 +511,5 @@ int cmd_record(int argc, char **argv)
 	wait_for_end(&record, &signals);
 	free(info);
 	free(symbols);
-	return finish(&record);
+	return finish(&record, &signals);
 }

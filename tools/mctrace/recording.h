@@ -11,6 +11,7 @@
 #define _MCTRACE_RECORDING_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,6 +76,7 @@ struct compressor;
 struct recording_writer {
 	int fd;
 	pthread_mutex_t mutex;
+	const sigset_t *wake;	/* the mask for write_all_waking(); NULL: write_all() */
 	bool compress;		/* threads with a compressor compress */
 	uint64_t most;		/* bytes of the disk that the file may take; 0: any */
 	uint64_t size;		/* bytes written so far; read by other threads */
@@ -86,9 +88,10 @@ struct recording_writer {
 
 /*
  * Create a recording without a name, or with a temporary one. "-" is standard output, unless that
- * is a terminal. End mctrace on failure.
+ * is a terminal. Signals that are blocked, but not in @wake, may end a wait for a stalled reader.
+ * End mctrace on failure.
  */
-void recording_create(struct recording_writer *to, const char *path);
+void recording_create(struct recording_writer *to, const char *path, const sigset_t *wake);
 /* Give the recording its final name. Rename an existing non-empty file to PATH.old. */
 void recording_name(struct recording_writer *to);
 /* Return true if a signal that should end mctrace came while it was blocked. */
@@ -179,6 +182,8 @@ struct recording {
  * mctrace if it can't be read.
  */
 struct recording *recording_open(const char *path);
+/* Return true if a recording, or the kernel's rings or words, begin with these bytes. */
+bool recording_is_known(const void *head, size_t size);
 /*
  * Give symbols to a recording that has none. @kallsyms is freed with the recording. @modules is the
  * count of module loads and unloads that they belong to; -1: not known.

@@ -16,11 +16,19 @@
 
 #include "buffer.h"
 #include "build_id.h"
+#include "output.h"
 #include "recording_parts.h"
 #include "tracer.h"
 #include "util.h"
 
 #define BLOCK	1048576
+
+bool recording_is_known(const void *head, size_t size)
+{
+	return raw_kind(head, size) != RAW_NONE ||
+	       (size >= strlen(RECORDING_MAGIC) &&
+		!memcmp(head, RECORDING_MAGIC, strlen(RECORDING_MAGIC)));
+}
 
 static void recording_check_header(const char *path, const void *head, size_t size)
 {
@@ -60,13 +68,14 @@ static size_t read_all(int in, char *to, size_t size, const char *path)
 
 /*
  * Return how many bytes may be copied to the file system of @file: three quarters of its free
- * space, because other programs need space, too.
+ * space, because other programs need space, too. A file system without a size, such as ramfs, has
+ * no limit.
  */
 static uint64_t most_to_copy(int file)
 {
 	struct statvfs fs;
 
-	if (fstatvfs(file, &fs))
+	if (fstatvfs(file, &fs) || !fs.f_blocks)
 		return UINT64_MAX;
 	return (uint64_t)fs.f_bavail * fs.f_frsize / 4 * 3;
 }
@@ -243,6 +252,7 @@ struct recording *recording_open(const char *path)
 	given = fd;
 	if (fstat(fd, &st))
 		die_errno("%s", from->path);
+	output_add_input(&st);
 	from->is_live = is_in_debugfs(fd);
 	if (S_ISDIR(st.st_mode))
 		take_folder(from, fd);

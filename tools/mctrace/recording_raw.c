@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "mctracer_decode.h"
+#include "output.h"
 #include "recording_parts.h"
 #include "ring.h"
 #include "util.h"
@@ -286,6 +287,7 @@ bool recording_map_rings(struct recording *from, int folder)
 	struct found_in_words found = { };
 	bool any = false;
 	unsigned int cpu;
+	struct stat st;
 	char *name;
 	int fd;
 
@@ -300,6 +302,8 @@ bool recording_map_rings(struct recording *from, int folder)
 		if (!copy_ring(from, fd, &found))
 			die("per_cpu/cpu%u/raw in %s is no ring that can be mapped: %s", cpu,
 			    from->path, strerror(errno));
+		if (!fstat(fd, &st))
+			output_add_input(&st);
 		any = true;
 		close(fd);
 	}

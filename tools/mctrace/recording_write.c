@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "compress.h"
+#include "output.h"
 #include "recording.h"
 #include "unfinished.h"
 #include "util.h"
@@ -21,7 +22,8 @@ static void put(struct recording_writer *to, const void *data, size_t size)
 {
 	if (to->error)
 		return;
-	if (write_all(to->fd, data, size))
+	if (to->wake ? write_all_waking(to->fd, data, size, to->wake) :
+		       write_all(to->fd, data, size))
 		__atomic_fetch_add(&to->size, size, __ATOMIC_RELAXED);
 	else
 		__atomic_store_n(&to->error, errno, __ATOMIC_RELAXED);
@@ -59,11 +61,14 @@ bool signal_is_pending(void)
 static int open_other(const char *path)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
+	struct stat st;
 	int fd;
 
 	while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO &&
-	       !signal_is_pending())
+	       !stat(path, &st) && S_ISFIFO(st.st_mode) && !signal_is_pending())
 		nanosleep(&nap, NULL);
+	if (fd >= 0 && isatty(fd))
+		die("%s is a terminal, and a recording is no text: name a file", path);
 	if (fd >= 0)
 		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 	return fd;
@@ -91,7 +96,7 @@ static int create_file(struct recording_writer *to, const char *path)
 	return open_other(path);
 }
 
-void recording_create(struct recording_writer *to, const char *path)
+void recording_create(struct recording_writer *to, const char *path, const sigset_t *wake)
 {
 	struct recording_header header = {
 		.version = RECORDING_VERSION,
@@ -100,8 +105,10 @@ void recording_create(struct recording_writer *to, const char *path)
 
 	memset(to, 0, sizeof(*to));
 	pthread_mutex_init(&to->mutex, NULL);
+	to->wake = wake;
 	signal(SIGPIPE, SIG_IGN);	/* a closed pipe becomes an EPIPE error */
-	if (strcmp(path, "-")) {
+	if (!output_is_stdout(path)) {
+		output_check(path);
 		to->fd = create_file(to, path);
 		if (to->fd < 0)
 			die_errno("%s", path);
@@ -156,6 +163,8 @@ void recording_name(struct recording_writer *to)
 		errno = to->error;
 		die_errno("%s", to->path);
 	}
+	if (!lstat(to->path, &st) && !S_ISREG(st.st_mode))
+		die("%s is no file any more: it stays", to->path);
 	if (!stat(to->path, &st) && st.st_size) {
 		old = xasprintf("%s.old", to->path);
 		if (unlink(old) && errno != ENOENT)
@@ -171,11 +180,17 @@ void recording_name(struct recording_writer *to)
 	}
 }
 
+/* Return how many bytes of the disk a file takes. Some file systems, as ramfs, count no blocks. */
+static uint64_t size_on_disk(const struct stat *st)
+{
+	return st->st_blocks ? (uint64_t)st->st_blocks * 512 : (uint64_t)st->st_size;
+}
+
 bool recording_is_full(struct recording_writer *to)
 {
 	struct stat st;
 
-	if (!to->most || fstat(to->fd, &st) || (uint64_t)st.st_blocks * 512 <= to->most)
+	if (!to->most || fstat(to->fd, &st) || size_on_disk(&st) <= to->most)
 		return false;
 	pthread_mutex_lock(&to->mutex);
 	if (!to->error) {

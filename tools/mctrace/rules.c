@@ -10,6 +10,7 @@
 #include "prototypes.h"
 #include "rules.h"
 #include "rules_parsed.h"
+#include "traceable.h"
 #include "util.h"
 
 #ifndef RULES_DIR
@@ -305,27 +306,19 @@ bool rules_is_function(const char *name, const char *asked)
 static bool put_triggers(struct buffer *to, const char *functions, const char *function,
 			 const char *action)
 {
-	/*
-	 * Compare the fixed beginning first: each rule scans all functions, and few begin like it.
-	 */
-	size_t length, same = strcspn(function, "*?[\\");
-	char name[512], last[512] = "";
+	/* Compare the fixed beginning first, because few functions have it. */
+	const size_t same = strcspn(function, "*?[\\");
+	struct traceable one = { .rest = functions };
+	char last[sizeof(one.name)] = "";
 	bool found = false;
 
-	for (; *functions; functions += strcspn(functions, "\n"), functions += *functions == '\n') {
-		if (strncmp(functions, function, same))
-			continue;
-		length = strcspn(functions, "\n ");
-		if (length >= sizeof(name))
-			continue;
-		memcpy(name, functions, length);
-		name[length] = '\0';
-		if (!rules_is_function(name, function))
+	while (traceable_next(&one)) {
+		if (strncmp(one.name, function, same) || !rules_is_function(one.name, function))
 			continue;
 		found = true;
-		if (strcmp(name, last))
-			buffer_printf(to, "%s:%s\n", name, action);
-		memcpy(last, name, length + 1);
+		if (strcmp(one.name, last))
+			buffer_printf(to, "%s:%s\n", one.name, action);
+		memcpy(last, one.name, sizeof(last));
 	}
 	return found;
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Select a part of a recording: by function, caller, CPU, task, time, depth and duration. */
 #include <ctype.h>
+#include <dirent.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "buffer.h"
 #include "functions.h"
 #include "names.h"
 #include "select.h"
@@ -271,22 +274,64 @@ const struct option select_depth_options[] = {
 	OPT_PARENT(select_options)
 };
 
-const char *select_take_pid(void)
+bool select_has_process(void)
 {
-	struct list *tasks = &asked.tasks;
-	const char *pid;
 	size_t i;
 
-	for (i = 0; i < tasks->nr; i++) {
-		if (tasks->all[i].kind != TGID)
+	for (i = 0; i < asked.tasks.nr; i++)
+		if (asked.tasks.all[i].kind == TGID)
+			return true;
+	return false;
+}
+
+static bool is_named_as(const struct one *one, const char *comm)
+{
+	return !strncmp(one->text, comm, COMM) || !fnmatch(one->text, comm, 0);
+}
+
+/* Append the pid of each process of this name, but not that of mctrace itself. */
+static void put_named(struct buffer *to, const struct one *one)
+{
+	DIR *folder = opendir("/proc");
+	const struct dirent *entry;
+	size_t before = to->length;
+	char *path, *comm;
+
+	while (folder && (entry = readdir(folder))) {
+		if (!is_number(entry->d_name) || strtol(entry->d_name, NULL, 10) == getpid())
 			continue;
-		pid = tasks->all[i].text;
-		tasks->nr--;
-		memmove(tasks->all + i, tasks->all + i + 1,
-			(tasks->nr - i) * sizeof(*tasks->all));
-		return pid;
+		path = xasprintf("/proc/%s/comm", entry->d_name);
+		comm = read_file(path);
+		free(path);
+		if (!comm)
+			continue;	/* it has exited */
+		comm[strcspn(comm, "\n")] = '\0';
+		if (is_named_as(one, comm))
+			buffer_printf(to, "%s\n", entry->d_name);
+		free(comm);
 	}
-	return NULL;
+	if (folder)
+		closedir(folder);
+	if (to->length == before)
+		die("no process is called %s", one->text);
+}
+
+char *select_take_tasks(void)
+{
+	struct buffer to = { };
+	struct one *one;
+
+	if (!asked.tasks.nr)
+		return NULL;
+	for (one = asked.tasks.all; one < asked.tasks.all + asked.tasks.nr; one++) {
+		if (one->kind == NAMED)
+			put_named(&to, one);
+		else
+			buffer_printf(&to, "%s%s\n", one->kind == TID ? "tid " : "", one->text);
+	}
+	asked.tasks.nr = 0;
+	buffer_char(&to, '\0');
+	return to.data;
 }
 
 /* --- the selection --- */
@@ -426,7 +471,7 @@ static bool is_task(const struct one *one, uint32_t pid, uint32_t tgid, const ch
 {
 	switch (one->kind) {
 	case NAMED:
-		return !strncmp(one->text, comm, COMM) || !fnmatch(one->text, comm, 0);
+		return is_named_as(one, comm);
 	case TID:
 		return one->number == pid;
 	case TGID:

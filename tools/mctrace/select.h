@@ -28,11 +28,14 @@ extern const struct option select_call_options[];
 extern const struct option select_options[];
 extern const struct option select_depth_options[];
 
+/* Return true if --pid selects a process. */
+bool select_has_process(void);
 /*
- * Remove the first process of --pid from the selection, and return its pid; NULL: there is none.
- * For a command that records the process.
+ * Remove all tasks from the selection, and return the tracer's expressions for those that run now,
+ * one a line; NULL if no task was selected. End mctrace if a name is not that of a process. For a
+ * command that records these tasks. The caller frees the text.
  */
-const char *select_take_pid(void);
+char *select_take_tasks(void);
 /* Return true if an option selects a part of the recording. */
 bool select_is_asked(void);
 /*

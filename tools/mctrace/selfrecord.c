@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Run "mctrace record" in a child process for commands that record and show at once. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -12,6 +13,8 @@
 #include "selfrecord.h"
 #include "util.h"
 
+#define NAP_NS	20000000	/* between two looks for the recording */
+
 static volatile pid_t recorder_pid;
 static const char *temporary;	/* the recording, until unlink_recorded() */
 static pid_t creator;
@@ -22,10 +25,24 @@ static void remove_temporary(void)
 		unlink(temporary);
 }
 
-/* Pass the signal on: the recorder ends first, and then this process. */
+/*
+ * Pass the signal on: the recorder ends first, and then this process. A signal some seconds later
+ * ends this process at once, such as when nobody reads its output. timeout(1) sends two signals at
+ * once.
+ */
 static void forward(int sig)
 {
-	kill(recorder_pid, sig);
+	static time_t first;
+
+	if (first && time(NULL) > first + 1) {
+		signal(sig, SIG_DFL);
+		raise(sig);
+		return;
+	}
+	if (!first)
+		first = time(NULL);
+	if (sig != SIGINT)	/* a terminal sends it to both */
+		kill(recorder_pid, sig);
 }
 
 static size_t count_words(const char * const *words)
@@ -57,7 +74,7 @@ static void run_record(const char *path, const char * const *options, char **com
 	die_errno("/proc/self/exe");
 }
 
-static const int signals[] = { SIGTERM, SIGHUP, SIGQUIT };
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
 /*
  * Fork a recorder that writes recorder->path. Return the descriptor of the empty file with that
@@ -86,7 +103,6 @@ static int begin(struct recorder *recorder, const char * const *options, char **
 		run_record(recorder->path, options, command);
 	}
 	recorder_pid = recorder->pid;
-	signal(SIGINT, SIG_IGN);	/* Ctrl-C ends the recorder */
 	for (i = 0; i < ARRAY_SIZE(signals); i++)
 		signal(signals[i], forward);
 	return fd;
@@ -98,22 +114,65 @@ static void ended(void)
 
 	for (i = 0; i < ARRAY_SIZE(signals); i++)
 		signal(signals[i], SIG_DFL);
-	signal(SIGINT, SIG_DFL);
+}
+
+static bool has_ended(struct recorder *recorder)
+{
+	if (waitpid(recorder->pid, &recorder->status, WNOHANG) != recorder->pid)
+		return false;
+	recorder->pid = 0;
+	ended();
+	return true;
+}
+
+void unlink_recorded(const char *path)
+{
+	unlink(path);
+	temporary = NULL;
+}
+
+/*
+ * Open the recording, which has replaced the @empty file when it begins, and remove its name at
+ * once: then nothing of it is left whatever ends mctrace. Return its descriptor; -1 if the recorder
+ * has ended before.
+ */
+static int open_begun(struct recorder *recorder, int empty)
+{
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+	struct stat old, new;
+	bool over;
+	int fd;
+
+	if (fstat(empty, &old))
+		return -1;
+	do {
+		over = has_ended(recorder);
+		fd = open(recorder->path, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0 && !fstat(fd, &new) && new.st_ino != old.st_ino) {
+			unlink_recorded(recorder->path);
+			return fd;
+		}
+		if (fd >= 0)
+			close(fd);
+		nanosleep(&nap, NULL);
+	} while (!over);
+	return -1;
 }
 
 char *record_now(const char * const *options, char **command)
 {
 	struct recorder recorder = { };
-	int fd = begin(&recorder, options, command);
-	struct stat st;
+	int empty = begin(&recorder, options, command);
+	int fd = open_begun(&recorder, empty);
 
-	while (waitpid(recorder.pid, &recorder.status, 0) < 0 && errno == EINTR)
+	while (recorder.pid && waitpid(recorder.pid, &recorder.status, 0) < 0 && errno == EINTR)
 		;
 	ended();
-	if (fstat(fd, &st) || stat(recorder.path, &st) || !st.st_size)
+	if (fd < 0)
 		recorder_failed(&recorder);
-	close(fd);
-	return recorder.path;
+	close(empty);
+	free(recorder.path);
+	return xasprintf("/proc/self/fd/%d", fd);
 }
 
 void recorder_begin(struct recorder *recorder, const char * const *options, char **command)
@@ -128,11 +187,7 @@ bool recorder_has_ended(struct recorder *recorder, unsigned int ms)
 	if (!recorder->pid)
 		return true;
 	nanosleep(&time, NULL);
-	if (waitpid(recorder->pid, &recorder->status, WNOHANG) != recorder->pid)
-		return false;
-	recorder->pid = 0;
-	ended();
-	return true;
+	return has_ended(recorder);
 }
 
 int recorder_status(const struct recorder *recorder)
@@ -145,10 +200,4 @@ int recorder_status(const struct recorder *recorder)
 void recorder_failed(const struct recorder *recorder)
 {
 	exit(recorder_status(recorder) ?: EXIT_FAILURE);
-}
-
-void unlink_recorded(const char *path)
-{
-	unlink(path);
-	temporary = NULL;
 }

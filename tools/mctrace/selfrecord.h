@@ -11,8 +11,9 @@
  * @options: its options, ended by NULL
  * @command: the command to run; NULL: record until Ctrl-C
  *
- * Return the file's name. If nothing was recorded, end mctrace with the status of "mctrace record",
- * such as 127 if there is no such command. Otherwise ignore the command's exit status.
+ * Return a path of the file, which has no name in its folder any more. If nothing was recorded, end
+ * mctrace with the status of "mctrace record", such as 127 if there is no such command. Otherwise
+ * ignore the command's exit status.
  */
 char *record_now(const char * const *options, char **command);
 /*

@@ -135,6 +135,7 @@ static void close_others(int fd)
 /* What the keeper must do; end of file: all processes that could tell were killed. */
 #define KEEP	'k'
 #define RESTORE	'r'
+#define EARLY	'e'	/* all but the settings of the rings; another order follows */
 
 /* Exit statuses of the keeper if it leaves the settings as they are: by order, or without one. */
 #define KEPT	2
@@ -156,11 +157,15 @@ static void keep_settings(int fd)
 	setsid();		/* a signal to the group must not kill the keeper */
 	prctl(PR_SET_NAME, "mctrace-restore");
 	n = read(fd, &c, 1);
+	if (n > 0 && c == EARLY) {
+		settings_write_back(false);
+		n = read(fd, &c, 1);
+	}
 	if (n < 0)
 		_exit(UNTOLD);	/* the other process may still be setting the tracer up */
 	if (n && c == KEEP)
 		_exit(KEPT);
-	good = settings_write_back();
+	good = settings_write_back(true);
 	if (!n && good)
 		warning("the process that set the tracer was killed: the tracer is as it was");
 	_exit(good ? EXIT_SUCCESS : EXIT_FAILURE);
@@ -238,23 +243,31 @@ pid_t session_keeper(void)
 	return keeper;
 }
 
+/* Send the keeper an order. Return false and set errno on failure: EPIPE if it has ended. */
+static bool order_keeper(char what)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+	bool told;
+
+	sigaction(SIGPIPE, &ignore, &before);
+	told = write(watched, &what, 1) == 1;
+	sigaction(SIGPIPE, &before, NULL);
+	return told;
+}
+
 /*
  * Send the keeper @what, and wait for its end. Return its exit status; -1 if it was killed, had
  * ended before, or could not read @what.
  */
 static int tell_keeper(char what)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+	bool told = order_keeper(what);
 	int status = -1;
-	bool told;
 
-	sigaction(SIGPIPE, &ignore, &before);
-	told = write(watched, &what, 1) == 1;
 	if (!told && errno != EPIPE)
 		kill(keeper, SIGKILL);		/* or both processes would restore at once */
 	while (waitpid(keeper, &status, 0) < 0 && errno == EINTR)
 		;
-	sigaction(SIGPIPE, &before, NULL);
 	close(watched);
 	keeper = 0;
 	if (!told || !WIFEXITED(status) || WEXITSTATUS(status) == UNTOLD)
@@ -271,10 +284,20 @@ bool session_keep(void)
 	status = tell_keeper(KEEP);
 	if (status == KEPT)
 		return true;
-	good = status < 0 ? settings_write_back() : !status;
+	good = status < 0 ? settings_write_back(true) : !status;
 	warning("the process that restores settings has failed%s",
 		good ? ": the tracer is as it was" : "");
 	return false;
+}
+
+void session_restore_early(void)
+{
+	order_keeper(EARLY);	/* a failure shows in session_restore() */
+}
+
+void session_forked(void)
+{
+	close(watched);
 }
 
 bool session_restore(void)
@@ -285,5 +308,5 @@ bool session_restore(void)
 		return true;
 	owner = 0;
 	status = tell_keeper(RESTORE);
-	return status < 0 ? settings_write_back() : !status;
+	return status < 0 ? settings_write_back(true) : !status;
 }

@@ -43,6 +43,13 @@ pid_t session_keeper(void);
  */
 bool session_keep(void);
 /*
+ * Let the keeper restore all settings but those of the rings, which are still mapped, and do not
+ * wait for it. Call session_restore() afterwards.
+ */
+void session_restore_early(void);
+/* In a child: let the keeper restore the settings when the other processes have been killed. */
+void session_forked(void);
+/*
  * Restore all settings that can be restored. Print the others and return false: then the tracer
  * records less than before, never more.
  */

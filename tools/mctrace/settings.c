@@ -4,11 +4,15 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "settings.h"
 #include "tracer.h"
 #include "util.h"
+
+#define BUSY_NAP_NS	20000000
+#define BUSY_NAPS	200	/* how long to wait for a process that has mapped a ring */
 
 struct setting {
 	const char *file;
@@ -23,6 +27,7 @@ struct setting {
 static struct setting settings[] = {
 	{ .file = "tracing_on" },
 	{ .file = "buffer_size_kb" },
+#define NR_OF_RINGS	2	/* the settings above */
 	{ .file = TRACER_SYSCTL },
 	{ .file = "filter" },
 	{ .file = "notrace" },
@@ -122,6 +127,21 @@ static bool is_list(const char *file)
 }
 
 /*
+ * Write a whole setting. The size of the rings can't change while a process has mapped a ring, such
+ * as one that is about to end or that reads the rings: wait for it. Return 0 or an errno.
+ */
+static int setting_put(const struct setting *setting)
+{
+	const struct timespec nap = { .tv_nsec = BUSY_NAP_NS };
+	int naps = 0, error;
+
+	while ((error = tracer_put(setting->file, setting->before, false)) == EBUSY &&
+	       naps++ < BUSY_NAPS)
+		nanosleep(&nap, NULL);
+	return error;
+}
+
+/*
  * Write a setting back. Return true if it is as before. Set *@more if more would be recorded than
  * before.
  */
@@ -132,7 +152,7 @@ static bool setting_put_back(struct setting *setting, bool *more)
 	int error = 0;
 
 	if (!options)
-		error = tracer_put(setting->file, setting->before, false);
+		error = setting_put(setting);
 	/*
 	 * A process of another pid namespace is a comment in pid, which the kernel accepts and
 	 * ignores.
@@ -183,20 +203,26 @@ static bool spoils_frozen(const char *file)
 	return !strcmp(file, "tracing_on") || !strcmp(file, "buffer_size_kb");
 }
 
-bool settings_write_back(void)
+bool settings_write_back(bool all)
 {
-	bool good = true, more = false, frozen;
+	static bool good = true;
+	static int left = ARRAY_SIZE(settings);		/* settings to write back */
+	const struct setting *setting;
+	bool more = false, frozen;
 	char reason[TRACER_REASON];
-	int i = ARRAY_SIZE(settings);
 
-	close(spare);
+	if (spare >= 0)
+		close(spare);
+	spare = -1;
 	frozen = tracer_frozen(reason);
-	if (frozen)
+	if (frozen && all)
 		warning("an event (%s) has frozen the rings, which 'mctrace show' prints", reason);
-	while (i--)
-		if (settings[i].before && !(frozen && spoils_frozen(settings[i].file)) &&
-		    setting_differs(&settings[i]) && !setting_put_back(&settings[i], &more))
+	while (left > (all ? 0 : NR_OF_RINGS)) {
+		setting = &settings[--left];
+		if (setting->before && !(frozen && spoils_frozen(setting->file)) &&
+		    setting_differs(setting) && !setting_put_back(&settings[left], &more))
 			good = false;
+	}
 	if (more)
 		record_nothing();
 	return good;

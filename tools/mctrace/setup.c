@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expressions.h"
 #include "mctrace.h"
 #include "prototypes.h"
 #include "rules.h"
@@ -74,8 +75,10 @@ static int take_times(const struct option *option, const char *argument, int uns
 
 static int take_pid(const struct option *option, const char *pid, int unset)
 {
+	const char *number = strncmp(pid, "tid ", 4) ? pid : pid + 4;
+
 	(void)unset;
-	if (!isdigit((unsigned char)*pid))
+	if (!isdigit((unsigned char)*number))
 		die_usage(option_command(), "'%s' is no process", pid);
 	add(option->value, pid);
 	return 0;
@@ -188,6 +191,17 @@ void setup_check_free(void)
 		    hook);
 }
 
+/* Replace *@list, which may be NULL, by the kernel's form of it. */
+static void to_kernel_form(char **list, bool triggers)
+{
+	char *before = *list;
+
+	if (!before)
+		return;
+	*list = expressions_for_kernel(before, triggers);
+	free(before);
+}
+
 static void set_size(const struct setup *setup)
 {
 	char *now = tracer_read("buffer_size_kb"), kb[16];
@@ -262,9 +276,13 @@ static char *all_triggers(struct setup *setup)
 
 void setup_apply(struct setup *setup)
 {
-	char *triggers = all_triggers(setup);
+	char *triggers;
 	bool times;
 
+	to_kernel_form(&setup->filter, false);
+	to_kernel_form(&setup->notrace, false);
+	to_kernel_form(&setup->triggers, true);
+	triggers = all_triggers(setup);
 	set_size(setup);
 	session_set(TRACER_SYSCTL, "1");
 	session_set("filter", setup->filter ?: "");

@@ -8,6 +8,7 @@
 
 #include "buffer.h"
 #include "strings.h"
+#include "traceable.h"
 #include "util.h"
 
 /* A parsed line "FUNCTION:[followed:]args[:COUNT]". */
@@ -108,20 +109,19 @@ static int compare(const void *a, const void *b)
 static struct found *find(const struct line *line, const char *functions, struct prototypes *types,
 			  size_t *nr)
 {
+	struct traceable one = { .rest = functions };
+	const char *module, *place;
 	struct found *all = NULL;
-	char name[256], module[64];
-	const char *place;
-	size_t length;
-	int parts;
 
-	for (*nr = 0; *functions; functions += length + (functions[length] == '\n')) {
-		length = strcspn(functions, "\n");
-		parts = sscanf(functions, "%255s [%63[^]]", name, module);
-		if (parts < 1 || !is_asked(line, name, parts > 1 ? module : NULL))
+	for (*nr = 0; traceable_next(&one);) {
+		module = *one.module ? one.module : NULL;
+		if (!is_asked(line, one.name, module))
 			continue;
-		place = prototypes_string(types, name, parts > 1 ? module : NULL);
+		place = prototypes_string(types, one.name, module);
 		all = xrealloc(all, *nr + 1, sizeof(*all));
-		all[(*nr)++] = (struct found) { xstrdup(name), place ? xstrdup(place) : NULL };
+		all[(*nr)++] = (struct found) {
+			xstrdup(one.name), place ? xstrdup(place) : NULL,
+		};
 	}
 	if (*nr)
 		qsort(all, *nr, sizeof(*all), compare);

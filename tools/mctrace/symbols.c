@@ -14,12 +14,14 @@
 #define PAGE		4096ULL		/* modules' sections are aligned to it */
 #define UNKNOWN		"[unknown]"	/* as the kernel prints it */
 #define PADDING		64ULL		/* at most, before a section's first function */
+#define TABLES_TRIED	1024U		/* at most, for a name, before and after an event */
 
 struct table {
 	struct kallsyms_line *lines;
 	size_t nr;
 	struct kallsyms_line *modules;	/* a line of each module, by the module's name */
 	size_t nr_modules;
+	const struct kallsyms_line **by_function;	/* see lines_by_function() */
 };
 
 struct symbols {
@@ -150,20 +152,24 @@ static size_t different_modules(const struct table *a, const struct table *b)
  * Find out for each two tables in a row whether a module that is in both was there all the time.
  * Each module in only one of them has come or gone at least once. If that is how often modules have
  * come and gone, no other module did: neither one that is in both, nor one that is in none and may
- * have had the same addresses.
+ * have had the same addresses. Each table is compared with the next one only, so this takes linear
+ * time, however many counts there are.
  */
 static void know_modules(struct symbols *symbols)
 {
 	const struct recording_modules *then = symbols->from->modules;
-	unsigned int i;
+	unsigned int i, a, b;
 
 	for (i = 0; i < symbols->nr_tables; i++)
 		find_modules(&symbols->tables[i]);
 	symbols->known = xcalloc(symbols->from->nr_modules, sizeof(*symbols->known));
-	for (i = 0; i + 1 < symbols->from->nr_modules; i++)
+	for (i = 0; i + 1 < symbols->from->nr_modules; i++) {
+		a = then[i].nr_symbols - 1;
+		b = then[i + 1].nr_symbols - 1;
 		symbols->known[i] = then[i + 1].count - then[i].count ==
-				    different_modules(&symbols->tables[then[i].nr_symbols - 1],
-						      &symbols->tables[then[i + 1].nr_symbols - 1]);
+				    (a == b ? 0 : different_modules(&symbols->tables[a],
+								    &symbols->tables[b]));
+	}
 }
 
 struct symbols *symbols_of(const struct recording *from, struct functions *sums)
@@ -200,8 +206,8 @@ void symbols_show_lines(struct symbols *symbols, const char *vmlinux, const char
 	die("the recording has no symbol _stext, so the kernel's address is not known");
 }
 
-/* Return the first line with the highest address that is not above @address. */
-static const struct kallsyms_line *find_line(const struct table *table, uint64_t address)
+/* Return the number of lines whose addresses are not above @address. */
+static size_t lines_up_to(const struct table *table, uint64_t address)
 {
 	size_t low = 0, high = table->nr, middle;
 
@@ -212,12 +218,21 @@ static const struct kallsyms_line *find_line(const struct table *table, uint64_t
 		else
 			high = middle;
 	}
-	if (!low)
+	return low;
+}
+
+/*
+ * Return the first line with the highest address that is not above @address. Many lines may have
+ * that address, so search for the first one, too: two searches of O(log n) steps.
+ */
+static const struct kallsyms_line *find_line(const struct table *table, uint64_t address)
+{
+	size_t nr = lines_up_to(table, address);
+
+	if (!nr)
 		return NULL;
-	low--;
-	while (low && table->lines[low - 1].address == table->lines[low].address)
-		low--;
-	return &table->lines[low];
+	address = table->lines[nr - 1].address;
+	return &table->lines[address ? lines_up_to(table, address - 1) : 0];
 }
 
 /* Return true if @next, in the same module, is the first function of another section. */
@@ -234,12 +249,10 @@ static bool begins_section(const struct kallsyms_line *line, const struct kallsy
  */
 static uint64_t end_of(const struct table *table, const struct kallsyms_line *line)
 {
-	const struct kallsyms_line *end = table->lines + table->nr, *next = line;
+	const struct kallsyms_line *next = &table->lines[lines_up_to(table, line->address)];
 	uint64_t page = (line->address + PAGE) & -PAGE;
 
-	while (next < end && next->address == line->address)
-		next++;
-	if (next == end)
+	if (next == table->lines + table->nr)
 		return line->module_length ? page : line->address;
 	if (same_module(next, line) && !begins_section(line, next))
 		return next->address;
@@ -265,6 +278,25 @@ static bool same_line(const struct kallsyms_line *a, const struct kallsyms_line 
 }
 
 /*
+ * Return the latest count of modules at @count or before. There is one, since the first count is
+ * not after @count.
+ */
+static const struct recording_modules *modules_then(const struct symbols *symbols, uint32_t count)
+{
+	const struct recording_modules *then = symbols->from->modules;
+	unsigned int low = 0, high = symbols->from->nr_modules - 1, middle;
+
+	while (low < high) {
+		middle = high - (high - low) / 2;
+		if ((int32_t)(count - then[middle].count) >= 0)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return &then[low];
+}
+
+/*
  * Look @address up at the time when modules had come and gone @count times. Between the times of
  * two tables, only a function that both tables have is certain, and only if its module did not go
  * in between.
@@ -280,8 +312,7 @@ static const struct kallsyms_line *look_up_at(const struct symbols *symbols, uin
 
 	if ((int32_t)(count - then->count) < 0)
 		return NULL;
-	while (then < last && (int32_t)(count - then[1].count) >= 0)
-		then++;
+	then = modules_then(symbols, count);
 	*table = &symbols->tables[then->nr_symbols - 1];
 	line = look_up_in(*table, address, end);
 	if (!line || !line->module_length || then->count == count)
@@ -294,7 +325,9 @@ static const struct kallsyms_line *look_up_at(const struct symbols *symbols, uin
 
 /*
  * Look @address up: in the table of symbols->at, or in later tables, because a new module's
- * functions are called before its symbols are read, or in earlier tables.
+ * functions are called before its symbols are read, or in earlier tables. A file may have many
+ * small tables, so try at most TABLES_TRIED of them on both sides, and the first one, which has the
+ * kernel's own functions.
  */
 static const struct kallsyms_line *look_up(const struct symbols *symbols, uint64_t address,
 					   const struct table **table, uint64_t *end)
@@ -306,19 +339,20 @@ static const struct kallsyms_line *look_up(const struct symbols *symbols, uint64
 
 	if (symbols->at & SYMBOLS_AT_MODULES && address >= symbols->modules)
 		return look_up_at(symbols, address, symbols->at, table, end);
-	for (i = then; i < symbols->nr_tables; i++) {
+	for (i = then; i < symbols->nr_tables && i - then < TABLES_TRIED; i++) {
 		*table = &symbols->tables[i];
 		line = look_up_in(*table, address, end);
 		if (line)
 			return line;
 	}
-	for (i = then; i--;) {
-		*table = &symbols->tables[i];
+	for (i = then; i && then - i < TABLES_TRIED; i--) {
+		*table = &symbols->tables[i - 1];
 		line = look_up_in(*table, address, end);
 		if (line)
 			return line;
 	}
-	return NULL;
+	*table = symbols->tables;
+	return symbols->nr_tables ? look_up_in(*table, address, end) : NULL;
 }
 
 static size_t hash(uint64_t x)
@@ -422,23 +456,64 @@ static bool is_schedule(const char *name)
 }
 
 /*
- * Return the beginning of the function that @cold is a part of: the function with the name before
- * ".cold". If several have that name, return the cold part's own address.
+ * Compare a line with the function in @of's module whose name is the first @length bytes of @of's
+ * name.
  */
-static uint64_t whole_of(const struct table *table, const struct kallsyms_line *cold,
-			 size_t length)
+static int compare_function(const struct kallsyms_line *line, const struct kallsyms_line *of,
+			    size_t length)
 {
-	const struct kallsyms_line *line, *whole = NULL;
+	int order;
 
-	for (line = table->lines; line < table->lines + table->nr; line++) {
-		if (line->name_length != length || memcmp(line->name, cold->name, length) ||
-		    !same_module(line, cold))
-			continue;
-		if (whole)
-			return cold->address;
-		whole = line;
+	if (line->name_length != length)
+		return line->name_length < length ? -1 : 1;
+	order = memcmp(line->name, of->name, length);
+	return order ?: by_module(line, of);
+}
+
+static int by_function(const void *a, const void *b)
+{
+	const struct kallsyms_line *x = *(const struct kallsyms_line * const *)a;
+	const struct kallsyms_line *y = *(const struct kallsyms_line * const *)b;
+
+	return compare_function(x, y, y->name_length);
+}
+
+/* Return the table's lines in the order of compare_function(). Sort them at the first call. */
+static const struct kallsyms_line **lines_by_function(struct table *table)
+{
+	size_t i;
+
+	if (table->by_function)
+		return table->by_function;
+	table->by_function = xcalloc(table->nr + 1, sizeof(*table->by_function));
+	for (i = 0; i < table->nr; i++)
+		table->by_function[i] = &table->lines[i];
+	qsort(table->by_function, table->nr, sizeof(*table->by_function), by_function);
+	return table->by_function;
+}
+
+/*
+ * Return the beginning of the function that @cold is a part of: the function with the name before
+ * ".cold". If several have that name, return the cold part's own address. Each recorded address in
+ * a cold part needs this, so search in O(log n) steps.
+ */
+static uint64_t whole_of(struct table *table, const struct kallsyms_line *cold, size_t length)
+{
+	const struct kallsyms_line **lines = lines_by_function(table);
+	size_t low = 0, high = table->nr, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (compare_function(lines[middle], cold, length) < 0)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return whole ? whole->address : cold->address;
+	if (low == table->nr || compare_function(lines[low], cold, length))
+		return cold->address;
+	if (low + 1 < table->nr && !compare_function(lines[low + 1], cold, length))
+		return cold->address;
+	return lines[low]->address;
 }
 
 static void add_line(struct symbols *symbols, struct symbol *symbol, uint64_t address)
@@ -478,7 +553,7 @@ static const struct kallsyms_line *trampoline_at(const struct symbols *symbols, 
  */
 static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
 {
-	uint64_t address = recording_address(symbols->from, low), end;
+	uint64_t address = recording_address(symbols->from, low), begin, end;
 	const struct table *table;
 	const struct kallsyms_line *line = trampoline_at(symbols, address, &table, &end);
 	struct symbol *symbol = xcalloc(1, sizeof(*symbol));
@@ -499,8 +574,9 @@ static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
 		cold = memmem(line->name, line->name_length, ".cold", strlen(".cold"));
 		length = cold ? (size_t)(cold - line->name) : line->name_length;
 		symbol->function = cold ? 0 : line->address;
-		symbol->id = id_of(symbols, cold ? whole_of(table, line, length) : line->address,
-				   line->name, length, line);
+		begin = cold ? whole_of(&symbols->tables[table - symbols->tables], line, length) :
+			line->address;
+		symbol->id = id_of(symbols, begin, line->name, length, line);
 	} else {
 		symbol->text = xstrdup(UNKNOWN);
 		symbol->id = id_of(symbols, address, UNKNOWN, strlen(UNKNOWN), NULL);
@@ -684,6 +760,7 @@ void symbols_free(struct symbols *symbols)
 	for (i = 0; i < symbols->nr_tables; i++) {
 		free(symbols->tables[i].lines);
 		free(symbols->tables[i].modules);
+		free(symbols->tables[i].by_function);
 	}
 	for (i = 0; i < symbols->nr_slots; i++) {
 		if (symbols->slots[i])

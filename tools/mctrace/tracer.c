@@ -173,7 +173,7 @@ void tracer_show(const char *file, const volatile sig_atomic_t *enough, const si
 		tracer_die(file);
 	/*
 	 * Only ppoll() unblocks signals: the first one where there is always more to read, the
-	 * second where there is not.
+	 * second where there is not, and write_all_waking()'s where nobody reads the output.
 	 */
 	while (!enough || !*enough) {
 		if (enough && ppoll(NULL, 0, &now, wake) < 0)
@@ -197,8 +197,8 @@ void tracer_show(const char *file, const volatile sig_atomic_t *enough, const si
 			die_errno("%s", tracer_path(file));
 		if (!n)
 			break;
-		if (n > 0 && !write_all(STDOUT_FILENO, buf, n)) {
-			if (errno != EPIPE)
+		if (n > 0 && !write_all_waking(STDOUT_FILENO, buf, n, wake)) {
+			if (errno != EPIPE && errno != EINTR)
 				die_errno("standard output");
 			break;
 		}

@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,6 +263,27 @@ bool write_all(int fd, const void *from, size_t size)
 			return false;
 		p += n;
 		size -= n;
+	}
+	return true;
+}
+
+/* A pipe that poll() calls writable takes PIPE_BUF bytes at once. */
+bool write_all_waking(int fd, const void *from, size_t size, const sigset_t *wake)
+{
+	struct pollfd fds = { .fd = fd, .events = POLLOUT };
+	const char *p = from;
+	ssize_t n;
+
+	while (size) {
+		if (ppoll(&fds, 1, NULL, wake) < 0)
+			return false;
+		n = write(fd, p, size < PIPE_BUF ? size : PIPE_BUF);
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return false;
+		if (n > 0) {
+			p += n;
+			size -= n;
+		}
 	}
 	return true;
 }

@@ -6,6 +6,7 @@
 #ifndef _MCTRACE_UTIL_H
 #define _MCTRACE_UTIL_H
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +87,10 @@ int flush_output(void);
 
 /* Write all @size bytes, in as many steps as needed. Return false and set errno on failure. */
 bool write_all(int fd, const void *from, size_t size);
+/*
+ * As write_all(), but while a reader of a pipe stalls, wait with the signal mask @wake: a signal
+ * then acts, and if it has a handler, return false with EINTR.
+ */
+bool write_all_waking(int fd, const void *from, size_t size, const sigset_t *wake);
 
 #endif /* _MCTRACE_UTIL_H */

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "functions.h"
 #include "kallsyms.h"
 #include "mctrace.h"
+#include "output.h"
 #include "select.h"
 #include "util.h"
 #include "view.h"
@@ -137,6 +139,7 @@ static void find_names(struct recording *from)
 {
 	static const char other[] = "# kernel: another one";
 	int64_t modules = -1;
+	struct stat st;
 	char *names;
 
 	if (from->nr_symbols && view_asked.kallsyms)
@@ -144,6 +147,8 @@ static void find_names(struct recording *from)
 	if (!from->is_raw)
 		return;
 	if (view_asked.kallsyms) {
+		if (!stat(view_asked.kallsyms, &st))
+			output_add_input(&st);
 		recording_add_names(from, kallsyms_read_file(view_asked.kallsyms), -1);
 		return;
 	}

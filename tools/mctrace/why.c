@@ -13,9 +13,11 @@
 #include "failures.h"
 #include "json.h"
 #include "mctrace.h"
+#include "names.h"
 #include "prototypes.h"
 #include "select.h"
 #include "selfrecord.h"
+#include "traceable.h"
 #include "tracer.h"
 #include "util.h"
 #include "view.h"
@@ -25,7 +27,8 @@ static const char usage[] = "why [OPTION...] COMMAND [ARGUMENT...]";
 static const char help[] =
 "Runs COMMAND, and shows for each of its failed system calls which function returned the error\n"
 "first, and which functions passed it on; then errors that netlink, io_uring, a socket or a\n"
-"worker reported. Without COMMAND and --from, --pid records a running process until Ctrl-C.\n";
+"worker reported. Without COMMAND and --from, --pid, --tid, --task and --comm record running tasks\n"
+"until Ctrl-C.\n";
 
 static struct {
 	const char *error, *seconds, *vmlinux;
@@ -67,7 +70,6 @@ struct step {
 
 /* Errors that came through the same functions, the outermost first. */
 struct chain {
-	char *key;
 	enum kind kind;
 	int error;		/* 0: not known */
 	struct step *steps;
@@ -89,32 +91,17 @@ struct why {
 	struct view view;
 	struct failures *failures;
 	int error;		/* 0: any */
-	struct chain *chains;
-	size_t nr_chains;
+	struct names keys;	/* of the chains: see key_of() */
+	struct chain *chains;	/* by number of the key */
+	size_t nr_chains, room;
+	uint32_t *restarts;	/* by task_calls->track - 1: see restarts_of() */
+	uint32_t nr_restarts;
 	unsigned long shown;	/* chains that were printed */
 };
 
 static const char *system_call_of(const struct chain *chain)
 {
 	return chain->steps[0].at->name;
-}
-
-/* Add a chain, or count it if there is one with the same key. */
-static void add_chain(struct why *why, struct chain *chain)
-{
-	size_t i;
-
-	for (i = 0; i < why->nr_chains; i++) {
-		if (strcmp(why->chains[i].key, chain->key))
-			continue;
-		why->chains[i].times++;
-		free(chain->steps);
-		free(chain->key);
-		return;
-	}
-	chain->times = 1;
-	why->chains = xrealloc(why->chains, why->nr_chains + 1, sizeof(*why->chains));
-	why->chains[why->nr_chains++] = *chain;
 }
 
 /*
@@ -130,13 +117,16 @@ static unsigned int first_place(const struct chain *chain)
 
 /*
  * Return a text that is equal for chains that are printed equally. It has a place's address, not
- * the place's text, because that may have a source line, which several places share.
+ * the place's text, because that may have a source line, which several places share. A call that a
+ * signal interrupts is restarted for one task, and EINTR for another: there it has the task, too.
  */
-static char *key_of(const struct chain *chain)
+static char *key_of(const struct chain *chain, const struct task_calls *task)
 {
 	struct buffer key = { };
 	unsigned int i;
 
+	if (error_is_restart(chain->error))
+		buffer_printf(&key, "%u;", task->track);
 	buffer_printf(&key, "%d;%d;%s;", chain->kind, chain->error,
 		      chain->ended ? chain->ended->title : "");
 	for (i = 0; i < chain->nr; i++) {
@@ -146,6 +136,43 @@ static char *key_of(const struct chain *chain)
 	}
 	buffer_char(&key, '\0');
 	return key.data;
+}
+
+/* Add a chain, or count it if there is an equal one. Return its index. */
+static uint32_t add_chain(struct why *why, struct chain *chain, const struct task_calls *task)
+{
+	char *key = key_of(chain, task);
+	uint32_t nr = names_number(&why->keys, key);
+
+	free(key);
+	if (nr < why->nr_chains) {
+		why->chains[nr].times++;
+		free(chain->steps);
+		return nr;
+	}
+	if (why->nr_chains == why->room) {
+		why->room = why->room ? 2 * why->room : 64;
+		why->chains = xrealloc(why->chains, why->room, sizeof(*why->chains));
+	}
+	chain->times = 1;
+	why->chains[why->nr_chains++] = *chain;
+	return nr;
+}
+
+/*
+ * Return the task's latest system call that a signal interrupted, as 1 + the index of its chain. 0:
+ * there is none, or the program got its EINTR.
+ */
+static uint32_t *restarts_of(struct why *why, const struct task_calls *task)
+{
+	uint32_t nr = why->nr_restarts;
+
+	if (task->track > nr) {
+		why->nr_restarts = 2 * task->track;
+		why->restarts = xrealloc(why->restarts, why->nr_restarts, sizeof(*why->restarts));
+		memset(why->restarts + nr, 0, (why->nr_restarts - nr) * sizeof(*why->restarts));
+	}
+	return &why->restarts[task->track - 1];
 }
 
 static void begin_chain(struct chain *chain, const struct task_calls *task, unsigned int nr)
@@ -200,6 +227,7 @@ static void found_way(void *arg, const struct way *way)
 		.also = way->also ? way->also->at : NULL,
 	};
 	unsigned int i;
+	uint32_t nr;
 
 	if (way->ended) {
 		chain.kind = kind_of(way->ended->at->name,
@@ -216,8 +244,9 @@ static void found_way(void *arg, const struct way *way)
 			.last = way->calls[i]->last,
 			.jumped = way->calls[i]->jumped,
 		};
-	chain.key = key_of(&chain);
-	add_chain(why, &chain);
+	nr = add_chain(why, &chain, way->task);
+	if (chain.kind == SYSTEM_CALL && error_is_restart(chain.error))
+		*restarts_of(why, way->task) = nr + 1;
 }
 
 /*
@@ -234,22 +263,19 @@ static void found_unknown(void *arg, const struct task_calls *task, const struct
 		.untraced = call->into,
 		.last = call->last,
 	};
-	chain.key = key_of(&chain);
-	add_chain(arg, &chain);
+	add_chain(arg, &chain, task);
 }
 
 /* Count an interrupt of the task's latest call that a signal interrupted. */
 static void resumed(void *arg, const struct task_calls *task, int error)
 {
+	uint32_t *nr = restarts_of(arg, task);
 	struct why *why = arg;
-	size_t i = why->nr_chains;
 
-	while (i-- && error == EINTR) {
-		if (why->chains[i].pid == task->pid && error_is_restart(why->chains[i].error)) {
-			why->chains[i].interrupts++;
-			break;
-		}
-	}
+	if (!*nr || error != EINTR)
+		return;
+	why->chains[*nr - 1].interrupts++;
+	*nr = 0;
 }
 
 /*
@@ -276,8 +302,7 @@ static void add_socket(struct why *why, const struct task_calls *task)
 	begin_chain(&chain, task, task->nr);
 	for (i = 0; i < task->nr; i++)
 		chain.steps[i].at = task->calls[i].symbol;
-	chain.key = key_of(&chain);
-	add_chain(why, &chain);
+	add_chain(why, &chain, task);
 }
 
 static void enter(struct walker *walker, struct task_calls *task, struct call *call)
@@ -530,18 +555,17 @@ static size_t add_option(const char ***how, size_t n, const char *option, const 
 	return n + 2;
 }
 
-/* Return true if @functions, a function a line, contains @name. */
-static bool is_listed(const char *functions, const char *name)
+/* Return true if the running kernel's function @name can be traced. */
+static bool is_traceable(const char *name)
 {
-	size_t length = strlen(name);
-	const char *at = functions;
+	char *functions = tracer_read("functions");
+	struct traceable one = { .rest = functions };
+	bool found = false;
 
-	while ((at = strstr(at, name))) {
-		if ((at == functions || at[-1] == '\n') && strchr("\n ", at[length]))
-			return true;
-		at += length;
-	}
-	return false;
+	while (!found && traceable_next(&one))
+		found = !strcmp(one.name, name);
+	free(functions);
+	return found;
 }
 
 /*
@@ -551,14 +575,12 @@ static bool is_listed(const char *functions, const char *name)
 static char *socket_trigger(void)
 {
 	struct prototypes *types = NULL;
-	char *functions, *trigger = NULL;
+	char *trigger = NULL;
 	long offset;
 
 	tracer_find();
-	functions = tracer_read("functions");
-	if (is_listed(functions, "sk_error_report"))
+	if (is_traceable("sk_error_report"))
 		types = prototypes_try(NULL);
-	free(functions);
 	if (!types)
 		return NULL;
 	offset = prototypes_offset(types, "sock.sk_err");
@@ -569,24 +591,24 @@ static char *socket_trigger(void)
 }
 
 /*
- * Record the errors of @command, or of process @pid and all other processes of --pid. Return the
- * file's name.
+ * Record the errors of @command, or of the running tasks @tasks, expressions of the tracer, one a
+ * line. Return the file's name.
  */
-static char *record_errors(char **command, const char *pid)
+static char *record_errors(char **command, char *tasks)
 {
 	const char **how = NULL;
 	size_t n = add_option(&how, 0, "-g", "-t");
-	char *path, *trigger = socket_trigger();
-	bool running = pid;
+	char *path, *trigger = socket_trigger(), *rest = tasks, *task;
 
 	n = add_option(&how, n, "-R", "*:fail:mark");
 	if (trigger)
 		n = add_option(&how, n, "-R", trigger);
-	for (; pid; pid = select_take_pid())
-		n = add_option(&how, n, "-P", pid);
+	while ((task = strsep(&rest, "\n")))
+		if (*task)
+			n = add_option(&how, n, "-P", task);
 	if (asked.seconds)
 		add_option(&how, n, "--seconds", asked.seconds);
-	path = record_now(how, running ? NULL : command);
+	path = record_now(how, tasks ? NULL : command);
 	free(trigger);
 	free(how);
 	return path;
@@ -596,11 +618,11 @@ static void free_chains(struct why *why)
 {
 	size_t i;
 
-	for (i = 0; i < why->nr_chains; i++) {
+	for (i = 0; i < why->nr_chains; i++)
 		free(why->chains[i].steps);
-		free(why->chains[i].key);
-	}
 	free(why->chains);
+	free(why->restarts);
+	names_free(&why->keys);
 	failures_free(why->failures);
 }
 
@@ -611,27 +633,25 @@ int cmd_why(int argc, char **argv)
 	};
 	struct failures_client client = { .found = found_way, .resumed = resumed,
 					   .unknown = found_unknown, .arg = &why };
-	char *recorded = NULL;
-	const char *pid = NULL;
+	char *recorded = NULL, *tasks = NULL;
 
 	argc = options_parse(argc, argv, options, usage, help, OPTIONS_FIRST);
 	if (asked.error)
 		why.error = parse_errno(asked.error);
-	if (!view_asked.input)
-		pid = select_take_pid();
-	if (!view_asked.input && !pid && argc < 2)
-		die_usage("why", "why did which COMMAND fail?");
-	if ((view_asked.input || pid) && argc > 1)
+	if (argc > 1 && (view_asked.input || select_has_process()))
 		die_usage("why", "either a COMMAND, or --pid, or a recording (--from)");
+	if (!view_asked.input && argc < 2) {
+		tasks = select_take_tasks();
+		if (!tasks)
+			die_usage("why", "why did which COMMAND fail?");
+	}
 	if (!view_asked.input)
-		recorded = record_errors(argv + 1, pid);
+		recorded = record_errors(argv + 1, tasks);
 	view_open(&why.view, recorded);
-	if (recorded)
-		unlink_recorded(recorded);
 	if (asked.vmlinux)
 		symbols_show_lines(why.view.symbols, asked.vmlinux,
 				   recording_info(why.view.from, "build_id"));
-	client.running = pid;
+	client.running = tasks;
 	why.failures = failures_new(&client);
 	walk(&why.view, &why.walker);
 	if (!recorded)
@@ -640,5 +660,6 @@ int cmd_why(int argc, char **argv)
 	warn_of_places(&why);
 	free_chains(&why);
 	free(recorded);
+	free(tasks);
 	return view_close(&why.view);
 }

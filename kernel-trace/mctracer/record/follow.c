@@ -58,9 +58,9 @@ struct mctracer_object mctracer_object_at(unsigned long address)
 	for (i = 0; i < SLOTS_WAYS && address > SLOT_CLAIMED; i++) {
 		if (!slot_has(&places[i].slot, address))
 			continue;
+		since = READ_ONCE(places[i].since);	/* first: an object may replace an expired one */
 		object.number = READ_ONCE(places[i].object.number);
 		object.calls = READ_ONCE(places[i].object.calls);
-		since = READ_ONCE(places[i].since);
 		if (slot_still_has(&places[i].slot, address) && since == READ_ONCE(mcount_away))
 			return object;
 		object.number = 0;
