@@ -90,7 +90,7 @@ static void mcount_ftrace_call(unsigned long site, unsigned long parent_ip, stru
 		return;
 	if (!pre_handler)
 		READ_ONCE(mcount_hook)(ip, parent_ip);
-	else if (READ_ONCE(mcount_pre_handler) != mcount_no_pre_handler &&
+	else if (mcount_no_pre_handler != READ_ONCE(mcount_pre_handler) &&
 		 (!IS_ENABLED(CONFIG_MCOUNT_RETHOOK) || !mcount_rethook_plain(site, parent_ip)))
 		printk_deferred_once(pre_handler_is_missed, (void *)site);
 }

@@ -61,7 +61,7 @@ void mctracer_clock_to_ns(void)
 	smp_store_release(&use_cycles, false);	/* after mono_offset */
 }
 
-/* The interrupt levels in which this CPU reads the conversion: bits by interrupt_context_level(). */
+/* Interrupt levels in which this CPU reads the conversion: bits by interrupt_context_level(). */
 static DEFINE_PER_CPU(u8, reading);
 
 void mctracer_clock_conversion(struct mctracer_clock *clock)
@@ -77,7 +77,7 @@ void mctracer_clock_conversion(struct mctracer_clock *clock)
 		};
 		return;
 	}
-	/* A kprobe may be set in these functions, and call traced functions, whose hooks come here. */
+	/* A kprobe in these functions may make traced calls, and their hooks come here. */
 	if (this_cpu_read(reading) & level) {
 		*clock = raw_cpu_ptr(&mctracer_rings)->clock;
 		return;

@@ -58,7 +58,8 @@ struct mctracer_object mctracer_object_at(unsigned long address)
 	for (i = 0; i < SLOTS_WAYS && address > SLOT_CLAIMED; i++) {
 		if (!slot_has(&places[i].slot, address))
 			continue;
-		since = READ_ONCE(places[i].since);	/* first: an object may replace an expired one */
+		/* First: the next object at this address may replace an expired one. */
+		since = READ_ONCE(places[i].since);
 		object.number = READ_ONCE(places[i].object.number);
 		object.calls = READ_ONCE(places[i].object.calls);
 		if (slot_still_has(&places[i].slot, address) && since == READ_ONCE(mcount_away))
