@@ -89,8 +89,10 @@ put 1 "$MCT_DIR/tracing_on"
 put 0 "$MCT_SYSCTL"
 equal "stats says that mcount is disabled" "kernel.mcount_enabled is 0" "$(silence)"
 put 1 "$MCT_SYSCTL"
+load_start
 put nooverwrite "$MCT_DIR/options"
 check "stats says that the rings are full" wait_until "$MCT_PATIENCE" full
+load_stop
 put overwrite "$MCT_DIR/options"
 trace_off
 sed 's/^/# /' "$MCT_TMP/stats2"

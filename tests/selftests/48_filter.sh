@@ -9,7 +9,7 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 114
+plan 116
 
 filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
@@ -344,7 +344,7 @@ check "the counts add up after that" counts_add_up
 
 # --- modules
 if reason=$(missing testmod:mct_target); [ -n "$reason" ]; then
-	for name in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do
+	for name in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23; do
 		skip "modules $name" "$reason"
 	done
 else
@@ -414,7 +414,12 @@ else
 	put "$shown" "$filter"
 	equal "that list can be written back" "$shown" "$(grep -v '^#' "$filter")"
 	mod_load mct_target
-	put 'vfs_read mct_target_l* mct_target_leaf' "$filter"
+	put 'vfs_read mct_target_* mct_target_leaf [mct_target]' "$filter"
+	mod_unload mct_target
+	check "a function of an absent module can be removed as it was written" \
+		add '!mct_target_leaf [mct_target]'
+	mod_load mct_target
+	put 'vfs_read mct_target_* mct_target_leaf' "$filter"
 	mod_unload mct_target
 	add '!mct_target_leaf'
 	equal "a name that a pattern still selects stays excluded" \
@@ -423,6 +428,8 @@ else
 	traced mod_set mct_target calls 10
 	equal "it is excluded when the module loads again" \
 		0 "$(called | grep -cx mct_target_leaf)"
+	at_least "other functions of the pattern are recorded" 1 \
+		"$(called | grep -c mct_target_branch)"
 	mod_unload mct_target
 	put "" "$filter"
 fi

@@ -813,7 +813,8 @@ static bool emit_may_mark(struct mctracer_ring *ring, bool always)
 {
 	if (emit_ring_is_full(ring))
 		return false;
-	if (!emit_is_held() && emit_must_record(ring))	/* held, it would count a lost call */
+	/* Held, this counts a lost call: right, unless the mark is written all the same. */
+	if (!(always && emit_is_held()) && emit_must_record(ring))
 		return true;
 	if (!always || emit_is_closed() || READ_ONCE(mctracer_stopped))
 		return false;

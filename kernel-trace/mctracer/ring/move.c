@@ -95,6 +95,7 @@ void mctracer_ring_move(struct mctracer_ring *ring, struct mctracer_ring *new)
 	new->start_calls = ring->start_calls;
 	new->renew = true;
 	new->hole = ring->hole;
+	new->clock = ring->clock;
 	move_take_over(ring, new);
 	new->base = base;
 	new->mask = mask;

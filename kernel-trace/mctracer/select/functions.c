@@ -478,6 +478,9 @@ int mctracer_functions_check(const char *file, struct mctracer_expressions *expr
 	const char *why;
 
 	list_for_each_entry_safe(e, next, &expressions->list, list) {
+		mctracer_cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		if (function_has_deselected(expressions, e, selects)) {
 			mctracer_expression_drop(e);
 			continue;
@@ -488,7 +491,7 @@ int mctracer_functions_check(const char *file, struct mctracer_expressions *expr
 		if (!selects)
 			return mctracer_expression_refuse(file, -ENOENT, e->name,
 				      "no function was selected before");
-		if (e->may_wait || (!e->module && mctracer_expression_waits(e)))
+		if (e->may_wait || ((!e->module || e->had_equal) && mctracer_expression_waits(e)))
 			continue;	/* a module's init functions may be gone */
 		if (e->module && !mctracer_module_is_loaded(e->module))
 			return mctracer_expression_refuse(file, -ENOENT, e->module,
