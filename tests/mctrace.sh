@@ -43,7 +43,7 @@ faults()
 {
 	wrapped=
 	for function in open access stat fstat fstatvfs read write close fork pipe pipe2 mmap flock linkat renameat2 pthread_create \
-		calloc waitpid sigtimedwait; do
+		calloc waitpid sigtimedwait kill; do
 		wrapped="$wrapped -Wl,--wrap=$function"
 	done
 	gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -c -o "$T/failing.o" "$REPO/tests/mctrace/faults.c" &&

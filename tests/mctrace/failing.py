@@ -513,8 +513,11 @@ def many_jumps(nr):
 
 
 def check_many(mctrace, folder):
-    """The time that failures take is not quadratic in their number, nor in that of jumps."""
-    return [line for make in (many_failures, many_jumps) for line in growth(
+    """The time and the text of failures are not quadratic in their number, nor in that of jumps."""
+    few, many = [len(mctrace.text("why", "--all", "--from", Case(folder, "text %d" % nr, many_jumps(nr)).path))
+                 for nr in (400, 4000)]
+    wrong = [] if many <= 15 * few else ["%d bytes of text, then %d" % (few, many)]
+    return wrong + [line for make in (many_failures, many_jumps) for line in growth(
         mctrace, lambda nr, make=make: Case(folder, "%s %d" % (make.__name__, nr), make(nr)), "why", "--all", "--from")]
 
 

@@ -42,6 +42,7 @@ int __real_pipe(int *fds);
 int __real_pipe2(int *fds, int flags);
 void *__real_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset);
 int __real_flock(int fd, int how);
+int __real_kill(pid_t pid, int sig);
 int __real_linkat(int from, const char *old, int to, const char *new, int flags);
 int __real_renameat2(int from, const char *old, int to, const char *new, unsigned int flags);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *),
@@ -368,4 +369,18 @@ pid_t __wrap_waitpid(pid_t pid, int *status, int how)
 int __wrap_sigtimedwait(const sigset_t *signals, siginfo_t *info, const struct timespec *most)
 {
 	return step(EAGAIN) ? -1 : __real_sigtimedwait(signals, info, most);
+}
+
+/* A process that does not exist may have been one of mctrace's, and another one's soon. */
+int __wrap_kill(pid_t pid, int sig)
+{
+	char path[PATH_MAX];
+	int ret = __real_kill(pid, sig), error = errno;
+
+	if (ret && error == ESRCH) {
+		snprintf(path, sizeof(path), "%s/out.stray", getenv("FAKE"));
+		__real_close(__real_open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	}
+	errno = error;
+	return ret;
 }

@@ -440,6 +440,8 @@ def older_file(tracer, record):
         if os.path.lexists(tracer.path(name)):
             os.unlink(tracer.path(name))
     expect("a full disk", tracer, record[:3] + ["/dev/full"] + record[4:], 1, "No space left")
+    stray = os.path.join(tracer.folder, "out.stray")
+    check("no signal is sent to a process that has ended", ["one is"] if os.path.exists(stray) else [])
     tracer.reset(stats="# cpu entries written overwritten lost recursions read\n0 0 1000 0 7 0 0\n")
     expect("the summary has the calls that a full disk loses", tracer, ["record", "-o", "/dev/full", "true"], 1,
            "\n1000 written, 993 not written to the file, 7 lost; 0.0 MB in /dev/full\n")
@@ -1067,6 +1069,22 @@ def stalled_stream(tracer):
                 status = "a hang"
         check("%s ends stream although nobody reads" % kind.name, judge(tracer, status, "") +
               ([] if line == b"a line\n" and not status else ["%s, %s" % (line, status)]))
+        tracer.reset(trace_pipe="a line\n" * 20000)
+        master, terminal = os.openpty()
+        with subprocess.Popen([args.mctrace, "stream"], env={**os.environ, "FAKE": tracer.folder},
+                              stdout=terminal, stderr=subprocess.DEVNULL) as stream:
+            os.close(terminal)
+            line = os.read(master, 7)
+            time.sleep(0.3)
+            stream.send_signal(kind)
+            try:
+                status = stream.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                stream.kill()
+                status = "a hang"
+        os.close(master)
+        check("%s ends stream although its terminal stalls" % kind.name, judge(tracer, status, "") +
+              ([] if line == b"a line\r" and not status else ["%s, %s" % (line, status)]))
 
 
 def second_signal(tracer):

@@ -33,11 +33,14 @@ static char *with_blank(const char *word)
  */
 static bool any_matches(const char *functions, const char *pattern, bool glob)
 {
-	size_t length;
+	/* Few functions begin with the same letters: only these are compared. */
+	size_t length, same = strcspn(pattern, " *?[\\");
 	char title[512];
 
 	for (; *functions; functions += length + (functions[length] == '\n')) {
 		length = strcspn(functions, "\n");
+		if (strncmp(functions, pattern, same))
+			continue;
 		snprintf(title, sizeof(title), "%.*s", (int)length, functions);
 		if (glob)
 			title[strcspn(title, " .")] = '\0';

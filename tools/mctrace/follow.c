@@ -421,6 +421,7 @@ void follow_begin(struct follower *follower, struct recording_writer *to, const 
 
 void follow_ended(int status)
 {
+	abandoned = NULL;	/* another process may get its number */
 	if (WIFSIGNALED(status))
 		warning("the copying process was killed by signal %d (%s)", WTERMSIG(status),
 			strsignal(WTERMSIG(status)));

@@ -99,7 +99,6 @@ static const struct option options[] = {
 #define NAP_MS	100
 #define NAPS	4
 
-#define LEVELS	32	/* of a printed tree that are indented */
 
 struct packets {
 	struct objects objects;
@@ -273,13 +272,10 @@ static void put_name(struct buffer *to, const struct object *object)
 	put_labels(to, object);
 }
 
-/*
- * Return the indentation at a level of the tree. Levels below LEVELS are not indented further,
- * because n levels would print n * n spaces. The name of such an object contains the parent's.
- */
+/* Return the indentation at a level of the tree. An object's name contains its parent's. */
 static unsigned int indentation(unsigned int level)
 {
-	return level < LEVELS ? level : LEVELS;
+	return level < MOST_INDENTED ? level : MOST_INDENTED;
 }
 
 /* Print an object without what became of it. @depth: the indentation of its events. */

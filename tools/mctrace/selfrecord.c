@@ -30,8 +30,9 @@ static void remove_temporary(void)
  * ends this process at once, such as when nobody reads its output. timeout(1) sends two signals at
  * once.
  */
-static void forward(int sig)
+static void forward(int sig, siginfo_t *info, void *context __attribute__((unused)))
 {
+	const int error = errno;
 	static time_t first;
 
 	if (first && time(NULL) > first + 1) {
@@ -41,8 +42,9 @@ static void forward(int sig)
 	}
 	if (!first)
 		first = time(NULL);
-	if (sig != SIGINT)	/* a terminal sends it to both */
+	if (info->si_code != SI_KERNEL)	/* a terminal sends it to both */
 		kill(recorder_pid, sig);
+	errno = error;
 }
 
 static size_t count_words(const char * const *words)
@@ -83,6 +85,9 @@ static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 static int begin(struct recorder *recorder, const char * const *options, char **command)
 {
 	pid_t pid = getpid();
+	const struct sigaction action = {
+		.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART,
+	};
 	size_t i;
 	int fd;
 
@@ -104,7 +109,7 @@ static int begin(struct recorder *recorder, const char * const *options, char **
 	}
 	recorder_pid = recorder->pid;
 	for (i = 0; i < ARRAY_SIZE(signals); i++)
-		signal(signals[i], forward);
+		sigaction(signals[i], &action, NULL);
 	return fd;
 }
 

@@ -601,7 +601,7 @@ static struct symbol *new_symbol(struct symbols *symbols, uint32_t low)
 
 static struct symbol **slot_of(struct symbols *symbols, uint32_t address, uint64_t at)
 {
-	size_t mask = symbols->nr_slots - 1, i = hash(address + at) & mask;
+	size_t mask = symbols->nr_slots - 1, i = hash(address + hash(at)) & mask;
 
 	while (symbols->slots[i] &&
 	       (symbols->slots[i]->address != address || symbols->slots[i]->at != at))

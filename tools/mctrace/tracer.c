@@ -160,7 +160,7 @@ char *tracer_others_hook(void)
 
 void tracer_show(const char *file, const volatile sig_atomic_t *enough, const sigset_t *wake)
 {
-	int fd = open(tracer_path(file), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = open(tracer_path(file), O_RDONLY | O_CLOEXEC | O_NONBLOCK), out = -1;
 	const struct timespec now = { }, second = { .tv_sec = 1 };
 	char reason[TRACER_REASON];
 	struct pollfd fds[] = { { .fd = fd, .events = POLLIN }, { .fd = STDOUT_FILENO } };
@@ -171,6 +171,9 @@ void tracer_show(const char *file, const volatile sig_atomic_t *enough, const si
 
 	if (fd < 0)
 		tracer_die(file);
+	/* A terminal with little room blocks. Not so this open file; the shell's stays as it is. */
+	if (isatty(STDOUT_FILENO))
+		out = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	/*
 	 * Only ppoll() unblocks signals: the first one where there is always more to read, the
 	 * second where there is not, and write_all_waking()'s where nobody reads the output.
@@ -197,12 +200,14 @@ void tracer_show(const char *file, const volatile sig_atomic_t *enough, const si
 			die_errno("%s", tracer_path(file));
 		if (!n)
 			break;
-		if (n > 0 && !write_all_waking(STDOUT_FILENO, buf, n, wake)) {
+		if (n > 0 && !write_all_waking(out < 0 ? STDOUT_FILENO : out, buf, n, wake)) {
 			if (errno != EPIPE && errno != EINTR)
 				die_errno("standard output");
 			break;
 		}
 	}
+	if (out >= 0)
+		close(out);
 	close(fd);
 }
 

@@ -270,6 +270,7 @@ bool write_all(int fd, const void *from, size_t size)
 /* A pipe that poll() calls writable takes PIPE_BUF bytes at once. */
 bool write_all_waking(int fd, const void *from, size_t size, const sigset_t *wake)
 {
+	const struct timespec nap = { .tv_nsec = 20000000 };
 	struct pollfd fds = { .fd = fd, .events = POLLOUT };
 	const char *p = from;
 	ssize_t n;
@@ -278,6 +279,8 @@ bool write_all_waking(int fd, const void *from, size_t size, const sigset_t *wak
 		if (ppoll(&fds, 1, NULL, wake) < 0)
 			return false;
 		n = write(fd, p, size < PIPE_BUF ? size : PIPE_BUF);
+		if (n < 0 && errno == EAGAIN && ppoll(NULL, 0, &nap, wake) < 0)
+			return false;
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			return false;
 		if (n > 0) {

@@ -82,6 +82,9 @@ FILE *temporary_stream(void);
 /* Return a file's content as a string; NULL and errno on failure. The caller frees it. */
 char *read_file(const char *path);
 
+/* The levels of a printed tree that are indented: n levels would print n * n spaces. */
+#define MOST_INDENTED	32
+
 /* Write what standard output has buffered. On failure print why. Return an exit status. */
 int flush_output(void);
 

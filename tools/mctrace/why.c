@@ -409,7 +409,7 @@ static void put_notes(const struct chain *chain)
 
 static void put_step(const struct step *step, unsigned int depth, bool first)
 {
-	printf("  %*s%s", 2 * (int)depth, "", step->at->text);
+	printf("  %*s%s", 2 * (int)(depth < MOST_INDENTED ? depth : MOST_INDENTED), "", step->at->text);
 	if (step->untraced)
 		printf("   (called by %s, which is not traced)", step->untraced->title);
 	if (first) {
