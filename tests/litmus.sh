@@ -157,7 +157,7 @@ ONCE(stack->context nested_filter_add slot_release"
 		in_order "$m/record/nested.c" nested_drop 'slot_[a-z]+|nested_filter_remove\(base' \
 			'slot_claim nested_filter_remove(base slot_release'
 		in_order "$m/record/follow.c" mctracer_object_at 'slot_[a-z_]+|ONCE\(places[^)]*' \
-			'slot_has ONCE(places[i].object.number ONCE(places[i].object.calls ONCE(places[i].since slot_still_has'
+			'slot_has ONCE(places[i].since ONCE(places[i].object.number ONCE(places[i].object.calls slot_still_has'
 		in_order "$m/record/follow.c" mctracer_follow 'slot_[a-z_]+|mcount_filter_add|follow_publish' \
 			'slot_claim_free mcount_filter_add follow_publish'
 		in_order "$m/record/follow.c" follow_publish 'ONCE\(place->[a-z.]+|slot_[a-z_]+' \

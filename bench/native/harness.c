@@ -106,22 +106,27 @@ int mctracer_following;	/* an enum; 0: nothing is followed */
 void *mctracer_selected[2];	/* the lists filter and notrace */
 
 bool mctracer_clock_is_cycles(void);
-uint64_t mctracer_clock_read(struct mctracer_clock *clock);
+void mctracer_clock_conversion(struct mctracer_clock *clock);
+uint64_t mctracer_clock_now(bool is_ns);
 
 bool mctracer_clock_is_cycles(void)
 {
 	return true;
 }
 
-uint64_t mctracer_clock_read(struct mctracer_clock *clock)
+void mctracer_clock_conversion(struct mctracer_clock *clock)
 {
 	*clock = (struct mctracer_clock) { .mult = 1, .is_ns = 0 };
+}
+
+uint64_t mctracer_clock_now(bool is_ns)
+{
 	return __rdtsc();
 }
 
 /* Symbols that the objects refer to, but that the path must not use. */
 void (*mcount_hook)(unsigned long, unsigned long);
-unsigned long __per_cpu_offset[1], __cpu_possible_mask[1];
+unsigned long __per_cpu_offset[1], __cpu_possible_mask[1], __cpu_online_mask[1];
 unsigned int nr_cpu_ids = 1;
 char boot_cpu_data[512];
 unsigned long __SCK__preempt_schedule_notrace[2];	/* key of the static call below */
