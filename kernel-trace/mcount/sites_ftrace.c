@@ -88,10 +88,13 @@ static void mcount_ftrace_call(unsigned long site, unsigned long parent_ip, stru
 
 	if (!ftrace_goes_elsewhere(site) && arch_mcount_ftrace_call(fregs, ip, pre_handler))
 		return;
-	if (!pre_handler)
+	if (!pre_handler) {
 		READ_ONCE(mcount_hook)(ip, parent_ip);
-	else if (mcount_no_pre_handler != READ_ONCE(mcount_pre_handler) &&
-		 (!IS_ENABLED(CONFIG_MCOUNT_RETHOOK) || !mcount_rethook_plain(site, parent_ip)))
+		return;
+	}
+	if (mcount_no_pre_handler == READ_ONCE(mcount_pre_handler))
+		return;
+	if (!IS_ENABLED(CONFIG_MCOUNT_RETHOOK) || !mcount_rethook_plain(site, parent_ip))
 		printk_deferred_once(pre_handler_is_missed, (void *)site);
 }
 

@@ -99,7 +99,6 @@ static const struct option options[] = {
 #define NAP_MS	100
 #define NAPS	4
 
-
 struct packets {
 	struct objects objects;
 	struct view view;

@@ -409,7 +409,9 @@ static void put_notes(const struct chain *chain)
 
 static void put_step(const struct step *step, unsigned int depth, bool first)
 {
-	printf("  %*s%s", 2 * (int)(depth < MOST_INDENTED ? depth : MOST_INDENTED), "", step->at->text);
+	const int levels = depth < MOST_INDENTED ? depth : MOST_INDENTED;
+
+	printf("  %*s%s", 2 * levels, "", step->at->text);
 	if (step->untraced)
 		printf("   (called by %s, which is not traced)", step->untraced->title);
 	if (first) {
