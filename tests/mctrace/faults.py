@@ -1053,6 +1053,17 @@ def pipe(tracer):
     expect("stream of one process", tracer, ["stream", "--pid", "1"], 0, OLD="y")
 
 
+def end_stalled(stream, kind):
+    """Send the signal when the output is full. Return the exit status, or "a hang"."""
+    time.sleep(0.3)
+    stream.send_signal(kind)
+    try:
+        return stream.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        stream.kill()
+        return "a hang"
+
+
 def stalled_stream(tracer):
     """A signal ends mctrace stream although nobody reads its output."""
     for kind in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -1060,13 +1071,7 @@ def stalled_stream(tracer):
         with subprocess.Popen([args.mctrace, "stream"], env={**os.environ, "FAKE": tracer.folder},
                               stdout=subprocess.PIPE) as stream:
             line = stream.stdout.read(7)
-            time.sleep(0.3)
-            stream.send_signal(kind)
-            try:
-                status = stream.wait(PATIENCE)
-            except subprocess.TimeoutExpired:
-                stream.kill()
-                status = "a hang"
+            status = end_stalled(stream, kind)
         check("%s ends stream although nobody reads" % kind.name, judge(tracer, status, "") +
               ([] if line == b"a line\n" and not status else ["%s, %s" % (line, status)]))
         tracer.reset(trace_pipe="a line\n" * 20000)
@@ -1075,13 +1080,7 @@ def stalled_stream(tracer):
                               stdout=terminal, stderr=subprocess.DEVNULL) as stream:
             os.close(terminal)
             line = os.read(master, 7)
-            time.sleep(0.3)
-            stream.send_signal(kind)
-            try:
-                status = stream.wait(PATIENCE)
-            except subprocess.TimeoutExpired:
-                stream.kill()
-                status = "a hang"
+            status = end_stalled(stream, kind)
         os.close(master)
         check("%s ends stream although its terminal stalls" % kind.name, judge(tracer, status, "") +
               ([] if line == b"a line\r" and not status else ["%s, %s" % (line, status)]))
