@@ -287,6 +287,10 @@ mctrace record -q -o - sh -c "$words" 2> err | head -c 100 > out
 check "all settings are restored after a broken pipe" wait_until "$MCT_PATIENCE" gone
 check "record reports a broken pipe" grep -q 'Broken pipe' err
 
+has_ended()
+{
+	! [ -e "/proc/$1" ] || grep -q '^State:.*zombie' "/proc/$1/status"
+}
 
 # ended HOW:SECONDS COMMAND...: end the command in this way after this time, and print all settings
 # that are not restored
@@ -305,6 +309,8 @@ ended()
 	# Some signals are ignored, and the process to kill may not exist yet.
 	case $how in
 	PIPE | XFSZ | keeper | follower)	sleep 0.1; kill -INT $recorder 2> /dev/null ;;
+	# A shell's background command ignores these two until mctrace blocks them.
+	INT | QUIT)	wait_until 3 has_ended $recorder || kill "-$how" $recorder ;;
 	esac
 	wait $recorder
 	wait_until "$MCT_PATIENCE" gone && return

@@ -163,7 +163,7 @@ static bool consume_ring_has_events(const struct mctracer_ring *ring)
 {
 	u64 end, calls = mctracer_ring_end_calls(ring, &end), read = READ_ONCE(ring->user.read);
 
-	if (read == end)	/* also if nobody could read the last words: they were not committed */
+	if (read == end)	/* also if the last words were never committed */
 		return false;
 	return calls != READ_ONCE(ring->read_calls) ||
 	       mctracer_distance(read, READ_ONCE(ring->marked)) - 1 < mctracer_distance(read, end);
