@@ -1,19 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Checks that the series' new files compile on each port's kernel, without a warning. scripts/test-kernels builds whole
-# kernels and boots them, but takes hours.
+# Checks that the series' new files compile for 32 bits and on each port's kernel, without a warning. scripts/test-long
+# and scripts/test-kernels build whole kernels and boot them, but take hours.
 . "${0%/*}/../scripts/test-lib.sh"
 # shellcheck source=scripts/kbuild.sh
 . "$REPO/scripts/kbuild.sh"
 
-# compiles: in a subshell, because it takes the lock of the cache, which others may need
+# compiles [WIDTH]: in a subshell, because it takes the lock of the cache, which others may need
 compiles()
 (
+	flavour=mctracer${1:+-$1}
 	tree=$("$REPO/scripts/kernel-tree") || exit
-	out=$CACHE/build/$(basename -- "$tree")-static
+	out=$CACHE/build/$(basename -- "$tree")-static${1:+-$1}
 	lock
 	mkdir -p "$out"
-	configure mctracer && kmake -s modules_prepare || exit
+	configure "$flavour" && kmake -s modules_prepare || exit
 	find "$out/kernel/trace" -name '*.o' -delete 2>/dev/null
 	kmake -s W=1 kernel/trace/mcount/ kernel/trace/mctracer/ \
 		arch/x86/kernel/mcount.o arch/x86/kernel/mcount_callers.o >"$T/made" 2>&1
@@ -23,7 +24,12 @@ compiles()
 )
 
 others=$(kernels | sed 1d)
-plan "$(echo "$others" | wc -w)"
+plan $((1 + $(echo "$others" | wc -w)))
+if [ -n "${QUICK-}" ]; then
+	skip "the new files compile for 32 bits" "quick: nothing is built"
+else
+	check "the new files compile for 32 bits" compiles 32
+fi
 for KERNEL in $others; do
 	export KERNEL
 	if [ -n "${QUICK-}" ]; then

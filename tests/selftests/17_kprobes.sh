@@ -246,7 +246,8 @@ toggles_start "$MCT_SYSCTL"
 unprobe
 wrong=
 i=0
-while [ $i -lt 10 ] || ! toggles_reach 6; do
+rounds=$((${MCT_TOGGLES:-40} / 4))
+while [ $i -lt $rounds ] || ! toggles_reach 4; do
 	probe symbol="$hot" ret=1 || wrong="$wrong set $i;"
 	work
 	[ "$(mod_get mct_kprobe hits)" -ge $calls ] || wrong="$wrong hits $i;"
