@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Test mctrace on recordings whose truth is known, and other programs on its exports. Of the damaged recordings, one in
-# SPARSE is tried (5; scripts/test-long tries all).
+# SPARSE is tried (10; scripts/test-long tries all, of two sets of recordings).
 . "${0%/*}/../scripts/test-lib.sh"
 
+sparse=${SPARSE:-10}
 tree=$("$REPO/scripts/kernel-tree") || exit 1
 mkdir "$T/good" "$T/checking" "$T/bare" "$T/growing" "$T/kept" "$T/installed" "$T/failing"
 
@@ -32,7 +33,7 @@ truth()
 {
 	"$REPO/tests/mctrace/answers.py" --header "$tree/include/uapi/linux/mctracer.h" \
 		--errors "$tree/include/linux/errno.h" --sanitized "$T/checking/mctrace" \
-		--growing "$T/growing/mctrace" --seeds 2 --sparse "${SPARSE:-5}" --keep "$T/kept" \
+		--growing "$T/growing/mctrace" --seeds "$([ "$sparse" = 1 ] && echo 2 || echo 1)" --sparse "$sparse" --keep "$T/kept" \
 		"$T/good/mctrace" >"$T/truth" 2>&1
 	sed 's/^/    /' "$T/truth"
 	grep -q '^1\.\.[1-9]' "$T/truth" && ! grep '^not ok' "$T/truth" | grep -v '# TODO'
@@ -51,7 +52,7 @@ faults()
 	has_promtool || return
 	PROMTOOL=$promtool "$REPO/tests/mctrace/faults.py" --header "$tree/include/uapi/linux/mctracer.h" \
 		--rules "$tree/tools/tracing/mctrace/rules" \
-		--sparse $((${SPARSE:-5} * 3 - 2)) "$T/failing/mctrace" >"$T/faults" 2>&1
+		--sparse $((sparse * 3 - 2)) "$T/failing/mctrace" >"$T/faults" 2>&1
 	sed 's/^/    /' "$T/faults"
 	grep -q '^1\.\.[1-9]' "$T/faults" && ! grep '^not ok' "$T/faults"
 }
