@@ -6,13 +6,13 @@
 # shellcheck source=scripts/kbuild.sh
 . "$REPO/scripts/kbuild.sh"
 
-# compiles [WIDTH]: in a subshell, because it takes the lock of the cache, which others may need
+# compiles [WIDTH]: in a subshell, because it takes the lock of these builds
 compiles()
 (
 	flavour=mctracer${1:+-$1}
 	tree=$("$REPO/scripts/kernel-tree") || exit
 	out=$CACHE/build/$(basename -- "$tree")-static${1:+-$1}
-	lock
+	lock static
 	mkdir -p "$out"
 	configure "$flavour" && kmake -s modules_prepare || exit
 	find "$out/kernel/trace" -name '*.o' -delete 2>/dev/null

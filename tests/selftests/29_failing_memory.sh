@@ -206,6 +206,10 @@ each_load_is_told()
 				echo "number $n: $said, and the module is not recorded"
 				return 1
 			}
+			records_truly && module_truly || {
+				echo "number $n: $said, and 1 does not repair the module's functions"
+				return 1
+			}
 			mod_unload mct_target
 		fi
 		[ "$(cat "$MCT_CTRL")" = 1 ] || ended=$((ended + 1))
