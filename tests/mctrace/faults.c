@@ -91,7 +91,10 @@ static const char *fake_path(const char *path, char room[PATH_MAX])
 	return room;
 }
 
-/* Return the name of the tracer's file that is open as @fd, or NULL. */
+/*
+ * Return the name of the tracer's file that is open as @fd, or NULL. A recording is called "out", or
+ * "#INODE" while it has no name.
+ */
 static const char *fake_name(int fd, char room[PATH_MAX])
 {
 	const char *fake = getenv("FAKE");
@@ -103,7 +106,7 @@ static const char *fake_name(int fd, char room[PATH_MAX])
 	if (n < 0)
 		return NULL;
 	room[n] = '\0';
-	if (strncmp(room, fake, strlen(fake)) || strstr(room, "/out"))
+	if (strncmp(room, fake, strlen(fake)) || strstr(room, "/out") || strstr(room, "/#"))
 		return NULL;
 	return strrchr(room, '/') + 1;
 }

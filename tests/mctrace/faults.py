@@ -373,6 +373,7 @@ def others(tracer, record):
     killed(tracer)
     soon(tracer)
     stalled(tracer)
+    given_up(tracer)
     limited(tracer)
     tracer.reset(mcount_enabled="1\n")
     status, said = run(tracer, ["reset"])
@@ -1400,7 +1401,7 @@ def stalled(tracer):
     one.record.terminate()
     one.waits_for(restored)
     one.record.terminate()
-    one.end("a second SIGTERM ends mctrace", [1], r"signal 15 \(Terminated\) has ended mctrace before .*stalls was complete")
+    one.end("a second SIGTERM ends mctrace", [1], r"^mctrace: signal 15 \(Terminated\): the last calls were given up, so \S*stalls is incomplete\n$")
 
     one = Stalled(tracer)
     one.stall()
@@ -1427,6 +1428,38 @@ def stalled(tracer):
     time.sleep(0.5)
     one.record.kill()
     one.end("the names of a module are written when mctrace is killed", [-9])
+
+
+def given_up(tracer):
+    """A second signal ends record while words that are not written yet keep it waiting. The recording reports that."""
+    out = tracer.path("out")
+    for unwritten, status in ((10, 1), (0, 0)):
+        tracer.reset()
+        with subprocess.Popen([args.mctrace, "record", "-q", "-o", out], stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "FAKE": tracer.folder}) as record:
+            end = time.monotonic() + PATIENCE
+            while tracer.files()["tracing_on"] != "1\n" and time.monotonic() < end:
+                time.sleep(0.005)
+            written = recordings.task_words(Task(1, 1, "init")) + [CALL] * 10
+            words = tracer.record_words(written + [0] * unwritten)[:8 * len(written)]
+            record.send_signal(signal.SIGINT)
+            while of_rings(differences(tracer)) and time.monotonic() < end:
+                time.sleep(0.005)
+            if unwritten:
+                record.send_signal(signal.SIGINT)
+            said = record.communicate(timeout=PATIENCE)[1]
+        wanted = "mctrace: signal 2 (Interrupt): the last calls were given up, so %s is incomplete\n" % out
+        check("record with %d words that are not written" % unwritten, judge(tracer, record.returncode, said) +
+              ([] if said == wanted[:len(wanted) * status] and record.returncode == status else
+               ["status %d, %s" % (record.returncode, said)]))
+        got = text_of_bytes(out)
+        check("the recording has the words before, and that status", [] if words in got and b"\nseen 10\n" in got and
+              (b"\ngiven_up 1\n" in got) == bool(status) else ["it does not"])
+        ran = subprocess.run([args.mctrace, "report", out], capture_output=True, text=True, check=False)
+        wanted = r"^mctrace: \S*out is damaged at offset \d+: a second signal ended record, which gave up the last calls; " \
+                 r"the part before that was shown\n$"
+        check("report prints that status", [] if ran.returncode == status and ran.stdout.count(" <-- _stext") == 10 and
+              re.search(wanted if status else "^$", ran.stderr) else ["%d, %s" % (ran.returncode, ran.stderr)])
 
 
 def limited(tracer):
