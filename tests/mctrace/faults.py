@@ -309,6 +309,7 @@ def main():
             for kind in ("error", int(signal.SIGKILL)):
                 each_step(tracer, record, process, kind, args.sparse)
         if not args.no_steps:
+            each_step(tracer, record, 0, int(signal.SIGKILL), args.sparse, NAMED="y")
             for kind in (signal.SIGTERM, signal.SIGSEGV):
                 each_step(tracer, record, 0, int(kind), args.sparse)
             other_commands(tracer)
