@@ -2,6 +2,7 @@
 # Tests mctrace why: simulated system calls fail in known ways.
 import json
 import re
+from errno import EINTR
 
 import modules
 import recordings
@@ -15,7 +16,7 @@ io_submit_sqes io_issue_sqe io_openat io_openat2 worker_thread process_one_work 
 sk_error_report __udp4_lib_err x64_sys_call __x64_sys_exit_group __x64_sys_getpid
 __x64_sys_newuname __do_sys_newuname __do_sys_pause __do_sys_rt_sigreturn up_read irq_enter_rcu
 do_user_addr_fault handle_mm_fault asm_sysvec_apic_timer_interrupt
-raw_irqentry_exit_cond_resched""".split()
+raw_irqentry_exit_cond_resched __x64_sys_pause __x64_sys_restart_syscall""".split()
 
 
 class Kernel:
@@ -486,6 +487,46 @@ def check_signals_of_tasks(mctrace, folder):
                                  [[65, 1, None], [66, 1, 1]])
 
 
+def check_nested_signals(mctrace, folder):
+    """A signal's handler makes a system call that another signal interrupts: both return EINTR."""
+    wrong = []
+    #        what the handlers do in the first one's, and the calls that must return EINTR
+    cases = ((["pause", EINTR], {"nanosleep": 1, "pause": 1}),
+             (["nanosleep", EINTR], {"nanosleep": 2}),
+             (["pause", 0, "pause again"], {"nanosleep": 1}),            # with SA_RESTART
+             (["pause", "pause again"], {"nanosleep": 1}),               # without a handler
+             (["pause", "pause", "pause again"], {"nanosleep": 1}),
+             (["pause", "restart_syscall again"], {"nanosleep": 1}),
+             (["nanosleep again"], {"nanosleep": 1}),                    # the handler sleeps, uninterrupted
+             ([0], {"nanosleep": 1}),                                    # a handler of another signal, at the same time
+             (["pause", "nanosleep", EINTR, EINTR], {"nanosleep": 2, "pause": 1}),
+             (["pause", EINTR] * 40, {"nanosleep": 1, "pause": 40}))
+    for nr, (steps, wanted) in enumerate(cases):
+        kernel = Kernel()
+        for step in ["nanosleep", *steps, EINTR]:
+            if isinstance(step, int):
+                kernel.call("__x64_sys_rt_sigreturn")
+                kernel.ret(step)
+            else:
+                name, *again = step.split()
+                kernel.call("__x64_sys_" + name)
+                kernel.ret(0 if again else 514)
+        path = Case(folder, "nested signals %d" % nr, kernel.rec).path
+        got = {line["system_call"].replace("__x64_sys_", ""): line["eintr"]
+               for line in json_lines(mctrace.text("why", "--from", path, "--json")) if "eintr" in line}
+        wrong += [] if got == wanted else ["%s: %s, not %s" % (steps, got, wanted)]
+    kernel = Kernel()
+    for _ in range(100):
+        kernel.call("__x64_sys_nanosleep")
+        kernel.ret(514)
+    for _ in range(100):
+        kernel.call("__x64_sys_rt_sigreturn")
+        kernel.ret(EINTR)
+    path = Case(folder, "deeply nested signals", kernel.rec).path
+    got = [line["eintr"] for line in json_lines(mctrace.text("why", "--from", path, "--json"))]
+    return wrong + compare_lists("eintr", got, [16])
+
+
 def many_failures(nr):
     """Equal errors of many different functions."""
     kernel = Kernel()
@@ -744,6 +785,7 @@ def tests():
             ("errors of interrupts are not results", check_interrupts),
             ("signals", check_signals),
             ("signals of several tasks", check_signals_of_tasks),
+            ("signals in handlers of signals", check_nested_signals),
             ("time by the number of failures", check_many),
             ("errors that end elsewhere", check_elsewhere),
             ("errors of sockets", check_sockets),
