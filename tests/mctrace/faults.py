@@ -36,6 +36,7 @@ SKB_FUNCTIONS = ["__alloc_skb", "kfree_skbmem", "vfs_read"]      # some of rules
 TASK_FUNCTIONS = ["dup_task_struct", "free_task", "vfs_read"]      # some of rules/task_struct.rules
 SIZE, HEADER = 65536, 4096
 PATIENCE = 20
+MAIN_STEPS = 2          # of main(), before a command runs
 
 
 class Tracer:
@@ -112,9 +113,9 @@ def magic():
             for name in ("MCTRACER_MAGIC", "MCTRACER_VERSION")]
 
 
-def run(tracer, command, fault=None, limits=(), user=None, **environment):
+def run(tracer, command, fault=None, limits=(), user=None, ignored=(), **environment):
     """Run mctrace. Return the exit status, or "a hang", and its standard error. @user: a user who runs the copy of
-    mctrace in the tracer's folder."""
+    mctrace in the tracer's folder. @ignored: signals that mctrace ignores at its start."""
     env = {**os.environ, "FAKE": tracer.folder, **environment}
     if fault:
         env["FAULT"] = fault
@@ -122,6 +123,8 @@ def run(tracer, command, fault=None, limits=(), user=None, **environment):
     def limit():
         for which, soft, hard in limits:
             resource.setrlimit(which, (soft, hard))
+        for kind in ignored:
+            signal.signal(kind, signal.SIG_IGN)
     path = args.mctrace if user is None else tracer.path("mctrace")
     with subprocess.Popen([path, *command], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, preexec_fn=limit, text=True, user=user) as program:
@@ -165,9 +168,10 @@ def judge(tracer, status, said):
     return wrong + ["left behind: " + name for name in tracer.left()]
 
 
-def each_step(tracer, command, process, kind, sparse, judged=judge, files=(), **environment):
-    """Break @command at each @sparse-th step of a process. @judged returns what is wrong after a run."""
-    wrong, step, nr = [], 1 + args.shift % sparse, 0
+def each_step(tracer, command, process, kind, sparse, judged=judge, files=(), first=1, **environment):
+    """Break @command at each @sparse-th step of a process from step @first on. @judged returns what is wrong after a
+    run."""
+    wrong, step, nr = [], first + args.shift % sparse, 0
     while step < 3000:
         tracer.reset(**dict(files))
         with open(tracer.path("out"), "w") as file:
@@ -181,6 +185,33 @@ def each_step(tracer, command, process, kind, sparse, judged=judge, files=(), **
         step += sparse
     name = "%s: process %d, %s at each of %d steps" % (" ".join(command[:3]), process, kind, nr)
     check(name, wrong or ([] if nr else ["no step"]))
+
+
+def background(tracer, record, sparse):
+    """A shell starts a background job with SIGINT ignored. SIGINT ends record nevertheless, at each step once main() has
+    opened the standard files, until COMMAND has ended."""
+    statuses, shell = [], [signal.SIGINT, signal.SIGQUIT]
+
+    def judged(tracer, status, said):
+        statuses.append(status)
+        return judge(tracer, status, said)
+
+    each_step(tracer, record[:-1] + ["sleep", "0.2"], 0, int(signal.SIGINT), sparse, judged=judged, first=MAIN_STEPS + 1,
+              ignored=shell)
+    kinds = re.fullmatch(r"(130 )+(0 )+", "".join("%s " % status for status in statuses))
+    check("SIGINT that was ignored at the start ends record", [] if kinds else [str(statuses)])
+    # Before why has forked the recorder:
+    os.mkdir(temporary(tracer))
+    wrong = []
+    for step in range(MAIN_STEPS + 1, MAIN_STEPS + 7):
+        tracer.reset()
+        status, said = run(tracer, ["why", "touch", tracer.path("ran")], "0:%d:%d" % (step, signal.SIGINT), ignored=shell,
+                           TMPDIR=temporary(tracer))
+        wrong += judge(tracer, status, said) + os.listdir(temporary(tracer))
+        if os.path.exists(tracer.path("ran")) or not tracer.hit():
+            wrong.append("step %d: COMMAND ran" % step)
+    check("SIGINT that was ignored at the start ends why before COMMAND runs", wrong)
+    os.rmdir(temporary(tracer))
 
 
 def judge_start(tracer, status, said):
@@ -312,6 +343,7 @@ def main():
             each_step(tracer, record, 0, int(signal.SIGKILL), args.sparse, NAMED="y")
             for kind in (signal.SIGTERM, signal.SIGSEGV):
                 each_step(tracer, record, 0, int(kind), args.sparse)
+            background(tracer, record, args.sparse)
             other_commands(tracer)
             outputs(tracer)
         others(tracer, record)
