@@ -119,7 +119,8 @@ static const char *fake_name(int fd, char room[PATH_MAX])
 static bool set_option(const char *word)
 {
 	const char *name = strncmp(word, "no", 2) ? word : word + 2, *fake = getenv("FAKE");
-	char all[4096], path[PATH_MAX], new[PATH_MAX], *line, *saved;
+	static char all[4096], path[PATH_MAX], new[PATH_MAX];
+	char *line, *saved;
 	FILE *to;
 	int from, folder;
 
@@ -177,7 +178,7 @@ static void thaw(void)
 static ssize_t set(int fd, const char *name, const char *from, size_t size)
 {
 	const char *refused = getenv("REFUSED");
-	char text[65536], busy[PATH_MAX];
+	static char text[65536], busy[PATH_MAX];	/* a test limits the stack; one thread writes */
 
 	snprintf(text, sizeof(text), "%.*s", (int)size, from);
 	if (refused && strstr(text, refused)) {
