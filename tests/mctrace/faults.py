@@ -224,13 +224,14 @@ def judge_start(tracer, status, said):
 
 
 def judge_temporary(tracer, status, said):
-    """Return what is wrong after a command with a temporary recording, which stays only if a signal ends mctrace."""
-    left = os.listdir(temporary(tracer))
-    for name in left:
-        os.unlink(os.path.join(temporary(tracer), name))
-    if status == "a hang" or status < 0:
-        left = []
-    return judge(tracer, status, said) + ["left behind: " + name for name in left]
+    """Return what is wrong after a command with a temporary recording. If a signal ends mctrace before it has started the
+    recorder, an empty file stays."""
+    wrong, left = judge(tracer, status, said), {}
+    for name in os.listdir(temporary(tracer)):
+        path = os.path.join(temporary(tracer), name)
+        left[name] = os.path.getsize(path)
+        os.unlink(path)
+    return wrong + ["left behind: %s, %d bytes" % one for one in left.items() if one[1] or status == "a hang" or status >= 0]
 
 
 def other_commands(tracer):
@@ -402,6 +403,7 @@ def others(tracer, record):
     output_places(tracer)
     record_places(tracer)
     temporary_file(tracer)
+    orphan(tracer)
     busy(tracer)
     killed(tracer)
     soon(tracer)
@@ -1317,6 +1319,34 @@ def temporary_file(tracer):
         for name in os.listdir(folder):
             os.unlink(os.path.join(folder, name))
     os.rmdir(folder)
+
+
+def orphan(tracer):
+    """SIGKILL of why while its recorder sets the tracer up leaves no temporary file: the recorder removes it."""
+    tracer.reset()
+    folder, names = temporary(tracer), tracer.path("kallsyms")
+    os.mkdir(folder)
+    os.unlink(names)
+    os.mkfifo(names)
+    with subprocess.Popen([args.mctrace, "why", "sleep", "100"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          env={**os.environ, "FAKE": tracer.folder, "TMPDIR": folder}) as why:
+        end, reader = time.monotonic() + PATIENCE, None
+        while reader is None and time.monotonic() < end:
+            try:
+                reader = os.open(names, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError:
+                time.sleep(0.01)
+        made = os.listdir(folder)
+        why.kill()
+        why.wait()
+        os.write(reader, OTHERS["kallsyms"].encode())
+        os.close(reader)
+    check("why, killed while its recorder sets the tracer up, leaves no temporary file", judge(tracer, None, "") +
+          os.listdir(folder) + ([] if len(made) == 1 else ["it made %s" % made]))
+    for name in os.listdir(folder):
+        os.unlink(os.path.join(folder, name))
+    os.rmdir(folder)
+    os.unlink(names)
 
 
 def busy(tracer):
