@@ -1494,7 +1494,8 @@ def stalled(tracer):
 
 
 def given_up(tracer):
-    """A second signal ends record while words that are not written yet keep it waiting. The recording reports that."""
+    """A second signal ends record while words that are not written yet keep it waiting. The recording reports that. The
+    process that copies the rings is stopped meanwhile, so that it does not give up these words by itself."""
     out = tracer.path("out")
     for unwritten, status in ((10, 1), (0, 0)):
         tracer.reset()
@@ -1505,11 +1506,18 @@ def given_up(tracer):
                 time.sleep(0.005)
             written = recordings.task_words(Task(1, 1, "init")) + [CALL] * 10
             words = tracer.record_words(written + [0] * unwritten)[:8 * len(written)]
+            while words not in text_of_bytes(out) and time.monotonic() < end:
+                time.sleep(0.005)
+            copying = [pid for pid in children_of(record.pid) if comm_of(pid) == "mctrace"][0]
+            if unwritten:
+                os.kill(copying, signal.SIGSTOP)
             record.send_signal(signal.SIGINT)
-            while of_rings(differences(tracer)) and time.monotonic() < end:
+            while of_rings(differences(tracer)) and time.monotonic() < end and unwritten:
                 time.sleep(0.005)
             if unwritten:
                 record.send_signal(signal.SIGINT)
+                time.sleep(0.1)
+                os.kill(copying, signal.SIGCONT)
             said = record.communicate(timeout=PATIENCE)[1]
         wanted = "mctrace: signal 2 (Interrupt): the last calls were given up, so %s is incomplete\n" % out
         check("record with %d words that are not written" % unwritten, judge(tracer, record.returncode, said) +
