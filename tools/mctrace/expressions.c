@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Write expressions that select functions as the kernel reads them: see expressions.h. */
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "buffer.h"
 #include "expressions.h"
 #include "symbols.h"
+#include "traceable.h"
 #include "tracer.h"
 #include "util.h"
 
@@ -27,36 +27,43 @@ static char *with_blank(const char *word)
 	return xasprintf("%.*s %s", (int)(open - word), word, open);
 }
 
+/* Return the lines of the tracer's file "functions", which is read once. */
+static const char *all_functions(void)
+{
+	static char *functions;
+
+	if (!functions)
+		functions = tracer_read("functions");
+	return functions;
+}
+
 /*
- * Return true if one of @functions, the lines of the tracer's file, matches: by its name alone if
- * @glob, else by its name and module.
+ * Return true if one of all functions matches: by its name alone if @glob, else by its name and
+ * module.
  */
-static bool any_matches(const char *functions, const char *pattern, bool glob)
+static bool any_matches(const char *pattern, bool glob)
 {
 	/* Few functions begin with the same letters: only these are compared. */
-	size_t length, same = strcspn(pattern, " *?[\\");
-	char title[512];
+	const size_t same = strcspn(pattern, " *?[\\");
+	struct traceable one = { .rest = all_functions() };
 
-	for (; *functions; functions += length + (functions[length] == '\n')) {
-		length = strcspn(functions, "\n");
-		if (strncmp(functions, pattern, same))
+	while (traceable_next(&one)) {
+		if (strncmp(one.title, pattern, same))
 			continue;
-		snprintf(title, sizeof(title), "%.*s", (int)length, functions);
-		if (glob)
-			title[strcspn(title, " .")] = '\0';
-		if (glob ? !fnmatch(pattern, title, 0) : is_matched(title, pattern))
+		one.name[strcspn(one.name, ".")] = '\0';
+		if (glob ? !fnmatch(pattern, one.name, 0) : is_matched(one.title, pattern))
 			return true;
 	}
 	return false;
 }
 
 /* Append @word, which @rest of the line follows. A "!" before the name deselects functions. */
-static void put_word(struct buffer *to, const char *word, const char *rest, const char *functions)
+static void put_word(struct buffer *to, const char *word, const char *rest)
 {
 	const char *name = word + (*word == '!');
 	char *module = with_blank(name);
-	bool is_module = module && any_matches(functions, module, false);
-	bool is_glob = !is_module || any_matches(functions, name, true);
+	bool is_module = module && any_matches(module, false);
+	bool is_glob = !is_module || any_matches(name, true);
 
 	if (is_module)
 		buffer_printf(to, "%.*s%s%s", (int)(name - word), word, module, rest);
@@ -70,12 +77,11 @@ static void put_word(struct buffer *to, const char *word, const char *rest, cons
 char *expressions_for_kernel(const char *text, bool triggers)
 {
 	struct buffer to = { };
-	char *functions, *word, *rest;
+	char *word, *rest;
 	size_t n;
 
 	if (!strchr(text, ']'))
 		return xstrdup(text);
-	functions = tracer_read("functions");
 	while (*text) {
 		n = strspn(text, " \t\n");
 		buffer_put(&to, text, n);
@@ -86,11 +92,10 @@ char *expressions_for_kernel(const char *text, bool triggers)
 		n = triggers ? strcspn(text, "\n") : 0;
 		rest = xasprintf("%.*s", (int)n, text);
 		text += n;
-		put_word(&to, word, rest, functions);
+		put_word(&to, word, rest);
 		free(word);
 		free(rest);
 	}
-	free(functions);
 	buffer_char(&to, '\0');
 	return to.data;
 }

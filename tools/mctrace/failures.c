@@ -283,6 +283,7 @@ static void close_top(struct failures *failures, const struct walker *walker,
 	struct failure *failure = &list->failures[list->top];
 	struct way way = { .task = task };
 	uint32_t nr = list->top;
+	bool is_call;
 
 	if (failure->jumped && !failure->known)
 		assume(list, nr);
@@ -294,12 +295,14 @@ static void close_top(struct failures *failures, const struct walker *walker,
 		give_error(list, nr);
 		return;
 	}
+	is_call = !is_within(list, failure) && is_system_call(walker, failure);
+	if (is_call)
+		failures->client.ended(failures->client.arg, task, failure->at);
 	if (is_return_of_signal(failure))
 		failures->client.resumed(failures->client.arg, task, failure->error);
-	else if (failure->error && is_system_call(walker, failure))
+	else if (failure->error && is_call)
 		tell_way(failures, list, &way, nr);
-	else if (!failure->known && !failure->error && !failure->hidden &&
-		 !is_within(list, failure) && is_system_call(walker, failure) &&
+	else if (!failure->known && !failure->error && !failure->hidden && is_call &&
 		 !cannot_fail(failure->at->name))
 		failures->client.unknown(failures->client.arg, task, failure);
 	list->nr = nr;

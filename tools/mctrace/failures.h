@@ -64,6 +64,8 @@ struct failures_client {
 	void (*found)(void *arg, const struct way *way);
 	/* A system call ended, and no event shows whether it failed. */
 	void (*unknown)(void *arg, const struct task_calls *task, const struct failure *call);
+	/* A system call ended, in any way: before found() or unknown() of this call. */
+	void (*ended)(void *arg, const struct task_calls *task, const struct symbol *symbol);
 	/* A signal's handler returned: @error is the result of the system call it interrupted. */
 	void (*resumed)(void *arg, const struct task_calls *task, int error);
 	void *arg;

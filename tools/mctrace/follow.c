@@ -136,6 +136,15 @@ static void put_words(struct follow_cpu *follow, const uint64_t *words, size_t n
 	__atomic_store_n(&follow->counts->bytes, READ_ONCE(follow->to->size), __ATOMIC_RELAXED);
 }
 
+/* Return true if words of the ring must be given up, and record that. */
+static bool follow_gives_up(const struct follow_cpu *follow)
+{
+	if (!READ_ONCE(follow->counts->hurry) || !ring_ahead(&follow->ring))
+		return false;
+	__atomic_store_n(&follow->counts->given_up, true, __ATOMIC_RELAXED);
+	return true;
+}
+
 /*
  * Copy the ring of a CPU until tracing ends. Sleep longer while there is little to copy, because
  * this thread is traced, too. Take the highest priority, if allowed: otherwise the tasks that
@@ -152,7 +161,7 @@ static void *follow_cpu(void *arg)
 
 	__atomic_store_n(&follow->tid, gettid(), __ATOMIC_RELAXED);
 	setpriority(PRIO_PROCESS, gettid(), -20);
-	while (!READ_ONCE(follow->to->error)) {
+	while (!READ_ONCE(follow->to->error) && !follow_gives_up(follow)) {
 		last = READ_ONCE(last_words);
 		barrier();
 		nr = ring_copy(&follow->ring, words, BLOCK_WORDS, &pos);
@@ -352,7 +361,8 @@ static void run(int fd, int ready, struct recording_writer *to, struct follow_co
 	if (alone)
 		exit(EXIT_FAILURE);	/* the keeper restores the settings, and reports it */
 	if (info) {
-		end = xasprintf("%sseen %llu\n", info, (unsigned long long)counts->seen);
+		end = xasprintf("%sseen %llu\n%s", info, (unsigned long long)counts->seen,
+				counts->given_up ? "given_up 1\n" : "");
 		recording_put_text(to, RECORDING_END, end);
 		free(end);
 	}
@@ -433,6 +443,11 @@ void follow_end(struct follower *follower, const char *info)
 	signal(SIGPIPE, SIG_IGN);
 	write_all(follower->told, info, strlen(info));	/* fails if the follower has ended */
 	close(follower->told);
+}
+
+void follow_hurry(struct follower *follower)
+{
+	__atomic_store_n(&follower->counts->hurry, true, __ATOMIC_RELAXED);
 }
 
 bool follow_has_ended(struct follower *follower)

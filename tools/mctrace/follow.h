@@ -17,6 +17,8 @@ struct follow_counts {
 	uint64_t seen;		/* calls and returns in the recording */
 	uint64_t own;		/* part of seen, by mctrace itself */
 	uint64_t bytes;		/* size of the recording */
+	bool hurry;		/* copy no more words; set by mctrace */
+	bool given_up;		/* words of the rings were not copied, because of @hurry */
 };
 
 struct follower {
@@ -43,6 +45,8 @@ void follow_ended(int status);
  * recording's end, and exit. Do not wait for that.
  */
 void follow_end(struct follower *follower, const char *info);
+/* After follow_end(): let the follower give up the words that it has not copied yet. */
+void follow_hurry(struct follower *follower);
 /* Return true if the follower has ended. */
 bool follow_has_ended(struct follower *follower);
 /*

@@ -123,53 +123,32 @@ static bool has_ended(const struct object *root)
 	return root->ended_members == root->members;
 }
 
-/* Append @root to the list of ended trees. */
-static void add_ended(struct objects *objects, struct object *root)
+/* Append @root to a list. */
+static void add_root(struct objects *objects, enum object_list_kind kind, struct object *root)
 {
-	root->ended_before = objects->last_ended;
-	if (objects->last_ended)
-		objects->last_ended->ended_next = root;
+	struct object_list *list = &objects->lists[kind];
+
+	root->links[kind] = (struct object_link) { .before = list->last };
+	if (list->last)
+		list->last->links[kind].next = root;
 	else
-		objects->first_ended = root;
-	objects->last_ended = root;
+		list->first = root;
+	list->last = root;
 }
 
-static void remove_ended(struct objects *objects, struct object *root)
+static void remove_root(struct objects *objects, enum object_list_kind kind, struct object *root)
 {
-	if (root->ended_before)
-		root->ended_before->ended_next = root->ended_next;
-	else
-		objects->first_ended = root->ended_next;
-	if (root->ended_next)
-		root->ended_next->ended_before = root->ended_before;
-	else
-		objects->last_ended = root->ended_before;
-	root->ended_before = NULL;
-	root->ended_next = NULL;
-}
+	struct object_list *list = &objects->lists[kind];
+	const struct object_link *link = &root->links[kind];
 
-static void add_root(struct objects *objects, struct object *root)
-{
-	root->before = objects->last;
-	if (objects->last)
-		objects->last->next = root;
+	if (link->before)
+		link->before->links[kind].next = link->next;
 	else
-		objects->first = root;
-	objects->last = root;
-}
-
-static void remove_root(struct objects *objects, struct object *root)
-{
-	if (root->before)
-		root->before->next = root->next;
+		list->first = link->next;
+	if (link->next)
+		link->next->links[kind].before = link->before;
 	else
-		objects->first = root->next;
-	if (root->next)
-		root->next->before = root->before;
-	else
-		objects->last = root->before;
-	root->before = NULL;
-	root->next = NULL;
+		list->last = link->before;
 }
 
 static struct object *add(struct objects *objects, uint32_t number)
@@ -183,7 +162,7 @@ static struct object *add(struct objects *objects, uint32_t number)
 	object->members = 1;
 	object->matched = !objects->wants_headers;
 	object->touched = !objects->wants_event;
-	add_root(objects, object);
+	add_root(objects, ALL_ROOTS, object);
 	return object;
 }
 
@@ -194,11 +173,11 @@ static void join(struct objects *objects, struct object *child, struct object *p
 
 	if (child->parent || root == child)
 		return;
-	remove_root(objects, child);
+	remove_root(objects, ALL_ROOTS, child);
 	if (has_ended(child))
-		remove_ended(objects, child);
+		remove_root(objects, ENDED_ROOTS, child);
 	else if (has_ended(root))
-		remove_ended(objects, root);
+		remove_root(objects, ENDED_ROOTS, root);
 	child->parent = parent;
 	child->above = root;
 	if (parent->last_child)
@@ -259,16 +238,18 @@ static void hand_over(struct objects *objects, struct object *root)
 	if (!is_own(root))
 		show_if_wanted(objects, root);
 	if (has_ended(root))
-		remove_ended(objects, root);
-	remove_root(objects, root);
+		remove_root(objects, ENDED_ROOTS, root);
+	remove_root(objects, ALL_ROOTS, root);
 	forget(objects, root);
 }
 
 /* Pass on the trees that ended more than LATE_NS before @ns. */
 static void hand_over_ended(struct objects *objects, uint64_t ns)
 {
-	while (objects->first_ended && objects->first_ended->ended_ns + LATE_NS < ns)
-		hand_over(objects, objects->first_ended);
+	const struct object_list *ended = &objects->lists[ENDED_ROOTS];
+
+	while (ended->first && ended->first->ended_ns + LATE_NS < ns)
+		hand_over(objects, ended->first);
 }
 
 /* --- events --- */
@@ -619,7 +600,7 @@ static void take_end(struct objects *objects, struct object *object, uint64_t ns
 	root->ended_members++;
 	root->ended_ns = ns;
 	if (has_ended(root))
-		add_ended(objects, root);
+		add_root(objects, ENDED_ROOTS, root);
 }
 
 /*
@@ -728,8 +709,8 @@ void objects_end(struct objects *objects)
 	for (i = 0; i < objects->begun.nr_slots; i++)
 		while (objects->begun.slots[i])
 			free_begun(objects, (struct begun_label *)objects->begun.slots[i]);
-	while (objects->first)
-		hand_over(objects, objects->first);
+	while (objects->lists[ALL_ROOTS].first)
+		hand_over(objects, objects->lists[ALL_ROOTS].first);
 	hash_free(&objects->by_number);
 	hash_free(&objects->labels);
 	hash_free(&objects->begun);

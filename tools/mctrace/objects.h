@@ -31,6 +31,17 @@ struct object_event {
 
 struct object;
 
+/* The lists of roots: all; and those whose trees have ended, the earliest first. */
+enum object_list_kind { ALL_ROOTS, ENDED_ROOTS, OBJECT_LISTS };
+
+struct object_list {
+	struct object *first, *last;
+};
+
+struct object_link {
+	struct object *before, *next;
+};
+
 /*
  * A label, such as "dev" and "lo". An object may have several values of a key, in time order. A set
  * of rules has few keys.
@@ -52,8 +63,7 @@ struct object {
 	struct object *parent;		/* NULL: this is a root */
 	struct object *above;		/* the parent or another ancestor: see root_of() */
 	struct object *child, *last_child;	/* in the order of their beginnings */
-	struct object *next;		/* the parent's next child; of a root: the next root */
-	struct object *before;		/* of a root: the previous root */
+	struct object *next;		/* the parent's next child */
 	struct object_event *events;
 	unsigned int nr, room;
 	uint64_t holes;			/* in the recording before the latest event */
@@ -68,7 +78,7 @@ struct object {
 	struct object_label *labels;	/* the first label of the first key */
 	struct awaited *awaited;	/* objects.c: the pending returns */
 	/* Only in a root, of the whole tree: */
-	struct object *ended_next, *ended_before;	/* in the list of ended trees */
+	struct object_link links[OBJECT_LISTS];
 	unsigned int members, ended_members;
 	uint64_t ended_ns;		/* when the last member ended */
 	bool matched, touched;		/* some headers, and some event, are wanted */
@@ -94,8 +104,7 @@ struct objects {
 	uint64_t holes;			/* in the recording so far: see is_hole() */
 	/* Private to objects.c: */
 	struct hash_table by_number;	/* the objects */
-	struct object *first, *last;	/* the list of roots */
-	struct object *first_ended, *last_ended;	/* the ended trees, the earliest first */
+	struct object_list lists[OBJECT_LISTS];
 	struct hash_table labels;	/* of all objects */
 	struct hash_table begun;	/* labels for objects that begin, by task */
 	struct hash_table awaited;	/* pending returns, by task and function */

@@ -27,13 +27,14 @@
 
 #define QUICK_SECONDS	0.2	/* for the rest of the words, before settings are restored */
 #define STALL_SECONDS	2	/* without a message */
+#define GIVE_UP_SECONDS	1	/* for the end of the file, without the rest of the words */
 
 static const char help[] =
 "Records the kernel's function calls into a file while COMMAND runs, or until Ctrl-C.\n";
 
 static struct {
 	const char *output, *compress;
-	unsigned long seconds, most;
+	unsigned long seconds, most, parent;
 	bool all, quiet;
 } asked = { .output = RECORDING_DEFAULT };
 
@@ -47,6 +48,8 @@ static const struct option options[] = {
 	OPT_BOOLEAN('q', "quiet", &asked.quiet, "print nothing while recording, nor at the end"),
 	/* for packet.c: end if the file takes more KiB of the disk */
 	OPT_CALL_HIDDEN(0, "most", &asked.most, option_take_number),
+	/* for selfrecord.c: remove the file at the end if this parent has ended before */
+	OPT_CALL_HIDDEN(0, "parent", &asked.parent, option_take_number),
 	OPT_PARENT(setup_options)
 };
 
@@ -84,6 +87,35 @@ static void parse(struct record *record, int argc, char **argv)
 		die_usage("record", "either --all or --pid");
 	if (record->command && setup_asked.pids)
 		die_usage("record", "either --pid or a COMMAND: its own pid is recorded");
+}
+
+static pid_t recorder;
+
+/* Remove a temporary recording that nobody reads, because --parent was killed. */
+static void remove_orphan(void)
+{
+	if (getpid() == recorder && getppid() != (pid_t)asked.parent)
+		unlink(asked.output);
+}
+
+static void remove_orphan_by_signal(int sig)
+{
+	remove_orphan();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+/* The death of --parent sends SIGTERM, which ends mctrace at once until setup_block_signals(). */
+static void remove_orphan_at_end(void)
+{
+	struct sigaction before;
+
+	if (!asked.parent)
+		return;
+	recorder = getpid();
+	atexit(remove_orphan);
+	if (!sigaction(SIGTERM, NULL, &before) && before.sa_handler != SIG_IGN)
+		signal(SIGTERM, remove_orphan_by_signal);
 }
 
 /* Return the path of the file that execvp() would run, or NULL and errno. The caller frees it. */
@@ -364,6 +396,26 @@ static int wait_for_follower(struct record *record, const sigset_t *signals, dou
 }
 
 /*
+ * End the follower because of the signal @sig, without the words that it has not copied yet. Return
+ * false if the file is incomplete.
+ */
+static bool give_up(struct record *record, const sigset_t *signals, int sig)
+{
+	follow_hurry(&record->follower);
+	if (wait_for_follower(record, signals, GIVE_UP_SECONDS, false)) {
+		kill(record->follower.pid, SIGKILL);
+		wait_for_follower(record, signals, STALL_SECONDS, false);
+	} else if (!follow_was_good(&record->follower)) {
+		return false;
+	} else if (!record->follower.counts->given_up) {
+		return true;
+	}
+	warning("signal %d (%s): the last calls were given up, so %s is incomplete", sig,
+		strsignal(sig), record->output);
+	return false;
+}
+
+/*
  * Let the follower complete the file. While the file's reader stalls, restore all settings but
  * those of the rings, and wait until a signal comes. A signal that comes within QUICK_SECONDS, such
  * as the second SIGTERM of timeout(1), is no reason to leave words out. Return false if the file is
@@ -384,13 +436,9 @@ static bool end_follower(struct record *record, const char *info, const sigset_t
 			record->output);
 		sig = wait_for_follower(record, signals, 0, true);
 	}
-	if (!sig)
-		return follow_was_good(&record->follower);
-	kill(record->follower.pid, SIGKILL);
-	wait_for_follower(record, signals, STALL_SECONDS, false);
-	warning("signal %d (%s) has ended mctrace before %s was complete", sig, strsignal(sig),
-		record->output);
-	return false;
+	if (sig)
+		return give_up(record, signals, sig);
+	return follow_was_good(&record->follower);
 }
 
 /* Stop recording, complete the file, and restore all settings. Return the exit status. */
@@ -457,9 +505,11 @@ int cmd_record(int argc, char **argv)
 	struct recording_writer to;
 	char *info, *symbols, *pids;
 	int64_t modules;
-	sigset_t signals;
+	sigset_t signals, wake;
 
+	setup_block_ignored(&record.before);
 	parse(&record, argc, argv);
+	remove_orphan_at_end();
 	if (record.compress) {
 		compressor = compressor_new();
 		if (!compressor)
@@ -470,7 +520,7 @@ int cmd_record(int argc, char **argv)
 	session_lock();
 	setup_check_free();
 
-	setup_block_signals(&record.before);
+	setup_block_signals(&wake);	/* @wake keeps ignored signals, which wake nothing */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
 	signal(SIGCHLD, SIG_DFL);	/* the parent may have ignored it */
@@ -479,7 +529,7 @@ int cmd_record(int argc, char **argv)
 
 	session_begin();
 	symbols = kallsyms_read_at(&modules);
-	recording_create(&to, record.output, &record.before);
+	recording_create(&to, record.output, &wake);
 	setup_apply(&setup_asked);
 	info = info_before(&setup_asked);
 	recording_put_text(&to, RECORDING_INFO, info);

@@ -170,7 +170,7 @@ struct recording {
 	bool is_live;		/* raw, and a file or the folder of the running kernel's tracer */
 	bool is_own;		/* live, and this boot's rings: MCTRACER_MODULES counts here */
 	char *origin;		/* header lines of last_boot/trace, or of the folder; or NULL */
-	bool ended;		/* false: its writer was killed, or is still writing */
+	bool ended;		/* false: it is incomplete, or its writer is still writing */
 	char *damage;		/* why and where reading stopped; NULL: the file is good */
 };
 

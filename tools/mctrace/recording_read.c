@@ -199,7 +199,7 @@ static bool add_chunk(struct recording *from, const struct recording_chunk *chun
 		break;
 	case RECORDING_END:
 		recording_add_info(from, data, size);
-		from->ended = true;
+		from->ended = !find_info(from->info, "given_up");
 		break;
 	case RECORDING_SYMBOLS:
 		add_symbols(from, data, size);
@@ -258,8 +258,11 @@ void recording_find_chunks(struct recording *from)
 			return;
 		}
 	}
-	if (!from->ended)
-		recording_note_damage(from, from->size, "the recording is not complete");
+	if (from->ended)
+		return;
+	recording_note_damage(from, from->size, find_info(from->info, "given_up") ?
+			      "a second signal ended record, which gave up the last calls" :
+			      "the recording is not complete");
 }
 
 void recording_add_names(struct recording *from, char *kallsyms, int64_t modules)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "selfrecord.h"
+#include "setup.h"
 #include "util.h"
 
 #define NAP_NS	20000000	/* between two looks for the recording */
@@ -58,7 +59,10 @@ static size_t count_words(const char * const *words)
 
 static void run_record(const char *path, const char * const *options, char **command)
 {
-	const char * const first[] = { "mctrace", "record", "-q", "-o", path };
+	const char *parent = xasprintf("%d", creator);
+	const char * const first[] = {
+		"mctrace", "record", "-q", "-o", path, "--parent", parent,
+	};
 	const char **argv;
 	size_t n;
 
@@ -77,6 +81,32 @@ static void run_record(const char *path, const char * const *options, char **com
 }
 
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+static bool handled[ARRAY_SIZE(signals)];
+
+static sigset_t before;		/* the signal mask */
+
+void recorder_expect_signals(void)
+{
+	setup_block_ignored(&before);
+}
+
+/* Pass signals on from now on, but leave SIGHUP alone if it is ignored, as under nohup. */
+static void handle_signals(void)
+{
+	const struct sigaction action = {
+		.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART,
+	};
+	struct sigaction old;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(signals); i++) {
+		handled[i] = signals[i] != SIGHUP || sigaction(SIGHUP, NULL, &old) ||
+			     old.sa_handler != SIG_IGN;
+		if (handled[i])
+			sigaction(signals[i], &action, NULL);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
 
 /*
  * Fork a recorder that writes recorder->path. Return the descriptor of the empty file with that
@@ -85,12 +115,9 @@ static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 static int begin(struct recorder *recorder, const char * const *options, char **command)
 {
 	pid_t pid = getpid();
-	const struct sigaction action = {
-		.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART,
-	};
-	size_t i;
 	int fd;
 
+	recorder_expect_signals();
 	recorder->path = xasprintf("%s/mctrace-XXXXXX", temporary_folder());
 	fd = mkstemp(recorder->path);
 	if (fd < 0)
@@ -103,13 +130,14 @@ static int begin(struct recorder *recorder, const char * const *options, char **
 	if (recorder->pid < 0)
 		die_errno("a process that records");
 	if (!recorder->pid) {
-		if (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != pid)
+		if (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != pid) {
+			unlink(recorder->path);
 			die("the process that wanted this recording is gone");
+		}
 		run_record(recorder->path, options, command);
 	}
 	recorder_pid = recorder->pid;
-	for (i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaction(signals[i], &action, NULL);
+	handle_signals();
 	return fd;
 }
 
@@ -118,7 +146,8 @@ static void ended(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(signals); i++)
-		signal(signals[i], SIG_DFL);
+		if (handled[i])
+			signal(signals[i], SIG_DFL);
 }
 
 static bool has_ended(struct recorder *recorder)

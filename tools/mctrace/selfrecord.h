@@ -27,6 +27,11 @@ struct recorder {
 	int status;		/* of waitpid(), after the end */
 };
 
+/*
+ * Let signals that are ignored wait for the recorder, which they end. recorder_begin() does so;
+ * call this before, if the command needs time until then.
+ */
+void recorder_expect_signals(void);
 void recorder_begin(struct recorder *recorder, const char * const *options, char **command);
 bool recorder_has_ended(struct recorder *recorder, unsigned int ms);
 /*

@@ -20,6 +20,7 @@
 #include "session.h"
 #include "settings.h"
 #include "tracer.h"
+#include "unfinished.h"
 #include "util.h"
 
 #define LOCK_NAP_NS	20000000
@@ -142,8 +143,8 @@ static void close_others(int fd)
 #define UNTOLD	3
 
 /*
- * Run the keeper: wait for an order, and restore the settings. This needs no more memory or
- * descriptors.
+ * Run the keeper: wait for an order, and restore the settings. If the other process was killed,
+ * also remove its unfinished recording. This needs no more memory or descriptors.
  */
 static void keep_settings(int fd)
 {
@@ -166,6 +167,8 @@ static void keep_settings(int fd)
 	if (n && c == KEEP)
 		_exit(KEPT);
 	good = settings_write_back(true);
+	if (!n)
+		unfinished_remove_shared();
 	if (!n && good)
 		warning("the process that set the tracer was killed: the tracer is as it was");
 	_exit(good ? EXIT_SUCCESS : EXIT_FAILURE);
@@ -203,6 +206,7 @@ void session_begin(void)
 	if (owner)
 		return;
 	settings_read();
+	unfinished_share();
 	if (pipe2(fds, O_CLOEXEC))
 		die_errno("a pipe");
 	keeper = fork_keeper();

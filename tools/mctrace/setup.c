@@ -328,16 +328,39 @@ void setup_from(int argc, char **argv, const struct option *options, const char 
 	setup_apply(&setup_asked);
 }
 
-void setup_block_signals(sigset_t *before)
+static bool is_ignored(int sig)
 {
-	struct sigaction hup;
+	struct sigaction action;
+
+	return !sigaction(sig, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
+static const int ending_signals[] = { SIGINT, SIGTERM, SIGQUIT };
+
+void setup_block_ignored(sigset_t *before)
+{
 	sigset_t signals;
+	size_t i;
 
 	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGQUIT);
-	if (sigaction(SIGHUP, NULL, &hup) || hup.sa_handler != SIG_IGN)
+	for (i = 0; i < ARRAY_SIZE(ending_signals); i++)
+		if (is_ignored(ending_signals[i]))
+			sigaddset(&signals, ending_signals[i]);
+	sigprocmask(SIG_BLOCK, &signals, before);
+	for (i = 0; i < ARRAY_SIZE(ending_signals); i++)
+		if (sigismember(&signals, ending_signals[i]))
+			sigdelset(before, ending_signals[i]);
+}
+
+void setup_block_signals(sigset_t *before)
+{
+	sigset_t signals;
+	size_t i;
+
+	sigemptyset(&signals);
+	for (i = 0; i < ARRAY_SIZE(ending_signals); i++)
+		sigaddset(&signals, ending_signals[i]);
+	if (!is_ignored(SIGHUP))
 		sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, before);
 }

@@ -52,6 +52,12 @@ void setup_check_frozen(bool force);
  */
 bool setup_leave_out(const pid_t *own, size_t nr);
 /*
+ * Block those signals of setup_block_signals() that are ignored, as a shell's background job
+ * ignores SIGINT and SIGQUIT. They stay pending, and end recording later; unblocking one drops it.
+ * Other signals still end mctrace. Store the previous mask in @before, without the blocked signals.
+ */
+void setup_block_ignored(sigset_t *before);
+/*
  * Block SIGINT, SIGTERM and SIGQUIT, and SIGHUP unless it is ignored, as under nohup. Store the
  * previous mask in @before.
  */

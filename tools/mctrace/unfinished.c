@@ -2,10 +2,12 @@
 /* Remove the unfinished output of a command that fails, or that a signal ends: see unfinished.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +28,12 @@ static struct {
 	struct file *files;	/* the files in the folder */
 	pid_t creator;
 } unfinished;
+
+/* In memory that processes share: see unfinished_share(). */
+static struct shared {
+	bool exists;		/* the file has its temporary name, @path */
+	char path[PATH_MAX];
+} *shared;
 
 /* Remove the file or folder. Async-signal-safe. Do nothing in a child of the creator. */
 static void remove_unfinished(void)
@@ -80,6 +88,10 @@ static void created(char *path, bool is_folder)
 	unfinished.path = path;
 	unfinished.is_folder = is_folder;
 	unfinished.creator = getpid();
+	if (shared && !is_folder) {
+		snprintf(shared->path, sizeof(shared->path), "%s", path);
+		__atomic_store_n(&shared->exists, true, __ATOMIC_RELEASE);
+	}
 	handle_signals();
 	if (!registered)
 		atexit(remove_unfinished);
@@ -185,6 +197,22 @@ static void forget(void)
 	}
 	free(unfinished.path);
 	unfinished.path = NULL;
+	if (shared)
+		__atomic_store_n(&shared->exists, false, __ATOMIC_RELEASE);
+}
+
+void unfinished_share(void)
+{
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	if (shared == MAP_FAILED)
+		die_errno("memory for the name of a file");
+}
+
+void unfinished_remove_shared(void)
+{
+	if (shared && __atomic_load_n(&shared->exists, __ATOMIC_ACQUIRE))
+		unlink(shared->path);
 }
 
 bool unfinished_name(const char *path)

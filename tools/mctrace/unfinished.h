@@ -24,4 +24,12 @@ const char *unfinished_in(const char *name);
  */
 bool unfinished_name(const char *path);
 
+/*
+ * Share the name of a file that is created later with processes that are forked before that. End
+ * mctrace on failure.
+ */
+void unfinished_share(void);
+/* In such a process, after the death of the file's creator: remove the file if it is unfinished. */
+void unfinished_remove_shared(void);
+
 #endif /* _MCTRACE_UNFINISHED_H */

@@ -245,7 +245,7 @@ static void put_away(struct view *view)
 	if (frozen)
 		warning("nothing was recorded after an event (%s) that froze the rings", frozen);
 	view->sum.missed += recording_number(from, "missed");
-	if (recording_info(from, "seen")) {
+	if (from->ended && recording_info(from, "seen")) {
 		view->sum.written += written;
 		view->sum.seen += seen;
 		view->sum.lost += lost;

@@ -86,6 +86,24 @@ struct chain {
 	char comm[MCTRACER_COMM_LEN + 1];
 };
 
+/* How many interrupted system calls of a task are kept, the latest ones. */
+#define MOST_INTERRUPTED	16
+
+/* A system call that a signal interrupted. */
+struct interrupted {
+	uint32_t chain;		/* its index */
+	bool again;		/* its function has been called again: maybe the kernel did so */
+};
+
+/*
+ * A task's interrupted system calls, the earliest first, until the program gets their EINTR. There
+ * are several if the handler of a signal makes system calls that other signals interrupt.
+ */
+struct interrupted_calls {
+	struct interrupted calls[MOST_INTERRUPTED];
+	unsigned int nr;
+};
+
 struct why {
 	struct walker walker;
 	struct view view;
@@ -94,8 +112,8 @@ struct why {
 	struct names keys;	/* of the chains: see key_of() */
 	struct chain *chains;	/* by number of the key */
 	size_t nr_chains, room;
-	uint32_t *restarts;	/* by task_calls->track - 1: see restarts_of() */
-	uint32_t nr_restarts;
+	struct interrupted_calls *interrupted;	/* by task_calls->track - 1 */
+	uint32_t nr_interrupted;
 	unsigned long shown;	/* chains that were printed */
 };
 
@@ -159,20 +177,38 @@ static uint32_t add_chain(struct why *why, struct chain *chain, const struct tas
 	return nr;
 }
 
-/*
- * Return the task's latest system call that a signal interrupted, as 1 + the index of its chain. 0:
- * there is none, or the program got its EINTR.
- */
-static uint32_t *restarts_of(struct why *why, const struct task_calls *task)
+static struct interrupted_calls *interrupted_of(struct why *why, const struct task_calls *task)
 {
-	uint32_t nr = why->nr_restarts;
+	uint32_t nr = why->nr_interrupted;
 
 	if (task->track > nr) {
-		why->nr_restarts = 2 * task->track;
-		why->restarts = xrealloc(why->restarts, why->nr_restarts, sizeof(*why->restarts));
-		memset(why->restarts + nr, 0, (why->nr_restarts - nr) * sizeof(*why->restarts));
+		why->nr_interrupted = 2 * task->track;
+		why->interrupted = xrealloc(why->interrupted, why->nr_interrupted,
+					    sizeof(*why->interrupted));
+		memset(why->interrupted + nr, 0,
+		       (why->nr_interrupted - nr) * sizeof(*why->interrupted));
 	}
-	return &why->restarts[task->track - 1];
+	return &why->interrupted[task->track - 1];
+}
+
+static void add_interrupted(struct why *why, const struct task_calls *task, uint32_t chain)
+{
+	struct interrupted_calls *of = interrupted_of(why, task);
+
+	if (of->nr == MOST_INTERRUPTED)
+		memmove(of->calls, of->calls + 1, --of->nr * sizeof(*of->calls));
+	of->calls[of->nr++] = (struct interrupted) { .chain = chain };
+}
+
+/* Return the latest interrupted call that was not begun again; NULL: there is none. */
+static struct interrupted *latest_interrupted(struct interrupted_calls *of)
+{
+	unsigned int i = of->nr;
+
+	while (i--)
+		if (!of->calls[i].again)
+			return &of->calls[i];
+	return NULL;
 }
 
 static void begin_chain(struct chain *chain, const struct task_calls *task, unsigned int nr)
@@ -246,7 +282,7 @@ static void found_way(void *arg, const struct way *way)
 		};
 	nr = add_chain(why, &chain, way->task);
 	if (chain.kind == SYSTEM_CALL && error_is_restart(chain.error))
-		*restarts_of(why, way->task) = nr + 1;
+		add_interrupted(why, way->task, nr);
 }
 
 /*
@@ -266,16 +302,39 @@ static void found_unknown(void *arg, const struct task_calls *task, const struct
 	add_chain(arg, &chain, task);
 }
 
-/* Count an interrupt of the task's latest call that a signal interrupted. */
+/*
+ * Note that a function was called again which a signal has interrupted: the kernel does so, or a
+ * handler calls the same function. restart_syscall() continues a call of any function.
+ */
+static void ended_call(void *arg, const struct task_calls *task, const struct symbol *symbol)
+{
+	struct interrupted *latest = latest_interrupted(interrupted_of(arg, task));
+	const struct why *why = arg;
+	const struct chain *chain;
+
+	if (!latest)
+		return;
+	chain = &why->chains[latest->chain];
+	latest->again = chain->steps[0].at->id == symbol->id ||
+			strstr(symbol->name, "sys_restart_syscall");
+}
+
+/*
+ * Count the EINTR of the latest interrupted call, which its handler's return brings. Prefer a call
+ * that was not begun again. Handlers nest, so calls after that one have ended.
+ */
 static void resumed(void *arg, const struct task_calls *task, int error)
 {
-	uint32_t *nr = restarts_of(arg, task);
+	struct interrupted_calls *of = interrupted_of(arg, task);
+	struct interrupted *latest = latest_interrupted(of);
 	struct why *why = arg;
 
-	if (!*nr || error != EINTR)
+	if (!of->nr || error != EINTR)
 		return;
-	why->chains[*nr - 1].interrupts++;
-	*nr = 0;
+	if (!latest)
+		latest = &of->calls[of->nr - 1];
+	why->chains[latest->chain].interrupts++;
+	of->nr = latest - of->calls;
 }
 
 /*
@@ -600,8 +659,10 @@ static char *record_errors(char **command, char *tasks)
 {
 	const char **how = NULL;
 	size_t n = add_option(&how, 0, "-g", "-t");
-	char *path, *trigger = socket_trigger(), *rest = tasks, *task;
+	char *path, *trigger, *rest = tasks, *task;
 
+	recorder_expect_signals();
+	trigger = socket_trigger();
 	n = add_option(&how, n, "-R", "*:fail:mark");
 	if (trigger)
 		n = add_option(&how, n, "-R", trigger);
@@ -623,7 +684,7 @@ static void free_chains(struct why *why)
 	for (i = 0; i < why->nr_chains; i++)
 		free(why->chains[i].steps);
 	free(why->chains);
-	free(why->restarts);
+	free(why->interrupted);
 	names_free(&why->keys);
 	failures_free(why->failures);
 }
@@ -633,8 +694,10 @@ int cmd_why(int argc, char **argv)
 	struct why why = {
 		.walker = { .enter = enter, .leave = leave, .note = note, .end = end },
 	};
-	struct failures_client client = { .found = found_way, .resumed = resumed,
-					   .unknown = found_unknown, .arg = &why };
+	struct failures_client client = {
+		.found = found_way, .ended = ended_call, .resumed = resumed,
+		.unknown = found_unknown, .arg = &why,
+	};
 	char *recorded = NULL, *tasks = NULL;
 
 	argc = options_parse(argc, argv, options, usage, help, OPTIONS_FIRST);
