@@ -112,7 +112,8 @@ trace_on
 put 4 "$deep"
 trace_off
 put "" "$pid"
-at_least "a deeper stack replaces the recorded one" $((before + frame)) "$(depth)"
+# An interrupt may have made the one before deeper than the module's frames, but not by a frame.
+at_least "a deeper stack replaces the recorded one" $((before + 1)) "$(depth)"
 before=$(depth)
 put nomax_stack "$MCT_OPTIONS"
 equal "the stack is kept when the option is switched off" "$before" "$(depth)"
