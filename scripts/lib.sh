@@ -164,18 +164,22 @@ flame_graph()
 	note "a flame graph of that, for any browser: ${1%.tar}/mctrace.svg"
 }
 
-# lock [NAME]: take the lock of the cache, which one run at a time may change, or of its part NAME. This process and its
-# children hold it until they end.
-lock()
+# take_lock FILE: take a lock. This process and its children hold it until they end.
+take_lock()
 {
-	_lock=$CACHE/lock${1:+.$1}
-	[ "${MCT_LOCKED-}" != "$_lock" ] || return 0
-	exec 9>"$_lock"
+	[ "${MCT_LOCKED-}" != "$1" ] || return 0
+	exec 9>"$1"
 	if ! flock -n 9; then
 		step "waiting for another run that uses the same cache"
 		flock 9
 	fi
-	export MCT_LOCKED="$_lock"
+	export MCT_LOCKED="$1"
+}
+
+# lock: take the lock of the cache, which one run at a time may change
+lock()
+{
+	take_lock "$CACHE/lock"
 }
 
 # series: print the file names of the patches for $KERNEL, in order; with POSTINGS=N, only of the first N postings.

@@ -12,7 +12,7 @@ compiles()
 	flavour=mctracer${1:+-$1}
 	tree=$("$REPO/scripts/kernel-tree") || exit
 	out=$CACHE/build/$(basename -- "$tree")-static${1:+-$1}
-	lock static
+	take_lock "$CACHE/lock.static"
 	mkdir -p "$out"
 	configure "$flavour" && kmake -s modules_prepare || exit
 	find "$out/kernel/trace" -name '*.o' -delete 2>/dev/null

@@ -18,7 +18,7 @@ out=$CACHE/build/$(basename -- "$tree")-static
 
 configured()
 {
-	lock static
+	take_lock "$CACHE/lock.static"
 	mkdir -p "$out"
 	configure mctracer && kmake modules_prepare
 }
