@@ -207,7 +207,7 @@ each_load_is_told()
 				return 1
 			}
 			records_truly && module_truly || {
-				echo "number $n: $said, and 1 does not repair the module's functions"
+				echo "number $n: $said, and 1 does not repair the module"
 				return 1
 			}
 			mod_unload mct_target
