@@ -308,7 +308,10 @@ ended()
 	esac 2> /dev/null
 	# Some signals are ignored, and the process to kill may not exist yet.
 	case $how in
-	PIPE | XFSZ | keeper | follower)	how=INT; sleep 0.1; kill -INT $recorder 2> /dev/null ;;
+	PIPE | XFSZ | keeper | follower)
+		how=INT
+		sleep 0.1
+		kill -INT $recorder 2> /dev/null ;;
 	esac
 	# A shell's background command ignores these two until mctrace begins.
 	case $how in
