@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Checks tests/mutations/: each patch has a complete head, applies to the patched tree and names an existing test, and the
-# files of one patch in SPARSE compile (5; scripts/test-long compiles all); each class has a mutation. The suite "mutations" checks that the tests notice the mutations.
+# files of one patch in SPARSE compile (5; scripts/test-long compiles all); each class has a mutation. The suite
+# "mutations" checks that the tests notice the mutations.
 . "${0%/*}/../scripts/test-lib.sh"
 export KERNEL="$MAIN_KERNEL"	# the kernel that the mutations are for
 

@@ -247,7 +247,7 @@ unprobe
 wrong=
 i=0
 rounds=$((${MCT_TOGGLES:-40} / 4))
-while [ $i -lt $rounds ] || ! toggles_reach 4; do
+while [ $i -lt $rounds ] || ! toggles_reach 6; do
 	probe symbol="$hot" ret=1 || wrong="$wrong set $i;"
 	work
 	[ "$(mod_get mct_kprobe hits)" -ge $calls ] || wrong="$wrong hits $i;"
