@@ -26,7 +26,6 @@ static DEFINE_MUTEX(snapshot_mutex);
 static struct mctracer_ring_copy *held;
 static bool is_read;		/* a reader uses held: then free the copy ... */
 static bool is_cleared;		/* ... when the reader closes it, if this is set */
-static int failed;		/* why the last attempt failed, or 0 */
 
 static void snapshot_copy(void)
 {
@@ -38,12 +37,20 @@ static void snapshot_copy(void)
 		pr_warn("no memory for a snapshot\n");
 	WRITE_ONCE(mctracer_copying, false);
 	mctracer_invalidate_tasks(true);
-	scoped_guard(mutex, &snapshot_mutex) {
+	scoped_guard(mutex, &snapshot_mutex)
 		held = snapshot;
-		failed = snapshot ? 0 : -ENOMEM;
-	}
 	atomic_set(&mctracer_snapshot_state,
 		   snapshot ? MCTRACER_SNAPSHOT_TAKEN : MCTRACER_SNAPSHOT_FAILED);
+}
+
+bool mctracer_snapshot_has_failed(void)
+{
+	return atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_FAILED;
+}
+
+void mctracer_snapshot_forget_failure(void)
+{
+	atomic_cmpxchg(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_FAILED, MCTRACER_SNAPSHOT_NONE);
 }
 
 int mctracer_snapshot_clear(void)
@@ -55,7 +62,6 @@ int mctracer_snapshot_clear(void)
 	scoped_guard(mutex, &snapshot_mutex) {
 		if (mctracer_snapshot_is_pending())
 			return -EBUSY;
-		failed = 0;
 		if (is_read && !is_cleared)
 			is_cleared = true;	/* the reader uses held */
 		else
@@ -63,8 +69,7 @@ int mctracer_snapshot_clear(void)
 		held = NULL;
 		atomic_cmpxchg(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_TAKEN,
 			       MCTRACER_SNAPSHOT_NONE);
-		atomic_cmpxchg(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_FAILED,
-			       MCTRACER_SNAPSHOT_NONE);
+		mctracer_snapshot_forget_failure();
 	}
 	mctracer_ring_copy_free(gone);
 	return 0;
@@ -82,7 +87,7 @@ int mctracer_snapshot_make(void)
 	mctracer_snapshot_stop_hooks();
 	atomic_set_release(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_TAKING);
 	mctracer_snapshot_wait();
-	return atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_FAILED ? -ENOMEM : 0;
+	return mctracer_snapshot_has_failed() ? -ENOMEM : 0;
 }
 
 struct mctracer_ring_copy *mctracer_snapshot_open(void)
@@ -91,7 +96,7 @@ struct mctracer_ring_copy *mctracer_snapshot_open(void)
 	if (is_read || mctracer_snapshot_is_pending())
 		return ERR_PTR(-EBUSY);
 	if (!held)
-		return ERR_PTR(failed ?: -ENODATA);
+		return ERR_PTR(mctracer_snapshot_has_failed() ? -ENOMEM : -ENODATA);
 	is_read = true;
 	is_cleared = false;
 	return held;

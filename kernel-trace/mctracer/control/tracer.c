@@ -703,6 +703,7 @@ static int tracer_start(struct mctracer_ring __percpu *new)
 	ret = tracer_register_hook();
 	if (!ret) {
 		mctracer_report_failure(NULL, 0);
+		mctracer_snapshot_forget_failure();
 		queue_delayed_work(system_wq, &watch_work, WATCH_SECONDS * HZ);
 		/* Only now may rings be mapped: an error would have freed them. */
 		if (new)

@@ -274,6 +274,8 @@ static int stats_show(struct seq_file *m, void *v)
 	if (frozen_by)
 		seq_printf(m, "# frozen: %s\n", frozen_by);
 	mctracer_show_failure(m);
+	if (mctracer_snapshot_has_failed())
+		seq_puts(m, "# failed: snapshot: -ENOMEM\n");
 	if (silence)
 		seq_printf(m, "# not recorded: %s\n", silence);
 	guard(mutex)(&mctracer_mutex);

@@ -16,8 +16,6 @@
 
 /* Of each module, by its struct's page: the count at loading. Modules share no pages. */
 static DEFINE_XARRAY(module_counts);
-/* A count could not be stored: a module without a count may have been loaded at any time. */
-static bool incomplete;
 
 static unsigned long module_counts_index(const struct module *mod)
 {
@@ -36,7 +34,7 @@ bool mctracer_module_was_there(unsigned long address, u32 count)
 	came = xa_load(&module_counts, module_counts_index(mod));
 	/* A module that is being loaded has no count yet; while it is unloaded, no longer. */
 	if (!came)
-		return mod->state == MODULE_STATE_LIVE && !READ_ONCE(incomplete);
+		return mod->state == MODULE_STATE_LIVE;	/* was there before this array */
 	return (s32)(count - xa_to_value(came)) >= 0;
 }
 
@@ -48,11 +46,12 @@ static int module_counts_event(struct notifier_block *nb, unsigned long event, v
 		return NOTIFY_DONE;
 	CLASS(mctracer_own_work, own)();
 	count = mctracer_count_modules();
+	/* Without its count, a module would give its names to calls of the modules before it. */
 	if (event == MODULE_STATE_GOING)
 		xa_erase(&module_counts, module_counts_index(data));
-	else if (xa_is_err(xa_store(&module_counts, module_counts_index(data),
-				    xa_mk_value(count & LONG_MAX), GFP_KERNEL)))
-		WRITE_ONCE(incomplete, true);
+	else
+		xa_store(&module_counts, module_counts_index(data), xa_mk_value(count & LONG_MAX),
+			 GFP_KERNEL | __GFP_NOFAIL);
 	return NOTIFY_DONE;
 }
 
