@@ -12,7 +12,7 @@
 # A grace period of Tasks RCU lasts at least as long as this kernel thread runs. The first trigger
 # waits for one.
 seconds=${MCT_SPIN:-20}
-most=8		# limit for other operations on a slow machine, in seconds
+most=${MCT_MOST:-8}	# limit for other operations on a slow machine, in seconds
 writer=
 
 at_end()
