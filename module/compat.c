@@ -607,7 +607,7 @@ static int __init begin(void)
 	mctracer_at_mctracer_rings = alloc_percpu(struct mctracer_ring);
 	if (!mctracer_at_mctracer_rings)
 		return -ENOMEM;
-	mctracer_compat_wq = alloc_workqueue("mctracer", WQ_PERCPU, 0);
+	mctracer_compat_wq = alloc_workqueue("mctracer", WQ_UNBOUND, 0);
 	if (!mctracer_compat_wq) {
 		free_percpu(mctracer_at_mctracer_rings);
 		return -ENOMEM;

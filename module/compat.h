@@ -288,8 +288,7 @@ bool mctracer_compat_kernel_inittext(unsigned long addr);
 #define cpuhp_setup_state_nocalls	mctracer_compat_hotplug
 
 /* The module's own workqueue, which is emptied when the module is unloaded. */
-#define system_wq			mctracer_compat_wq
-#define schedule_work(work)		queue_work(mctracer_compat_wq, work)
+#define system_unbound_wq		mctracer_compat_wq
 #define queue_delayed_work(wq, work, delay)	mctracer_compat_queue_delayed(work, delay)
 #ifdef MCTRACER_COMPAT_LASTING
 #undef kvcalloc

@@ -30,11 +30,6 @@ struct mctracer_pcpu_hot {
 extern struct mctracer_pcpu_hot pcpu_hot asm("__preempt_count");
 #endif
 
-/* Workqueues: newer kernels want to know that the works stay on their CPU. */
-#ifndef MCTRACER_HAS_WQ_PERCPU
-#define WQ_PERCPU	0
-#endif
-
 #define MCTRACER_COMPAT_FUNCTIONS_NEWER(F)	MCTRACER_COMPAT_TEXT_POKE(F)
 #define MCTRACER_COMPAT_DATA_NEWER(D)		MCTRACER_COMPAT_STACK(D)
 

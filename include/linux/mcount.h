@@ -88,8 +88,8 @@ enum mcount_site {
  *	call it for MCOUNT_HOOK, or for MCOUNT_PRE_HANDLER if @return_pre_handler returns true
  * @on_tail: as @on_return, at jumps to another function, which then returns in place of this one
  * @plain_return: with CONFIG_MCOUNT_RETHOOK, the hook for returns in place of @on_return; then all
- *	returns call @return_pre_handler first. It, @pre_handler, @plain and @wants_return must be
- *	set, too
+ *	returns call @return_pre_handler first, and both with preemption disabled. It, @pre_handler,
+ *	@plain and @wants_return must be set, too
  * @wants_return: with CONFIG_MCOUNT_RETHOOK, called at a call; returns false if its return need not
  *	be seen
  * @plain: the hook for a call site that can't call the stub, because another user of ftrace has

@@ -29,6 +29,7 @@
  * of kprobes, because a kretprobe could not catch their returns either. So no return of a function
  * in that blacklist is caught.
  */
+#include <linux/cleanup.h>
 #include <linux/container_of.h>
 #include <linux/err.h>
 #include <linux/ftrace.h>
@@ -186,12 +187,14 @@ static void mcount_return_caught(struct rethook_node *node, void *data, unsigned
 static struct rethook_node *mcount_take_node(struct rethook *from)
 {
 	struct rethook_node *node;
+	unsigned int left, found;
 
 	if (in_nmi() || !rcu_is_watching() || system_state == SYSTEM_SUSPEND)
 		return NULL;
-	if (this_cpu_read(calls_without_node)) {
-		this_cpu_dec(calls_without_node);
-		return NULL;
+	for (left = this_cpu_read(calls_without_node); left; left = found) {
+		found = this_cpu_cmpxchg(calls_without_node, left, left - 1);
+		if (found == left)	/* otherwise, an interrupt has counted, too */
+			return NULL;
 	}
 	node = rethook_try_get(from);
 	if (!node)
@@ -199,15 +202,13 @@ static struct rethook_node *mcount_take_node(struct rethook *from)
 	return node;
 }
 
-/*
- * Catch by @from the return of the call whose return address is at @where. With preemption
- * disabled.
- */
+/* Catch by @from the return of the call whose return address is at @where. */
 static void mcount_catch(struct rethook *from, unsigned long *where, unsigned long ip)
 {
 	struct pt_regs regs;	/* rethook only uses sp */
 	struct rethook_node *node;
 
+	guard(preempt_notrace)();
 	node = mcount_take_node(from);
 	if (!node) {
 		this_cpu_inc(missed);
@@ -241,12 +242,17 @@ static bool mcount_handle_call(const struct mcount_selection *of, unsigned long 
 /* Return true if the return of a call that is made now at the call site @site must be caught. */
 static bool mcount_must_catch(const struct mcount_selection *of, unsigned long site)
 {
-	const unsigned long at = of->wants_return() ? mcount_rethook_site(site) : 0;
+	unsigned long at;
 
+	guard(preempt_notrace)();
+	at = of->wants_return() ? mcount_rethook_site(site) : 0;
 	return at && of->return_kind(at) != MCOUNT_NOTHING;
 }
 
-/* The pre-handler of a selection that wants returns. */
+/*
+ * The pre-handler of a selection that wants returns. The handlers run with preemption as it was: they
+ * may record whether it is disabled.
+ */
 static bool mcount_catching_pre_handler(unsigned long ip, unsigned long parent_ip,
 					const struct mcount_regs *regs)
 {
@@ -255,7 +261,6 @@ static bool mcount_catching_pre_handler(unsigned long ip, unsigned long parent_i
 	struct rethook *from;
 	bool record, caught;
 
-	preempt_disable_notrace();
 	/* Pairs with mcount_rethook_prepare(): if it is there, so is all of left_out. */
 	from = smp_load_acquire(&rethook);
 	of = READ_ONCE(called);
@@ -264,7 +269,6 @@ static bool mcount_catching_pre_handler(unsigned long ip, unsigned long parent_i
 	record = mcount_handle_call(of, ip, where, regs, caught);
 	if (caught)
 		mcount_catch(from, where, ip + 1);
-	preempt_enable_notrace();
 	return record;
 }
 

@@ -334,6 +334,8 @@ def main():
     parser.add_argument("--no-steps", action="store_true")
     parser.add_argument("mctrace")
     args = parser.parse_args()
+    for kind in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):    # nohup and background jobs ignore some
+        signal.signal(kind, signal.default_int_handler if kind == signal.SIGINT else signal.SIG_DFL)
     with tempfile.TemporaryDirectory() as folder:
         tracer = Tracer(folder + "/tracer")
         record = ["record", "-q", "-o", tracer.path("out"), "-l", "vfs_read", "-g", "true"]

@@ -9,29 +9,34 @@
 # shellcheck source=rings.sh
 . "$(dirname "$0")/rings.sh"
 
-plan 16
+plan 20
 
 rounds=20
+filter=$MCT_DIR/filter
+mode=$MCT_DIR/mode
 column=$MCT_TMP/column
 
 at_end()
 {
 	! mod_loaded mct_context || mod_unload mct_context
 	put nocontext "$MCT_OPTIONS"
+	[ ! -e "$mode" ] || put function "$mode"
+	[ ! -e "$filter" ] || put "" "$filter"
 	rings_restore
 }
 
-# contexts FUNCTION: print the context column of each of its calls
+# contexts FUNCTION [WHAT]: print the context column of each of its calls, or each line with WHAT
 contexts()
 {
-	sed -n "s/^\\(.*\\) CPU [0-9]*: .* mct_context_$1+0x[^ ]* \\[mct_context\\] <-- .*/\\1/p" \
+	sed -n "s/^\\(.*\\) CPU [0-9]*: .* mct_context_$1+0x[^ ]* \\[mct_context\\] ${2-<--} .*/\\1/p" \
 		"$MCT_TRACE"
 }
 
-# shown FUNCTION PATTERN: succeed if all its calls are recorded and each column matches
+# shown FUNCTION PATTERN [WHAT]: succeed if all its calls are recorded, or all lines with WHAT, and
+# each column matches
 shown()
 {
-	contexts "$1" > "$column"
+	contexts "$1" ${3+"$3"} > "$column"
 	[ "$(wc -l < "$column")" -eq "$rounds" ] && ! grep -v -x "$2" "$column" &&
 		return 0
 	echo "$(wc -l < "$column") of $rounds calls of $1:"
@@ -97,6 +102,26 @@ put nooverwrite "$MCT_OPTIONS"
 traced_rounds
 check "the column works with nooverwrite" shown preempt_off ".$any\\.2"
 put overwrite "$MCT_OPTIONS"
+
+# Returns that mcount catches take another way into the rings.
+if put graph "$mode" 2> /dev/null; then
+	put 'mct_context_*' "$filter"
+	traced_rounds
+	for what in "<--" returns; do
+		check "in mode graph, '$what' has a task with nothing disabled" \
+			shown plain ".$any\\.\\." "$what"
+		check "in mode graph, '$what' has preemption off at depth two" \
+			shown preempt_off ".$any\\.2" "$what"
+	done
+	put function "$mode"
+	put "" "$filter"
+	traced_rounds
+else
+	for what in call return; do
+		skip "in mode graph, a $what has a task with nothing disabled" "no returns"
+		skip "in mode graph, a $what has preemption off at depth two" "no returns"
+	done
+fi
 
 for cpu in $(cpu_list online); do
 	"$MCT_BIN/rawreader" read "$(per_cpu "$cpu" raw)" > "$MCT_TMP/raw.$cpu" ||

@@ -18,7 +18,7 @@
 # one such piece, its last. A line that would end with an earlier piece gets an additional space. A
 # text for pieces of one byte is a single line.
 
-plan 50
+plan 54
 
 filter=$MCT_DIR/filter
 never=$MCT_DIR/notrace
@@ -318,14 +318,26 @@ equal "after an error the same open file takes a right text" "write 1 ENOENT" \
 	"$(write_text ">" "$filter" -k -- 17 0)"
 equal "the right text after an error replaces the list" vfs_read "$(brief "$filter")"
 printf 'no_such_func%9sion\nvfs_write\n' '' > "$text"
-equal "an error drops the kept pieces" "write 2 ENOENT" \
+equal "an error drops the kept pieces" "write 2 ENOENT write 3 ENOENT" \
 	"$(write_text ">" "$filter" -k -- 12 13 0)"
-equal "the text after an error is complete by itself" vfs_write "$(brief "$filter")"
+equal "no text after an error of a text in pieces takes effect" vfs_read "$(brief "$filter")"
+# As a program does that writes in blocks of 8 KiB, and at its end again what was not written.
+{ cat "$names"; echo no_such_function; tail -n 9 "$names"; tail -n 9 "$names"; } > "$text"
+size=$(tail -n 9 "$names" | wc -c)
+begin=$(($(wc -c < "$text") - 2 * size))
+equal "an error of the last piece is returned again" "write 2 ENOENT write 3 ENOENT" \
+	"$(write_text ">" "$filter" -k -- "$begin" "$size" 0)"
+equal "the last piece, written again, is not the text" vfs_read "$(brief "$filter")"
 
 # --- a fault in the middle of a write
 printf '%4096s%s\n' no_such_function vfs_open > "$text"
-equal "a fault drops the kept pieces" "fault EFAULT" "$(write_text ">" "$filter" -f 2 -- 4096)"
-equal "the text after a fault is complete by itself" vfs_open "$(brief "$filter")"
+equal "a fault drops the kept pieces" "fault EFAULT write 2 EFAULT" \
+	"$(write_text ">" "$filter" -f 2 -- 4096)"
+equal "no text after that fault takes effect" vfs_read "$(brief "$filter")"
+printf 'vfs_open\n' > "$text"
+equal "a fault that drops nothing refuses nothing" "fault EFAULT" \
+	"$(write_text ">" "$filter" -f 1 -- 0)"
+equal "the text after it is complete by itself" vfs_open "$(brief "$filter")"
 put vfs_open "$filter"
 printf '%4096s' vfs_read > "$text"
 equal "a fault in the second page is EFAULT" \

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # description: A writer that waits for a task that does not sleep delays no module and no reader
 # requires: root tracer smp timeout testmod:mct_spinner testmod:mct_target testmod:mct_twin
+# requires: testmod:mct_context
 
 # shellcheck disable=SC2317 # functions that check() runs
 # shellcheck source=lib.sh
@@ -23,15 +24,16 @@ at_end()
 	put "" "$MCT_DIR/filter"
 	put function "$MCT_DIR/mode"
 	put notime "$MCT_DIR/options"
+	put nocontext "$MCT_DIR/options"
 	put "" "$MCT_DIR/pid"
 	put 0 "$MCT_DIR/snapshot"
 	rings_restore
-	for module in mct_spinner mct_target mct_twin; do
+	for module in mct_spinner mct_target mct_twin mct_context; do
 		! mod_loaded $module || mod_unload $module
 	done
 }
 
-plan 41
+plan 42
 
 writes()
 {
@@ -150,4 +152,23 @@ during "0 in ctrl" put 0 "$MCT_CTRL"
 during "1 in ctrl" put 1 "$MCT_CTRL"
 diag "$waited operations wait for the kernel thread"
 at_least "some operations wait for the kernel thread" 1 $waited
+
+# --- until the hook that records contexts is gone, each call has its own context or none
+put "" "$MCT_DIR/filter"
+put context "$MCT_DIR/options"
+mod_load mct_context
+trace_on
+mod_load mct_spinner seconds="$seconds"
+put nocontext "$MCT_DIR/options" &
+writer=$!
+sleep 2
+mod_set mct_context rounds 20
+mod_unload mct_spinner
+wait "$writer"
+writer=
+put context "$MCT_DIR/options"	# so that trace has the column
+sed -n 's/ CPU .* mct_context_irqs_off+.*//p' "$MCT_TRACE" | sort | uniq -c > "$MCT_TMP/contexts"
+sed 's/^/# irqs_off: /' "$MCT_TMP/contexts"
+equal "no call has the context of an earlier one" "20 0" "$(awk '{ n += $1 }
+	!/ d...$/ && !/ ----$/ { bad += $1 } END { print n + 0, bad + 0 }' "$MCT_TMP/contexts")"
 finish

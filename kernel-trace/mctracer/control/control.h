@@ -133,14 +133,10 @@ mctracer_ring_copy_counts(const struct mctracer_ring_copy *snapshot);
 
 /* snapshot_file.c: all functions may sleep. */
 
-/* Make a copy, in place of the present one. Return 0, -ENOMEM or -EBUSY. */
+/* Make a copy, in place of the present one. Return 0, or -ENOMEM or -EBUSY: then that one stays. */
 int mctracer_snapshot_make(void);
 /* Drop the copy. Return 0, or -EBUSY while a copy is being made. */
 int mctracer_snapshot_clear(void);
-/* Return true if the last attempt to make a copy found no memory: then triggers do nothing. */
-bool mctracer_snapshot_has_failed(void);
-/* Let triggers try again. */
-void mctracer_snapshot_forget_failure(void);
 /*
  * Open the copy, for one reader at a time. Return ERR_PTR(-EBUSY), ERR_PTR(-ENODATA) if there is no
  * copy, or ERR_PTR(-ENOMEM) if the last attempt to make one found no memory.

@@ -24,33 +24,41 @@
 /* Protects the variables below. */
 static DEFINE_MUTEX(snapshot_mutex);
 static struct mctracer_ring_copy *held;
-static bool is_read;		/* a reader uses held: then free the copy ... */
+static bool is_read;		/* a reader uses a copy: then free this copy ... */
 static bool is_cleared;		/* ... when the reader closes it, if this is set */
+static int copy_error;		/* of the latest copy */
+
+/* Hold @new, or nothing. Return the copy to be freed, if any; with snapshot_mutex. */
+static struct mctracer_ring_copy *snapshot_replace(struct mctracer_ring_copy *new)
+{
+	struct mctracer_ring_copy *gone = held;
+
+	if (is_read && !is_cleared) {
+		is_cleared = true;	/* the reader uses held */
+		gone = NULL;
+	}
+	held = new;
+	return gone;
+}
 
 static void snapshot_copy(void)
 {
 	CLASS(mctracer_own_work, own)();
-	struct mctracer_ring_copy *snapshot;
+	struct mctracer_ring_copy *snapshot, *gone = NULL;
 
 	snapshot = mctracer_ring_copy_take(MCTRACER_ALL_CPUS);
 	if (!snapshot)
 		pr_warn("no memory for a snapshot\n");
 	WRITE_ONCE(mctracer_copying, false);
 	mctracer_invalidate_tasks(true);
-	scoped_guard(mutex, &snapshot_mutex)
-		held = snapshot;
-	atomic_set(&mctracer_snapshot_state,
-		   snapshot ? MCTRACER_SNAPSHOT_TAKEN : MCTRACER_SNAPSHOT_FAILED);
-}
-
-bool mctracer_snapshot_has_failed(void)
-{
-	return atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_FAILED;
-}
-
-void mctracer_snapshot_forget_failure(void)
-{
-	atomic_cmpxchg(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_FAILED, MCTRACER_SNAPSHOT_NONE);
+	scoped_guard(mutex, &snapshot_mutex) {
+		copy_error = snapshot ? 0 : -ENOMEM;
+		if (snapshot)
+			gone = snapshot_replace(snapshot);
+		atomic_set(&mctracer_snapshot_state,
+			   held ? MCTRACER_SNAPSHOT_TAKEN : MCTRACER_SNAPSHOT_FAILED);
+	}
+	mctracer_ring_copy_free(gone);
 }
 
 int mctracer_snapshot_clear(void)
@@ -62,11 +70,7 @@ int mctracer_snapshot_clear(void)
 	scoped_guard(mutex, &snapshot_mutex) {
 		if (mctracer_snapshot_is_pending())
 			return -EBUSY;
-		if (is_read && !is_cleared)
-			is_cleared = true;	/* the reader uses held */
-		else
-			gone = held;
-		held = NULL;
+		gone = snapshot_replace(NULL);
 		atomic_cmpxchg(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_TAKEN,
 			       MCTRACER_SNAPSHOT_NONE);
 		mctracer_snapshot_forget_failure();
@@ -77,17 +81,20 @@ int mctracer_snapshot_clear(void)
 
 int mctracer_snapshot_make(void)
 {
-	int ret = mctracer_snapshot_clear();
+	int before;
 
-	if (ret)
-		return ret;
-	if (atomic_cmpxchg(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_NONE,
-			   MCTRACER_SNAPSHOT_BEGINNING) != MCTRACER_SNAPSHOT_NONE)
-		return -EBUSY;
+	mctracer_snapshot_wait();
+	before = atomic_read(&mctracer_snapshot_state);
+	do {
+		if (before == MCTRACER_SNAPSHOT_BEGINNING || before == MCTRACER_SNAPSHOT_TAKING)
+			return -EBUSY;
+	} while (!atomic_try_cmpxchg(&mctracer_snapshot_state, &before,
+				     MCTRACER_SNAPSHOT_BEGINNING));
 	mctracer_snapshot_stop_hooks();
 	atomic_set_release(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_TAKING);
 	mctracer_snapshot_wait();
-	return mctracer_snapshot_has_failed() ? -ENOMEM : 0;
+	guard(mutex)(&snapshot_mutex);
+	return copy_error;
 }
 
 struct mctracer_ring_copy *mctracer_snapshot_open(void)

@@ -179,6 +179,18 @@ static int tracer_exchange_hook(mcount_direct_func_t new)
 	return 0;
 }
 
+/* Have all calls recorded by the slow hook, which looks at the options at each. Return as above. */
+static int tracer_use_slow_hook(void)
+{
+	int ret;
+
+	WRITE_ONCE(mctracer_pairs, true);
+	ret = mctracer_is_following() ? 0 : tracer_exchange_hook(mctracer_hook_slow);
+	if (ret)
+		WRITE_ONCE(mctracer_pairs, tracer_hook_needs_pairs(hook));
+	return ret;
+}
+
 static void tracer_free_rings(struct mctracer_ring __percpu *rings)
 {
 	int cpu;
@@ -265,9 +277,7 @@ static int tracer_check_clock(void)
 
 	if (!mctracer_clock_is_lost())
 		return 0;
-	/* First the slow hook: reading the other clock calls traced functions. */
-	WRITE_ONCE(mctracer_pairs, true);
-	ret = mctracer_is_following() ? 0 : tracer_exchange_hook(mctracer_hook_slow);
+	ret = tracer_use_slow_hook();	/* reading the other clock calls traced functions */
 	if (ret) {
 		mctracer_report_failure("the hook for another clock", ret);
 		unregister_mcount_direct(hook);
@@ -300,7 +310,7 @@ static void tracer_watch_fn(struct work_struct *work)
 		mutex_unlock(&hook_mutex);
 	}
 	if (registered)
-		queue_delayed_work(system_wq, &watch_work, WATCH_SECONDS * HZ);
+		queue_delayed_work(system_unbound_wq, &watch_work, WATCH_SECONDS * HZ);
 }
 
 size_t mctracer_ring_bytes(void)
@@ -584,7 +594,14 @@ int mctracer_set_option(enum mctracer_option option, bool on)
 			mctracer_ring_skip_overwritten(per_cpu_ptr(&mctracer_rings, cpu));
 	}
 
+	/* A hook without contexts would leave the latest one in effect while this waits for it. */
+	if (!on && option == MCTRACER_OPT_CONTEXT) {
+		ret = tracer_use_slow_hook();
+		if (ret)
+			return ret;
+	}
 	assign_bit(option, &mctracer_options, on);
+	mctracer_invalidate_tasks(true);
 	ret = tracer_exchange_hook(tracer_hook_for(mctracer_options,
 						   READ_ONCE(mctracer_following)));
 	if (ret)
@@ -667,8 +684,11 @@ static void tracer_set_clocks(void)
 		mctracer_clock_read(&per_cpu_ptr(&mctracer_rings, cpu)->clock);
 }
 
-/* Register the hook. @new: the rings to use, if there are none yet. On error nothing changes. */
-static int tracer_start(struct mctracer_ring __percpu *new)
+/*
+ * Register the hook, and forget @failure, which is mended. @new: the rings to use, if there are none
+ * yet. On error nothing changes.
+ */
+static int tracer_start(struct mctracer_ring __percpu *new, unsigned int failure)
 {
 	enum mctracer_crash frozen;
 	bool was_off, was_registered;
@@ -702,9 +722,9 @@ static int tracer_start(struct mctracer_ring __percpu *new)
 	was_off = mctracer_turn_on();	/* first: a trigger may turn recording off at once */
 	ret = tracer_register_hook();
 	if (!ret) {
-		mctracer_report_failure(NULL, 0);
+		mctracer_forget_failure(failure);
 		mctracer_snapshot_forget_failure();
-		queue_delayed_work(system_wq, &watch_work, WATCH_SECONDS * HZ);
+		queue_delayed_work(system_unbound_wq, &watch_work, WATCH_SECONDS * HZ);
 		/* Only now may rings be mapped: an error would have freed them. */
 		if (new)
 			smp_store_release(&have_rings, true);	/* memory before have_rings */
@@ -732,8 +752,6 @@ static int tracer_repair(void)
 	char nothing[1] = "";
 	int i, ret = 0;
 
-	if (!mctracer_has_failed())
-		return 0;
 	for (i = 0; !ret && i < MCTRACER_FUNCTION_LISTS; i++)
 		ret = mctracer_functions_set(i, nothing, true, tracer_apply_functions);
 	ret = ret ?: mctracer_triggers_set(nothing, true, tracer_apply_functions);
@@ -744,11 +762,13 @@ static int tracer_repair(void)
 int mctracer_start(void)
 {
 	struct mctracer_ring __percpu *new = NULL;
+	unsigned int failure;
 	int ret;
 
 	CLASS(mctracer_own_work, own)();
 	guard(mutex)(&memory_mutex);
-	ret = tracer_repair();
+	failure = mctracer_failure();	/* before the repair: what fails later is not mended */
+	ret = failure ? tracer_repair() : 0;
 	if (ret)
 		return ret;
 	if (!have_rings) {
@@ -756,7 +776,7 @@ int mctracer_start(void)
 		if (!new)
 			return -ENOMEM;
 	}
-	ret = tracer_start(new);
+	ret = tracer_start(new, failure);
 	if (new) {
 		tracer_free_rings(new);	/* if not used */
 		free_percpu(new);

@@ -9,7 +9,8 @@
  * Programs write a long text in pieces of at least 4 KiB, except for the last piece. So a write
  * that is shorter and ends with a newline takes effect, together with the text that was kept before
  * it. Any other write is kept, until such a write comes or the file is closed. On an error, no part
- * of the text takes effect.
+ * of the text takes effect. If that text came in pieces, the open file takes no other: a program
+ * may write the last piece again, which is not the text.
  */
 #include <linux/cleanup.h>
 #include <linux/debugfs.h>
@@ -44,6 +45,7 @@ struct list_opened {
 	pid_t writer;		/* the process that wrote last */
 	char *kept;		/* text that has not taken effect yet, */
 	size_t length, room;	/* its bytes, and those of its memory */
+	int refused;		/* the error that dropped kept text, for all further writes */
 };
 
 static void filter_show(struct seq_file *m)
@@ -165,19 +167,25 @@ static ssize_t list_write(struct file *file, const char __user *buf, size_t coun
 {
 	struct seq_file *m = file->private_data;
 	struct list_opened *opened = m->private;
+	bool in_pieces;
 	int ret;
 
 	if (!count)
 		return 0;
 	count = min_t(size_t, count, SZ_512K);
 	guard(mutex)(&opened->mutex);
+	if (opened->refused)
+		return opened->refused;
 	opened->written = true;
 	opened->writer = task_tgid_nr(current);
+	in_pieces = opened->length;
 	ret = list_keep_text(opened, buf, count);
 	if (ret)
 		list_drop_text(opened);
 	else if (count < PIECE_MIN && opened->kept[opened->length - 1] == '\n')
 		ret = list_apply_text(opened);
+	if (in_pieces)
+		opened->refused = ret;
 	return ret ?: count;
 }
 

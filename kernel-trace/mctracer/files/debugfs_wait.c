@@ -24,7 +24,7 @@ static DECLARE_DELAYED_WORK(check, wait_find_events);
 
 static void wait_check_soon(void)
 {
-	queue_delayed_work(system_wq, &check, HZ / 10);
+	queue_delayed_work(system_unbound_wq, &check, HZ / 10);
 }
 
 static void wait_find_events(struct work_struct *work)

@@ -13,9 +13,9 @@
  * the CPU's last traced call in this state, either the CPU comes online and armed_cpu_online()
  * runs, or the CPU dies or fails to start and armed_cpu_dead() runs. Both run the work that is
  * still needed. The works are IRQ_WORK_INIT_HARD: otherwise a thread of the CPU would run them with
- * PREEMPT_RT, and this thread stops before its CPU is offline. With only one CPU, suspend ends
- * without either callback: the tracer's watch, tracer_watch_fn() in tracer.c, checks for armed work
- * every few seconds.
+ * PREEMPT_RT, and this thread stops before its CPU is offline. What they queue is not bound to this
+ * CPU, which may never schedule again. With only one CPU, suspend ends without either callback: the
+ * tracer's watch, tracer_watch_fn() in tracer.c, checks for armed work every few seconds.
  */
 #include <linux/cpumask.h>
 #include <linux/irq_work.h>

@@ -35,14 +35,14 @@ void mctracer_plain_return_hook(unsigned long ip, unsigned long parent_ip)
 {
 	const unsigned long ips[] = { ip, parent_ip };
 
-	preempt_disable_notrace();
+	mctracer_return_begin();
 	if (READ_ONCE(mctracer_plain_form) == MCTRACER_PLAIN_TIMED)
 		hook_record(MCTRACER_HOOK_RETURN, true, false, false, ips);
 	else if (READ_ONCE(mctracer_plain_form) == MCTRACER_PLAIN_COMPACT)
 		hook_record(MCTRACER_HOOK_RETURN, false, false, false, ips);
 	else
 		mctracer_emit_return(ip);
-	preempt_enable_notrace();
+	mctracer_return_end();
 }
 
 /* A followed object may end at the return of a task that is not recorded. */

@@ -32,6 +32,7 @@ static struct max_stack {
 	u32 ips[1 + MCTRACER_FRAMES_MAX];
 	u32 stacks[1 + MCTRACER_FRAMES_MAX];	/* where each is on the stack: low halves */
 	u32 end;		/* of the stack */
+	u32 modules;		/* mctracer_module_count() at the time */
 	char comm[TASK_COMM_LEN];
 	pid_t pid;
 	int cpu;
@@ -60,6 +61,7 @@ static void max_stack_record(const unsigned long *ips, const struct mcount_regs 
 	deepest.stacks[1] = (unsigned long)&ips[1];
 	deepest.nr = max_stack_nr_ascending(1 + n);
 	deepest.end = (unsigned long)task_stack_page(current) + THREAD_SIZE;
+	deepest.modules = mctracer_module_count();
 	memcpy(deepest.comm, current->comm, TASK_COMM_LEN - 1);
 	deepest.pid = current->pid;
 	deepest.cpu = raw_smp_processor_id();
@@ -107,10 +109,11 @@ static void max_stack_show_function(struct seq_file *m, const struct max_stack *
 {
 	u32 depth = stack->end - stack->stacks[i];
 	u32 below = i + 1 < stack->nr ? stack->end - stack->stacks[i + 1] : 0;
-	char name[KSYM_SYMBOL_LEN];
+	char name[KSYM_SYMBOL_LEN] = "[unknown]";
 	bool lasting;
 
-	name_address(name, stack->ips[i], &lasting);
+	if (mctracer_module_was_there((unsigned long)(long)(s32)stack->ips[i], stack->modules))
+		name_address(name, stack->ips[i], &lasting);
 	seq_printf(m, "%3u) %8u   %5u   %s\n", i, depth, depth - below, name);
 }
 

@@ -15,8 +15,12 @@
 
 #include "record.h"
 
-/* For MCTRACER_OFF_SOON: the trigger's function, and when recording ends, in jiffies. */
+/*
+ * For MCTRACER_OFF_SOON: the trigger's function, when recording ends, in jiffies, and the count of
+ * modules at the call.
+ */
 static unsigned long soon_ip, soon_at;
+static u32 soon_modules;
 
 static bool onoff_change(enum mctracer_on from, enum mctracer_on to)
 {
@@ -57,7 +61,7 @@ static void onoff_queue_soon(struct irq_work *work)
 {
 	unsigned long at = READ_ONCE(soon_at), now = jiffies;
 
-	mod_delayed_work(system_wq, &soon_work, time_after(at, now) ? at - now : 0);
+	mod_delayed_work(system_unbound_wq, &soon_work, time_after(at, now) ? at - now : 0);
 }
 
 static struct irq_work soon_irq_work = IRQ_WORK_INIT_HARD(onoff_queue_soon);
@@ -65,15 +69,20 @@ static struct irq_work soon_irq_work = IRQ_WORK_INIT_HARD(onoff_queue_soon);
 /* End the recording. If an earlier request has queued the work, queue it again for the latest. */
 static void onoff_soon_fn(struct work_struct *work)
 {
+	unsigned long ip;
+
 	if (atomic_read(&mctracer_recording) != MCTRACER_OFF_SOON)
 		return;
 	if (time_before(jiffies, READ_ONCE(soon_at))) {
 		onoff_queue_soon(NULL);
 		return;
 	}
+	ip = READ_ONCE(soon_ip);
+	if (!mctracer_module_was_there(ip, READ_ONCE(soon_modules)))
+		ip = 0;		/* another module is there now */
 	guard(preempt_notrace)();
 	if (onoff_change(MCTRACER_OFF_SOON, MCTRACER_CHANGING))
-		onoff_turn_off_marked(READ_ONCE(soon_ip));
+		onoff_turn_off_marked(ip);
 }
 
 void mctracer_turn_off_finish(void)
@@ -100,6 +109,7 @@ void mctracer_turn_off_at(unsigned long ip, unsigned int after)
 	if (!onoff_change(MCTRACER_ON, MCTRACER_CHANGING))
 		return;
 	WRITE_ONCE(soon_ip, ip);
+	WRITE_ONCE(soon_modules, mctracer_module_count());
 	WRITE_ONCE(soon_at, jiffies + msecs_to_jiffies(after));
 	mctracer_emit_mark(ip, MCTRACER_MARK_OFF_SOON, false);
 	if (onoff_change(MCTRACER_CHANGING, MCTRACER_OFF_SOON))

@@ -102,8 +102,8 @@ bool mctracer_return_pre_handler(unsigned long ip, unsigned long parent_ip,
 {
 	bool record;
 
-	preempt_disable_notrace();
+	mctracer_return_begin();
 	record = return_run_triggers(regs->ips, regs, result);
-	preempt_enable_notrace();
+	mctracer_return_end();
 	return record;
 }

@@ -12,6 +12,7 @@
 #include <linux/mcount.h>
 #include <linux/mctracer.h>
 #include <linux/percpu-defs.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
@@ -234,6 +235,22 @@ static __always_inline bool mctracer_task_traced(const struct task_struct *task)
 	return task_pids || !(pids & ~MCTRACER_PIDS_OUT);
 }
 
+/*
+ * Disable preemption in a handler of returns. mcount has disabled it where it catches returns; the
+ * recorded context is that of the function if it was disabled only once.
+ */
+static __always_inline void mctracer_return_begin(void)
+{
+	if (!IS_ENABLED(CONFIG_MCOUNT_RETHOOK))
+		preempt_disable_notrace();
+}
+
+static __always_inline void mctracer_return_end(void)
+{
+	if (!IS_ENABLED(CONFIG_MCOUNT_RETHOOK))
+		preempt_enable_notrace();
+}
+
 /* pre_handler.c, pre_handler_return.c: the pre-handlers that mcount calls. Any context. */
 bool mctracer_return_pre_handler(unsigned long ip, unsigned long parent_ip,
 				 const struct mcount_regs *regs, unsigned long result);
@@ -314,6 +331,10 @@ extern void (*mctracer_snapshot_copy)(void);
 void mctracer_snapshot_stop_hooks(void);
 /* Return true while a copy is requested or being made. */
 bool mctracer_snapshot_is_pending(void);
+/* Return true if the last attempt to make a copy found no memory: then triggers do nothing. */
+bool mctracer_snapshot_has_failed(void);
+/* Let triggers try again. */
+void mctracer_snapshot_forget_failure(void);
 /* Wait until a requested copy is complete. May sleep. */
 void mctracer_snapshot_wait(void);
 /* Queue the work that makes a requested copy, if it is still needed. */

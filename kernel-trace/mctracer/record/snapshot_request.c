@@ -35,7 +35,7 @@ static DECLARE_WORK(copy_work, snapshot_copy_fn);
 
 static void snapshot_queue_copy(struct irq_work *work)
 {
-	schedule_work(&copy_work);
+	queue_work(system_unbound_wq, &copy_work);
 }
 
 static struct irq_work copy_irq_work = IRQ_WORK_INIT_HARD(snapshot_queue_copy);
@@ -43,13 +43,23 @@ static struct irq_work copy_irq_work = IRQ_WORK_INIT_HARD(snapshot_queue_copy);
 void mctracer_snapshot_finish(void)
 {
 	if (atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_TAKING)
-		schedule_work(&copy_work);
+		queue_work(system_unbound_wq, &copy_work);
 }
 
 bool mctracer_snapshot_is_pending(void)
 {
 	return atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_BEGINNING ||
 	       atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_TAKING;
+}
+
+bool mctracer_snapshot_has_failed(void)
+{
+	return atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_FAILED;
+}
+
+void mctracer_snapshot_forget_failure(void)
+{
+	atomic_cmpxchg(&mctracer_snapshot_state, MCTRACER_SNAPSHOT_FAILED, MCTRACER_SNAPSHOT_NONE);
 }
 
 bool mctracer_snapshot_may_request(void)
@@ -72,7 +82,7 @@ void mctracer_snapshot_wait(void)
 {
 	irq_work_sync(&copy_irq_work);
 	if (atomic_read(&mctracer_snapshot_state) == MCTRACER_SNAPSHOT_TAKING) {
-		schedule_work(&copy_work);
+		queue_work(system_unbound_wq, &copy_work);
 		flush_work(&copy_work);
 	}
 }

@@ -15,21 +15,29 @@
 /* The latest failure that no system call could return; NULL: none. */
 static const char *failed_what;
 static int failed_why;
-static DEFINE_MUTEX(failed_mutex);	/* protects both */
+static unsigned int nr_failures;
+static DEFINE_MUTEX(failed_mutex);	/* protects all */
 
 void mctracer_report_failure(const char *what, int error)
 {
 	guard(mutex)(&failed_mutex);
 	failed_what = what;
 	failed_why = error;
-	if (what)
-		pr_err("%s: %pe\n", what, ERR_PTR(error));
+	nr_failures++;
+	pr_err("%s: %pe\n", what, ERR_PTR(error));
 }
 
-bool mctracer_has_failed(void)
+unsigned int mctracer_failure(void)
 {
 	guard(mutex)(&failed_mutex);
-	return failed_what;
+	return failed_what ? nr_failures : 0;
+}
+
+void mctracer_forget_failure(unsigned int failure)
+{
+	guard(mutex)(&failed_mutex);
+	if (failure == nr_failures)
+		failed_what = NULL;
 }
 
 void mctracer_show_failure(struct seq_file *m)

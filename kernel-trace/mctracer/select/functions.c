@@ -45,6 +45,7 @@ struct walk {
 	struct mctracer_hits *hits;
 	bool may_end;		/* stop if the task is killed; false while a module is loaded */
 	bool returns;		/* find sites before returns, too */
+	struct mctracer_hits of_modules;	/* functions whose returns are found after the walk */
 };
 
 static struct mctracer_expressions *lists[MCTRACER_FUNCTION_LISTS];	/* NULL: empty */
@@ -64,6 +65,15 @@ static bool function_is_of_module(unsigned long addr, const char *name)
 	return mod && !strcmp(mod->name, name);
 }
 
+static bool function_is_in_same_module(unsigned long a, unsigned long b)
+{
+	struct module *mod;
+
+	guard(preempt)();
+	mod = __module_address(a);
+	return mod && within_module(b, mod);
+}
+
 static int function_each_module_symbol(const char *only,
 				       int (*fn)(void *, const char *, unsigned long),
 				       void *data)
@@ -72,6 +82,11 @@ static int function_each_module_symbol(const char *only,
 }
 #else /* !CONFIG_MODULES */
 static bool function_is_of_module(unsigned long addr, const char *name)
+{
+	return false;
+}
+
+static bool function_is_in_same_module(unsigned long a, unsigned long b)
 {
 	return false;
 }
@@ -104,17 +119,64 @@ static int function_add_hit(struct mctracer_hits *to, unsigned long site,
 	return 0;
 }
 
-/* Add all sites before returns of the symbol @addr. */
-static int function_add_returns(struct mctracer_hits *to, unsigned long addr,
+/* Add all sites before returns of the function from @addr to @end, or to the end of its module. */
+static int function_add_returns(struct mctracer_hits *to, unsigned long addr, unsigned long end,
 				struct mctracer_expression *by)
 {
-	unsigned long site = mcount_next_return(addr), size, offset;
+	unsigned long site;
 	int ret = 0;
 
-	if (!site || !kallsyms_lookup_size_offset(addr, &size, &offset))
-		return 0;
-	for (; !ret && site && site - addr < size - offset; site = mcount_next_return(site + 1))
+	for (site = mcount_next_return(addr); !ret && site && site < end &&
+	     (is_kernel(addr) || function_is_in_same_module(addr, site));
+	     site = mcount_next_return(site + 1))
 		ret = function_add_hit(to, site, by, true, mcount_is_tail(site));
+	return ret;
+}
+
+static int function_add_kernel_returns(struct mctracer_hits *to, unsigned long addr,
+				       struct mctracer_expression *by)
+{
+	unsigned long size, offset;
+
+	if (!mcount_next_return(addr) || !kallsyms_lookup_size_offset(addr, &size, &offset))
+		return 0;
+	return function_add_returns(to, addr, addr + size - offset, by);
+}
+
+static int function_note_symbol(void *data, const char *name, unsigned long addr)
+{
+	mctracer_cond_resched();
+	return function_add_hit(data, addr, NULL, false, false);
+}
+
+/*
+ * Add all sites before returns of walk->of_modules, where the walk has found functions. Each ends
+ * at the next symbol of its module. Looking that up takes as long as the module has symbols, so
+ * sort all symbols instead. If the module has gone since the walk, its symbols are missing.
+ */
+static int function_add_module_returns(struct walk *walk, const char *only)
+{
+	struct mctracer_hits symbols = {};
+	unsigned long addr, end;
+	size_t i, next = 0;
+	int ret;
+
+	ret = function_each_module_symbol(only, function_note_symbol, &symbols);
+	if (!ret) {
+		sort(symbols.hits, symbols.nr, sizeof(*symbols.hits), mctracer_compare_sites, NULL);
+		sort(walk->of_modules.hits, walk->of_modules.nr, sizeof(*symbols.hits),
+		     mctracer_compare_sites, NULL);
+	}
+	for (i = 0; !ret && i < walk->of_modules.nr; i++) {
+		addr = walk->of_modules.hits[i].site;
+		while (next < symbols.nr && symbols.hits[next].site <= addr)
+			next++;
+		end = next < symbols.nr ? symbols.hits[next].site : ULONG_MAX;
+		if (next && symbols.hits[next - 1].site == addr)
+			ret = function_add_returns(walk->hits, addr, end,
+						   walk->of_modules.hits[i].by);
+	}
+	kvfree(symbols.hits);
 	return ret;
 }
 
@@ -157,9 +219,10 @@ static int walk_match(struct walk *walk, struct mctracer_expression *e, unsigned
 	if (site && !e->module && !function_remember_home(e, addr))
 		return -ENOMEM;
 	ret = site ? function_add_hit(walk->hits, site, e, false, false) : 0;
-	if (!ret && walk->returns)
-		ret = function_add_returns(walk->hits, addr, e);
-	return ret;
+	if (ret || !walk->returns)
+		return ret;
+	return is_kernel(addr) ? function_add_kernel_returns(walk->hits, addr, e) :
+				 function_add_hit(&walk->of_modules, addr, e, true, false);
 }
 
 static int walk_name(struct walk *walk, const char *name, unsigned long addr)
@@ -271,6 +334,9 @@ int mctracer_functions_find(struct mctracer_expressions *expressions, const char
 	if (!only)
 		ret = kallsyms_on_each_symbol(walk_symbol, &walk);
 	ret = ret ?: function_each_module_symbol(only, walk_symbol, &walk);
+	if (!ret && walk.of_modules.nr)
+		ret = function_add_module_returns(&walk, only);
+	kvfree(walk.of_modules.hits);
 	if (!ret && hits->nr)
 		sort(hits->hits, hits->nr, sizeof(*hits->hits), function_compare_hits, NULL);
 	return ret;

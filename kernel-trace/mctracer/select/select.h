@@ -86,11 +86,13 @@ void mctracer_functions_show(enum mctracer_function_list which, struct seq_file 
 
 /*
  * Report that @what has failed in a notifier or a work, where no system call can return @error: in
- * the log, and in the file stats until the tracer is started again. @what NULL: clear the failure.
+ * the log, and in the file stats until the tracer is started again.
  */
 void mctracer_report_failure(const char *what, int error);
-/* Return true if a failure was reported and not cleared since. */
-bool mctracer_has_failed(void);
+/* Return the number of the latest failure, or 0 if there was none since the last was forgotten. */
+unsigned int mctracer_failure(void);
+/* Forget the failure with this number, unless another was reported meanwhile. */
+void mctracer_forget_failure(unsigned int failure);
 /* Print failures as comment lines. */
 void mctracer_show_failure(struct seq_file *m);
 
