@@ -154,9 +154,9 @@ diag "$waited operations wait for the kernel thread"
 at_least "some operations wait for the kernel thread" 1 $waited
 
 # --- until the hook that records contexts is gone, each call has its own context or none
-put "" "$MCT_DIR/filter"
 put context "$MCT_DIR/options"
 mod_load mct_context
+put 'mct_context_*' "$MCT_DIR/filter"
 trace_on
 mod_load mct_spinner seconds="$seconds"
 put nocontext "$MCT_DIR/options" &
