@@ -250,8 +250,8 @@ static bool mcount_must_catch(const struct mcount_selection *of, unsigned long s
 }
 
 /*
- * The pre-handler of a selection that wants returns. The handlers run with preemption as it was: they
- * may record whether it is disabled.
+ * The pre-handler of a selection that wants returns. The handlers run with preemption as it was,
+ * which they may record.
  */
 static bool mcount_catching_pre_handler(unsigned long ip, unsigned long parent_ip,
 					const struct mcount_regs *regs)

@@ -28,8 +28,8 @@ at_end()
 # contexts FUNCTION [WHAT]: print the context column of each of its calls, or each line with WHAT
 contexts()
 {
-	sed -n "s/^\\(.*\\) CPU [0-9]*: .* mct_context_$1+0x[^ ]* \\[mct_context\\] ${2-<--} .*/\\1/p" \
-		"$MCT_TRACE"
+	grep "mct_context_$1+0x[^ ]* \\[mct_context\\] ${2-<--} " "$MCT_TRACE" |
+		sed -n 's/^\(.*\) CPU [0-9]*: .*/\1/p'
 }
 
 # shown FUNCTION PATTERN [WHAT]: succeed if all its calls are recorded, or all lines with WHAT, and

@@ -685,8 +685,8 @@ static void tracer_set_clocks(void)
 }
 
 /*
- * Register the hook, and forget @failure, which is mended. @new: the rings to use, if there are none
- * yet. On error nothing changes.
+ * Register the hook, and forget @failure, which is mended. @new: the rings to use, if there are
+ * none yet. On error nothing changes.
  */
 static int tracer_start(struct mctracer_ring __percpu *new, unsigned int failure)
 {
