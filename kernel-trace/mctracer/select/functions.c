@@ -45,7 +45,7 @@ struct walk {
 	struct mctracer_hits *hits;
 	bool may_end;		/* stop if the task is killed; false while a module is loaded */
 	bool returns;		/* find sites before returns, too */
-	struct mctracer_hits of_modules;	/* whose returns are found after the walk */
+	struct mctracer_hits of_modules;	/* their returns are found after the walk */
 };
 
 static struct mctracer_expressions *lists[MCTRACER_FUNCTION_LISTS];	/* NULL: empty */
