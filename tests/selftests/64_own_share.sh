@@ -210,7 +210,7 @@ few "buffer_size_kb, read" "exec cat $MCT_SIZE > /dev/null"
 
 # --- the tracer's own calls perform no action: else a COUNT would be used up for lines that are not
 # written
-put "mutex_unlock:mark:1 mutex_lock:traceoff" "$triggers"
+printf '%s\n' mutex_unlock:mark:1 mutex_lock:traceoff > "$triggers"
 trace_clear
 trace_on
 echo '!mutex_lock:traceoff' >> "$triggers"

@@ -7,32 +7,11 @@
 #include "buffer.h"
 #include "util.h"
 
-char *buffer_room(struct buffer *buffer, size_t more)
+void buffer_grow(struct buffer *buffer, size_t more)
 {
-	while (buffer->length + more > buffer->room) {
+	while (buffer->length + more > buffer->room)
 		buffer->room = buffer->room ? 2 * buffer->room : 4096;
-		buffer->data = xrealloc(buffer->data, buffer->room, 1);
-	}
-	return buffer->data + buffer->length;
-}
-
-void buffer_put(struct buffer *buffer, const void *from, size_t length)
-{
-	if (!length)			/* data may still be NULL */
-		return;
-	memcpy(buffer_room(buffer, length), from, length);
-	buffer->length += length;
-}
-
-void buffer_puts(struct buffer *buffer, const char *text)
-{
-	buffer_put(buffer, text, strlen(text));
-}
-
-void buffer_char(struct buffer *buffer, char c)
-{
-	*buffer_room(buffer, 1) = c;
-	buffer->length++;
+	buffer->data = xrealloc(buffer->data, buffer->room, 1);
 }
 
 void buffer_spaces(struct buffer *buffer, size_t nr)
@@ -45,14 +24,22 @@ void buffer_spaces(struct buffer *buffer, size_t nr)
 
 void buffer_number(struct buffer *buffer, uint64_t n, int digits)
 {
+	static const char pairs[] =
+		"00010203040506070809101112131415161718192021222324"
+		"25262728293031323334353637383940414243444546474849"
+		"50515253545556575859606162636465666768697071727374"
+		"75767778798081828384858687888990919293949596979899";
 	char text[24];
 	int i = sizeof(text);
 
-	while (n || digits > 0) {
-		text[--i] = '0' + n % 10;
-		n /= 10;
-		digits--;
+	for (; n > 99; n /= 100) {
+		i -= 2;
+		memcpy(text + i, pairs + 2 * (n % 100), 2);
 	}
+	for (; n; n /= 10)
+		text[--i] = '0' + n % 10;
+	while ((int)sizeof(text) - i < digits)
+		text[--i] = '0';
 	buffer_put(buffer, text + i, sizeof(text) - i);
 }
 

@@ -9,17 +9,43 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 struct buffer {
 	char *data;
 	size_t length, room;
 };
 
+/* Make room for @more bytes. */
+void buffer_grow(struct buffer *buffer, size_t more);
+
 /* Return room for @more bytes at the end. The caller adds the bytes that it writes to length. */
-char *buffer_room(struct buffer *buffer, size_t more);
-void buffer_put(struct buffer *buffer, const void *from, size_t length);
-void buffer_puts(struct buffer *buffer, const char *text);
-void buffer_char(struct buffer *buffer, char c);
+static inline char *buffer_room(struct buffer *buffer, size_t more)
+{
+	if (buffer->room - buffer->length < more)
+		buffer_grow(buffer, more);
+	return buffer->data + buffer->length;
+}
+
+static inline void buffer_put(struct buffer *buffer, const void *from, size_t length)
+{
+	if (!length)			/* data may still be NULL */
+		return;
+	memcpy(buffer_room(buffer, length), from, length);
+	buffer->length += length;
+}
+
+static inline void buffer_puts(struct buffer *buffer, const char *text)
+{
+	buffer_put(buffer, text, strlen(text));
+}
+
+static inline void buffer_char(struct buffer *buffer, char c)
+{
+	*buffer_room(buffer, 1) = c;
+	buffer->length++;
+}
+
 void buffer_spaces(struct buffer *buffer, size_t nr);
 /* Append @n in decimal, with leading zeroes up to @digits digits. */
 void buffer_number(struct buffer *buffer, uint64_t n, int digits);

@@ -39,25 +39,40 @@ static bool next_word(struct cursor *cursor, uint64_t *word)
 	return false;
 }
 
+/*
+ * Return the next word of a time or of another clock, without moving the cursor, and store the
+ * number of calls before it in @calls; 0: there is none near.
+ */
+static uint64_t next_time(struct cursor *cursor, uint32_t *calls)
+{
+	const uint64_t pos = cursor->pos;
+	const size_t run = cursor->run, i = cursor->i;
+	uint64_t word, found = 0;
+	int left;
+
+	*calls = 0;
+	for (left = LOOK_AHEAD; left && !found && next_word(cursor, &word) && word; left--) {
+		if (mctracer_word_counts(word))
+			(*calls)++;
+		else if ((mctracer_word_type(word) == MCTRACER_TIME && mctracer_word_data(word)) ||
+			 mctracer_is_other_clock(&cursor->state, word))
+			found = word;
+	}
+	cursor->pos = pos;
+	cursor->run = run;
+	cursor->i = i;
+	return found;
+}
+
 /* Set the pace of the calls from the last time, right before the cursor, to the next time. */
 static void find_pace(struct cursor *cursor)
 {
-	struct cursor ahead = *cursor;
 	uint64_t word, time;
-	uint32_t calls = 0;
-	int left;
+	uint32_t calls;
 
 	mctracer_pace_set(&cursor->pace, 0);
-	for (left = LOOK_AHEAD; left; left--) {
-		if (!next_word(&ahead, &word) || !word)
-			return;
-		if (mctracer_word_counts(word))
-			calls++;
-		else if (mctracer_is_other_clock(&cursor->state, word) ||
-			 (mctracer_word_type(word) == MCTRACER_TIME && mctracer_word_data(word)))
-			break;
-	}
-	if (!left)
+	word = next_time(cursor, &calls);
+	if (!word)
 		return;
 	time = mctracer_word_data(word) << 1;
 	if (!calls || mctracer_word_type(word) != MCTRACER_TIME || time < cursor->time)
@@ -460,8 +475,11 @@ static void copy_comm(const struct event *event, char *comm)
 {
 	bool known = event->state->known & MCTRACER_KNOWS_TASK;
 
-	snprintf(comm, MCTRACER_COMM_LEN + 1, "%.*s", MCTRACER_COMM_LEN,
-		 known ? event->state->comm : "<...>");
+	if (known)
+		memcpy(comm, event->state->comm, MCTRACER_COMM_LEN);
+	else
+		strcpy(comm, "<...>");
+	comm[MCTRACER_COMM_LEN] = '\0';
 }
 
 void event_comm(const struct event *event, char *comm)

@@ -6,34 +6,66 @@
 #include "events.h"
 #include "json.h"
 
-void json_string(struct buffer *to, const char *text)
+/* Return true if a string may have @c as it is. */
+static bool is_plain(unsigned char c)
 {
-	const unsigned char *c = (const unsigned char *)text;
-	int length;
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* Append the character at @at, which is not plain. Return its length. */
+static size_t put_character(struct buffer *to, const char *at)
+{
+	const unsigned char c = *at;
+	int length = utf8_length(at);
+
+	if (c == '"' || c == '\\') {
+		buffer_char(to, '\\');
+		buffer_char(to, c);
+	} else if (c < 0x20 || c == 0x7f) {
+		buffer_printf(to, "\\u%04x", c);
+	} else if (length) {
+		buffer_put(to, at, length);
+	} else {
+		buffer_puts(to, "\\ufffd");
+	}
+	return length ?: 1;
+}
+
+/* Append @length bytes of @text in quotes. A character must not go on behind them. */
+static void put_piece(struct buffer *to, const char *text, size_t length)
+{
+	const char *end = text + length, *plain;
 
 	buffer_char(to, '"');
-	for (; *c; c += length ?: 1) {
-		length = utf8_length((const char *)c);
-		if (*c == '"' || *c == '\\') {
-			buffer_char(to, '\\');
-			buffer_char(to, *c);
-		} else if (*c < 0x20 || *c == 0x7f) {
-			buffer_printf(to, "\\u%04x", *c);
-		} else if (length) {
-			buffer_put(to, c, length);
-		} else {
-			buffer_puts(to, "\\ufffd");
-		}
+	while (text < end) {
+		for (plain = text; text < end && is_plain(*text); text++)
+			;
+		buffer_put(to, plain, text - plain);
+		if (text < end)
+			text += put_character(to, text);
 	}
 	buffer_char(to, '"');
 }
 
-static void put_name(struct buffer *to, const char *name)
+void json_string(struct buffer *to, const char *text)
+{
+	put_piece(to, text, strlen(text));
+}
+
+/* Append the comma that is due, and the key @of@part. Keys are ASCII and need no escapes. */
+static void put_key(struct buffer *to, const char *of, const char *part)
 {
 	if (to->length && !strchr("{[\n", to->data[to->length - 1]))
 		buffer_char(to, ',');
-	json_string(to, name);
-	buffer_char(to, ':');
+	buffer_char(to, '"');
+	buffer_puts(to, of);
+	buffer_puts(to, part);
+	buffer_puts(to, "\":");
+}
+
+static void put_name(struct buffer *to, const char *name)
+{
+	put_key(to, name, "");
 }
 
 void json_text(struct buffer *to, const char *name, const char *value)
@@ -52,7 +84,8 @@ void json_comm(struct buffer *to, const char *name, const char *comm)
 {
 	char clean[MCTRACER_COMM_LEN + 1];
 
-	snprintf(clean, sizeof(clean), "%s", comm);
+	memccpy(clean, comm, '\0', sizeof(clean) - 1);
+	clean[sizeof(clean) - 1] = '\0';
 	comm_clean(clean);
 	json_text(to, name, clean);
 }
@@ -63,20 +96,13 @@ void json_task(struct buffer *to, const char *comm, uint32_t pid)
 	json_number(to, "pid", pid);
 }
 
-/* Append the key of a part: "name" of "function", "caller_name" of "caller". */
+/* Append the key of a part: "name" of "function", "caller_name" of "caller". @part begins with "_". */
 static void put_part(struct buffer *to, const char *of, const char *part)
 {
-	bool prefixed = strcmp(of, "function");
-
-	buffer_printf(to, ",\"%s%s%s\":", prefixed ? of : "", prefixed ? "_" : "", part);
-}
-
-static void put_piece(struct buffer *to, const char *from, size_t length)
-{
-	char piece[512];
-
-	snprintf(piece, sizeof(piece), "%.*s", (int)length, from);
-	json_string(to, piece);
+	if (!strcmp(of, "function"))
+		put_key(to, part + 1, "");
+	else
+		put_key(to, of, part);
 }
 
 void json_function(struct buffer *to, const char *name, const char *text)
@@ -85,14 +111,14 @@ void json_function(struct buffer *to, const char *name, const char *text)
 	const char *module = strstr(text + length, " [");
 
 	json_text(to, name, text);
-	put_part(to, name, "name");
+	put_part(to, name, "_name");
 	put_piece(to, text, length);
 	if (text[length] == '+') {
-		put_part(to, name, "offset");
+		put_part(to, name, "_offset");
 		buffer_number(to, strtoull(text + length + 1, NULL, 16), 1);
 	}
 	if (module) {
-		put_part(to, name, "module");
+		put_part(to, name, "_module");
 		put_piece(to, module + 2, strcspn(module + 2, "]"));
 	}
 }

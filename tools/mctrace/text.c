@@ -25,6 +25,13 @@ struct who {
 	size_t length;
 };
 
+/* Whole seconds, and their text: "12." */
+struct seconds {
+	uint64_t nr;
+	char text[24];
+	size_t length;
+};
+
 struct text {
 	struct symbols *symbols;
 	struct calls *calls;
@@ -34,6 +41,7 @@ struct text {
 	bool estimates;		/* a ring, which may have few times: mark estimated ones */
 	bool contexts;
 	struct who who;			/* of the latest line */
+	struct seconds seconds;		/* of the latest time */
 	struct buffer line;		/* the line so far */
 };
 
@@ -149,10 +157,19 @@ void text_seconds(struct buffer *to, uint64_t ns)
 	buffer_number(to, ns % NS_PER_S, 9);
 }
 
+/* Append a time. Cache the text of the seconds, which rarely change. */
 static void put_time(struct text *text, const struct event *event)
 {
+	struct seconds *seconds = &text->seconds;
+
+	if (event->ns / NS_PER_S != seconds->nr || !seconds->length) {
+		seconds->nr = event->ns / NS_PER_S;
+		seconds->length = snprintf(seconds->text, sizeof(seconds->text), "%llu.",
+					   (unsigned long long)seconds->nr);
+	}
 	buffer_puts(&text->line, text->estimates && !event->exact ? "[~" : "[");
-	text_seconds(&text->line, event->ns);
+	buffer_put(&text->line, seconds->text, seconds->length);
+	buffer_number(&text->line, event->ns % NS_PER_S, 9);
 	buffer_puts(&text->line, "] ");
 }
 
