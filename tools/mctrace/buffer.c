@@ -24,17 +24,15 @@ void buffer_spaces(struct buffer *buffer, size_t nr)
 
 void buffer_number(struct buffer *buffer, uint64_t n, int digits)
 {
-	static const char pairs[] =
-		"00010203040506070809101112131415161718192021222324"
-		"25262728293031323334353637383940414243444546474849"
-		"50515253545556575859606162636465666768697071727374"
-		"75767778798081828384858687888990919293949596979899";
 	char text[24];
 	int i = sizeof(text);
+	unsigned int pair;
 
+	/* A division of 64 bits for every two digits. */
 	for (; n > 99; n /= 100) {
-		i -= 2;
-		memcpy(text + i, pairs + 2 * (n % 100), 2);
+		pair = n % 100;
+		text[--i] = '0' + pair % 10;
+		text[--i] = '0' + pair / 10;
 	}
 	for (; n; n /= 10)
 		text[--i] = '0' + n % 10;

@@ -478,7 +478,7 @@ static void copy_comm(const struct event *event, char *comm)
 	if (known)
 		memcpy(comm, event->state->comm, MCTRACER_COMM_LEN);
 	else
-		strcpy(comm, "<...>");
+		memcpy(comm, "<...>", sizeof("<...>"));
 	comm[MCTRACER_COMM_LEN] = '\0';
 }
 

@@ -96,7 +96,9 @@ void json_task(struct buffer *to, const char *comm, uint32_t pid)
 	json_number(to, "pid", pid);
 }
 
-/* Append the key of a part: "name" of "function", "caller_name" of "caller". @part begins with "_". */
+/*
+ * Append the key of a part: "name" of "function", "caller_name" of "caller". @part begins with "_".
+ */
 static void put_part(struct buffer *to, const char *of, const char *part)
 {
 	if (!strcmp(of, "function"))
