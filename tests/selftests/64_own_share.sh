@@ -210,14 +210,21 @@ few "buffer_size_kb, read" "exec cat $MCT_SIZE > /dev/null"
 
 # --- the tracer's own calls perform no action: else a COUNT would be used up for lines that are not
 # written
-printf '%s\n' mutex_unlock:mark:1 mutex_lock:traceoff > "$triggers"
+used_up()
+{
+	echo | cat > /dev/null		# a pipe's mutex is locked and unlocked
+	grep -q '^mutex_unlock:mark:0' "$triggers"
+}
+
+put mutex_unlock:mark:1 "$triggers"
 trace_clear
 trace_on
-echo '!mutex_lock:traceoff' >> "$triggers"
-wait_until 10 grep -q '^mutex_unlock:mark:0' "$triggers"
-marks=$(grep -c '^# .*mutex_unlock' "$MCT_TRACE")
+wait_until 10 used_up
 equal "a trigger with a count of 1 writes one line" "0 1" \
-	"$(sed -n 's/^mutex_unlock:mark:\([0-9]*\).*/\1/p' "$triggers") $marks"
+	"$(sed -n 's/^mutex_unlock:mark:\([0-9]*\).*/\1/p' "$triggers") $(grep -c \
+	'^# mark.*mutex_unlock' "$MCT_TRACE")"
+echo mutex_lock:traceoff >> "$triggers"
+echo '!mutex_lock:traceoff' >> "$triggers"
 on_before=$(cat "$on")
 equal "if recording is off, the trace says why" "$((1 - on_before))" \
 	"$(grep -c '^# traceoff.*mutex_lock' "$MCT_TRACE")"
